@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * The archive: one SQLite file (WAL) with everything a project learned.
+ * Every call that changes state is one transaction, so a killed process loses
+ * at most what it had not recorded; two processes may share one file (busy
+ * time-out 10 s). A full disk or a lock that does not clear is WS_ENVIRONMENT,
+ * a file that is no archive, corrupt, or of a newer version is WS_INPUT.
+ * Results are copied into the caller's arena.
+ *
+ * Text export: a folder that can be committed (sorted, diffable, no times of
+ * day, no absolute paths), see docs/archive.md. Import is all or nothing and
+ * checks every hash, the template's version and the target.
+ */
+#ifndef WAVESMITH_ARCHIVE_H
+#define WAVESMITH_ARCHIVE_H
+
+#include "wavesmith/build.h"
+#include "wavesmith/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { WS_ARCHIVE_VERSION = 1 };
+
+typedef struct ws_archive ws_archive;
+/* Creates the file when create is set and it does not exist. */
+ws_status ws_archive_open(const char *path, bool create,
+                          ws_archive **out_archive, ws_diag *diag) WS_MUST_CHECK;
+void ws_archive_close(ws_archive *archive);
+
+/* ---- templates ------------------------------------------------------------- */
+typedef struct ws_archived_template {
+  const char *hash, *name, *version, *problem, *target, *file, *text;
+  const char *records_json; /* so that no compiler is needed to read it back */
+} ws_archived_template;
+ws_status ws_archive_put_template(ws_archive *archive, const ws_template *tmpl,
+                                  const char *text, const char *records_json,
+                                  ws_diag *diag) WS_MUST_CHECK;
+/* hash may be a unique prefix. WS_INPUT when there is none. */
+ws_status ws_archive_get_template(ws_archive *archive, ws_arena *arena,
+                                  const char *hash, const ws_template **out,
+                                  ws_archived_template *out_row,
+                                  ws_diag *diag) WS_MUST_CHECK;
+
+/* ---- runs of the tuner ------------------------------------------------------ */
+typedef struct ws_run_row {
+  int64_t id;
+  const char *problem, *layout, *target, *strategy, *shape_set;
+  const char *settings_json; /* everything else that makes it repeatable */
+  uint64_t seed;
+  int64_t started_unix_ms;
+} ws_run_row;
+ws_status ws_archive_begin_run(ws_archive *archive, const ws_run_row *run,
+                               int64_t *out_id, ws_diag *diag) WS_MUST_CHECK;
+
+/* ---- candidates ------------------------------------------------------------- */
+typedef struct ws_candidate_row {
+  const char *id, *template_hash, *template_name;
+  const char *layout;      /* "kmajor" */
+  const char *assignments; /* all parameters, declaration order */
+  const char *variants;    /* as ws_candidate_variants_text */
+  const char *proposer;    /* "builtin", "default", ... */
+  const char *parent_id;   /* "" for none */
+  const char *move;        /* what was changed, in words */
+  int64_t run_id, sequence; /* order of proposal within the run */
+  const char *verdict, *stage, *reason;
+  const char *result_json; /* ws_build_result_to_json */
+  const char *ir_hash, *code_hash;
+} ws_candidate_row;
+
+typedef struct ws_measurement {
+  ws_shape shape;
+  double us;
+  const char *bound;
+  const char *provenance;
+} ws_measurement;
+
+/* Records a finished candidate with its bodies, code object (may be NULL) and
+ * measurements, in one transaction. Recording an id that exists is not an
+ * error and changes nothing. */
+ws_status ws_archive_put_candidate(ws_archive *archive,
+                                   const ws_candidate_row *row,
+                                   const ws_candidate *candidate,
+                                   const void *code_object, size_t code_size,
+                                   const ws_measurement *measurements,
+                                   int measurement_count,
+                                   ws_diag *diag) WS_MUST_CHECK;
+/* *out_found tells whether there is one. id may be a unique prefix. */
+ws_status ws_archive_get_candidate(ws_archive *archive, ws_arena *arena,
+                                   const char *id, bool *out_found,
+                                   ws_candidate_row *out_row,
+                                   ws_diag *diag) WS_MUST_CHECK;
+/* Builds the candidate back on its template (with bodies). */
+ws_status ws_archive_load_candidate(ws_archive *archive, ws_arena *arena,
+                                    const ws_candidate_row *row,
+                                    const ws_template *tmpl,
+                                    ws_candidate **out_candidate,
+                                    ws_diag *diag) WS_MUST_CHECK;
+ws_status ws_archive_get_code_object(ws_archive *archive, ws_arena *arena,
+                                     const char *candidate_id,
+                                     const void **out_data, size_t *out_size,
+                                     ws_diag *diag) WS_MUST_CHECK;
+/* The first candidate whose canonical IR (by_code: machine code) has this
+ * hash; found == false when there is none. For deduplication. */
+ws_status ws_archive_find_twin(ws_archive *archive, ws_arena *arena,
+                               const char *hash, bool by_code, bool *out_found,
+                               ws_candidate_row *out_row,
+                               ws_diag *diag) WS_MUST_CHECK;
+ws_status ws_archive_get_measurements(ws_archive *archive, ws_arena *arena,
+                                      const char *candidate_id,
+                                      ws_measurement **out_items,
+                                      int *out_count,
+                                      ws_diag *diag) WS_MUST_CHECK;
+
+typedef struct ws_archive_filter { /* NULL or 0 fields: any */
+  const char *problem, *layout, *target, *verdict, *template_name;
+  int64_t run_id;
+  int limit;
+  bool order_by_score; /* geometric mean of us ascending, else by sequence */
+} ws_archive_filter;
+typedef struct ws_candidate_summary {
+  ws_candidate_row row; /* result_json is NULL here */
+  double geomean_us;    /* over its measurements; 0: none */
+  int measured_shapes;
+  const char *provenance;
+} ws_candidate_summary;
+ws_status ws_archive_list(ws_archive *archive, ws_arena *arena,
+                          const ws_archive_filter *filter,
+                          ws_candidate_summary **out_items, int *out_count,
+                          ws_diag *diag) WS_MUST_CHECK;
+/* Counts by verdict text, for progress and `archive ls`. */
+ws_status ws_archive_verdict_counts(ws_archive *archive,
+                                    const ws_archive_filter *filter,
+                                    int64_t out_counts[WS_VERDICT_COUNT],
+                                    ws_diag *diag) WS_MUST_CHECK;
+
+/* ---- text export ------------------------------------------------------------ */
+/* Writes the named candidates (ids) with templates, bodies, facts and
+ * measurements, but no code objects: those are rebuilt. */
+ws_status ws_archive_export(ws_archive *archive, const char *folder,
+                            const char *const *ids, int id_count,
+                            ws_diag *diag) WS_MUST_CHECK;
+ws_status ws_archive_import(ws_archive *archive, const char *folder,
+                            int *out_candidates, ws_diag *diag) WS_MUST_CHECK;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * What the compiler side is asked (ws_build_request) and what it answers
+ * (ws_build_result): verdict, findings, facts, observations. Both travel as
+ * JSON (message frames of base.h) between `wavesmith` and its compile server;
+ * the blob of a request is the template's text, that of an answer the code
+ * object.
+ */
+#ifndef WAVESMITH_BUILD_H
+#define WAVESMITH_BUILD_H
+
+#include "wavesmith/problem.h"
+#include "wavesmith/template.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What became of a candidate. Data, stored in the archive. */
+#define WS_VERDICT_MAP(X)                                                      \
+  X(OK, "ok")                                                                  \
+  X(ILLEGAL, "illegal")       /* static check or constraint */                 \
+  X(NO_COMPILE, "no_compile") /* parse, splice, code generation, link */       \
+  X(CRASH, "crash")           /* the compiler or the kernel died */            \
+  X(TIMEOUT, "timeout")                                                        \
+  X(WRONG, "wrong")           /* sanitizer finding or wrong result */          \
+  X(UNSTABLE, "unstable")                                                      \
+  X(SLOW, "slow")                                                              \
+  X(DUPLICATE, "duplicate")
+typedef enum ws_verdict {
+#define WS_VERDICT_ENUM(name, text) WS_VERDICT_##name,
+  WS_VERDICT_MAP(WS_VERDICT_ENUM)
+#undef WS_VERDICT_ENUM
+  WS_VERDICT_COUNT
+} ws_verdict;
+const char *ws_verdict_text(ws_verdict verdict);
+bool ws_verdict_parse(const char *text, ws_verdict *out_verdict);
+
+/* One thing that is wrong with a candidate. id is stable ("lds-race"); region
+ * is the region's function or ""; file and line point at what was written;
+ * text says what, and how to mend it. */
+typedef struct ws_finding {
+  const char *id, *region, *file, *text;
+  int line;
+} ws_finding;
+
+/* ---- request -------------------------------------------------------------- */
+typedef enum ws_wave_order { WS_WAVES_UP, WS_WAVES_DOWN } ws_wave_order;
+
+/* One sanitizer run: the whole launch sequence on one shape. */
+typedef struct ws_run {
+  ws_shape shape;
+  ws_wave_order order;
+  uint64_t seed;
+} ws_run;
+
+enum {
+  WS_STAGE_CHECK = 1,    /* static check; needs splice, which always runs */
+  WS_STAGE_SANITIZE = 2, /* the runs below, on CPU */
+  WS_STAGE_LOWER = 4     /* O3, code object, facts */
+};
+
+typedef struct ws_limits {
+  int wall_ms;   /* default 20000 */
+  int cpu_ms;    /* default 15000 */
+  int memory_mb; /* address space beyond the server's own; default 2048 */
+} ws_limits;
+extern const ws_limits ws_limits_default;
+
+typedef struct ws_build_request {
+  const char *template_file; /* name for messages */
+  const char *template_text; /* travels as the blob */
+  size_t template_size;
+  const char *target;       /* "gfx942" */
+  const char *assignments;  /* "tile_m=128;...", all or some parameters */
+  const char *variants;     /* "region=variant;..." or "" */
+  struct ws_request_body {  /* bodies with text of their own */
+    const char *region, *language, *text, *file;
+  } const *bodies;
+  int body_count;
+  const ws_run *runs;
+  int run_count;
+  int stages;
+  ws_limits limits;
+} ws_build_request;
+
+/* ---- facts: what the code object says ------------------------------------- */
+
+/* Static instruction counts by issue class, from the disassembly. */
+#define WS_MIX_MAP(X)                                                          \
+  X(valu) X(valu_trans) X(mfma_16x16x32) X(mfma_32x32x16) X(mfma_other)        \
+  X(salu) X(smem) X(branch) X(barrier) X(wait) X(nop)                          \
+  X(ds_read) X(ds_write) X(vmem_load) X(vmem_store) X(vmem_atomic)             \
+  X(scratch) X(other)
+typedef struct ws_mix {
+#define WS_MIX_FIELD(name) int32_t name;
+  WS_MIX_MAP(WS_MIX_FIELD)
+#undef WS_MIX_FIELD
+} ws_mix;
+
+/* An innermost loop of the machine code: the instructions between a backward
+ * branch and its target. */
+typedef struct ws_loop {
+  ws_mix mix;
+  /* MFMA issue clocks (16 or 32 each) between the last global load of the body
+   * and the first s_waitcnt that must wait for it, going round the loop: work
+   * of the wave itself that hides its load latency. 0: loads are waited for
+   * at once. */
+  int32_t mfma_clocks_over_load;
+} ws_loop;
+
+enum { WS_MAX_LOOPS = 8, WS_MAX_KERNELS = 16 };
+typedef struct ws_kernel_facts {
+  const char *name;
+  int32_t vgpr; /* architectural + accumulation, as .vgpr_count says */
+  int32_t agpr, sgpr;
+  int32_t lds_bytes, scratch_bytes, vgpr_spills, sgpr_spills;
+  int32_t kernarg_bytes, max_workgroup;
+  bool dynamic_stack;
+  int32_t code_bytes;
+  ws_mix mix; /* whole kernel */
+  ws_loop loops[WS_MAX_LOOPS];
+  int32_t loop_count;
+  /* kernarg layout, from the metadata: offset and size per argument name */
+  struct ws_kernarg {
+    const char *name;
+    int32_t offset, size;
+  } args[WS_PROBLEM_MAX_ARGS];
+  int32_t arg_count;
+} ws_kernel_facts;
+
+/* ---- observations: what the sanitizer run did ------------------------------ */
+
+/* Sums over one launch of one kernel in one run. "ops" are wave instructions
+ * (one per 64 lanes in step), from the unoptimised IR. */
+#define WS_OBSERVED_MAP(X)                                                     \
+  X(workgroups) X(waves) X(threads)                                            \
+  X(mfma_16x16x32) X(mfma_32x32x16) X(barriers)                                \
+  X(ds_read_ops) X(ds_write_ops) X(ds_read_bytes) X(ds_write_bytes)            \
+  X(ds_clocks)       /* LDS array clocks with conflicts, from real addresses */\
+  X(ds_clocks_ideal) /* the same without conflicts */                          \
+  X(vmem_load_ops) X(vmem_store_ops) X(vmem_load_bytes) X(vmem_store_bytes)    \
+  X(vmem_lines)      /* distinct 128-byte lines touched, summed over ops */    \
+  X(vmem_clocks)     /* max(4, bytes/64, lines) summed over ops */             \
+  X(atomic_ops)
+typedef struct ws_observed {
+#define WS_OBSERVED_FIELD(name) int64_t name;
+  WS_OBSERVED_MAP(WS_OBSERVED_FIELD)
+#undef WS_OBSERVED_FIELD
+} ws_observed;
+
+typedef struct ws_run_result {
+  ws_shape shape;
+  int launch_count;
+  struct ws_launch_observed {
+    const char *kernel;
+    ws_observed observed;
+  } launches[WS_TEMPLATE_MAX_LAUNCHES];
+} ws_run_result;
+
+/* ---- result ---------------------------------------------------------------- */
+typedef struct ws_build_result {
+  ws_verdict verdict;
+  const char *stage; /* "parse" "splice" "check" "sanitize" "lower" "facts" "" */
+  const char *reason; /* one line; "" when ok */
+  const ws_finding *findings;
+  int finding_count;
+  const ws_run_result *runs;
+  int run_count;
+  const ws_kernel_facts *kernels;
+  int kernel_count;
+  const char *ir_hash;   /* canonical post-O3 IR; "" when not lowered */
+  const char *code_hash; /* machine code of all kernels; "" likewise */
+  const void *code_object;
+  size_t code_object_size;
+  double parse_ms, check_ms, sanitize_ms, lower_ms;
+} ws_build_result;
+
+struct cJSON;
+/* The blob (template text, code object) is not part of the JSON. */
+struct cJSON *ws_build_request_to_json(const ws_build_request *request);
+ws_status ws_build_request_from_json(ws_arena *arena, const struct cJSON *json,
+                                     ws_build_request *out_request,
+                                     ws_diag *diag) WS_MUST_CHECK;
+struct cJSON *ws_build_result_to_json(const ws_build_result *result);
+ws_status ws_build_result_from_json(ws_arena *arena, const struct cJSON *json,
+                                    ws_build_result *out_result,
+                                    ws_diag *diag) WS_MUST_CHECK;
+
+/* ---- compile server, client side (runtime/eval/compiler.c) ------------------ */
+typedef struct ws_compiler ws_compiler; /* one server process, one job at a time */
+
+/* Starts `wavesmith-compiler` (beside the program, in ../libexec/wavesmith, or
+ * WAVESMITH_COMPILER). */
+ws_status ws_compiler_start(ws_compiler **out_compiler,
+                            ws_diag *diag) WS_MUST_CHECK;
+void ws_compiler_stop(ws_compiler *compiler);
+/* Reads a template's declarations. A malformed template is WS_INPUT with
+ * file:line. */
+ws_status ws_compiler_describe(ws_compiler *compiler, ws_arena *arena,
+                               const char *file, const char *text, size_t size,
+                               const ws_template **out_template,
+                               ws_diag *diag) WS_MUST_CHECK;
+/* Runs one job to its end. A candidate that fails, kills its child or the
+ * server, or runs out of time, is a verdict in *out_result; the status is only
+ * about our machinery. A dead server is restarted. */
+ws_status ws_compiler_build(ws_compiler *compiler, ws_arena *arena,
+                            const ws_build_request *request,
+                            ws_build_result *out_result,
+                            ws_diag *diag) WS_MUST_CHECK;
+/* The same in two steps, so that one thread can keep several servers busy:
+ * send, poll the descriptor for reading, receive. */
+ws_status ws_compiler_send(ws_compiler *compiler,
+                           const ws_build_request *request,
+                           ws_diag *diag) WS_MUST_CHECK;
+int ws_compiler_descriptor(const ws_compiler *compiler);
+ws_status ws_compiler_receive(ws_compiler *compiler, ws_arena *arena,
+                              ws_build_result *out_result,
+                              ws_diag *diag) WS_MUST_CHECK;
+/* Versions for `wavesmith doctor`: {"llvm":"21.1.8","comgr":"3.0",...}. */
+ws_status ws_compiler_versions(ws_compiler *compiler, ws_arena *arena,
+                               char **out_json, ws_diag *diag) WS_MUST_CHECK;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
