@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ * Placeholder until its owner lands it. */
+#include "tools.h"
+int tool_check(int argc, char **argv) {
+  (void)argc, (void)argv;
+  return ws_status_exit_code(WS_ENVIRONMENT);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * The subcommands of `wavesmith`. Each gets argv with its own name as argv[0]
+ * and returns the exit code of DESIGN section 13: 0 done, 1 a candidate or
+ * input is at fault, 2 wrong usage, 3 our environment is at fault. Errors are
+ * one line on stderr, "wavesmith CMD: ...", results go to stdout.
+ */
+#ifndef WAVESMITH_TOOLS_H
+#define WAVESMITH_TOOLS_H
+
+#include "wavesmith/base.h"
+
+int tool_tune(int argc, char **argv);
+int tool_check(int argc, char **argv);
+int tool_build(int argc, char **argv);
+int tool_archive(int argc, char **argv);
+int tool_dispatch(int argc, char **argv);
+int tool_doctor(int argc, char **argv);
+
+/* Prints "wavesmith CMD: diag" and returns the exit code of status. */
+int tool_fail(const char *command, ws_status status, const ws_diag *diag);
+
+#endif
