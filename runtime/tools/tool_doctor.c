@@ -1,7 +1,192 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
- * Placeholder until its owner lands it. */
+ *
+ * `wavesmith doctor`: what is installed, which versions, what is missing, how
+ * to get it. One table of components; each has a probe that finds a version or
+ * says why not. Asks the compile server for LLVM and comgr, because this
+ * program links neither.
+ */
 #include "tools.h"
+#include "wavesmith/archive.h"
+#include "wavesmith/build.h"
+
+#include <cjson/cJSON.h>
+#include <dlfcn.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What one probe found. */
+struct finding {
+  bool present;
+  char detail[512]; /* version, or why it is missing */
+};
+
+struct doctor {
+  ws_arena *arena;
+  bool server_runs;
+  cJSON *versions; /* of the compile server; NULL when it does not run */
+  ws_diag server_diag;
+};
+
+static void probe_server(struct doctor *doctor, struct finding *out) {
+  out->present = doctor->server_runs;
+  snprintf(out->detail, sizeof out->detail, "%s",
+           doctor->server_runs ? "runs" : doctor->server_diag.text);
+}
+
+static void probe_version(struct doctor *doctor, const char *key,
+                          struct finding *out) {
+  const cJSON *item =
+      doctor->versions ? cJSON_GetObjectItemCaseSensitive(doctor->versions, key)
+                       : NULL;
+  out->present = cJSON_IsString(item);
+  snprintf(out->detail, sizeof out->detail, "%s",
+           out->present ? item->valuestring
+                        : "unknown: the compile server does not run");
+}
+static void probe_llvm(struct doctor *doctor, struct finding *out) {
+  probe_version(doctor, "llvm", out);
+}
+static void probe_comgr(struct doctor *doctor, struct finding *out) {
+  probe_version(doctor, "comgr", out);
+}
+
+static void probe_hip(struct doctor *doctor, struct finding *out) {
+  static const char *const names[] = {"libamdhip64.so.7", "libamdhip64.so.6",
+                                      "libamdhip64.so"};
+  (void)doctor;
+  const char *wanted = getenv("WAVESMITH_HIP_LIBRARY");
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    const char *name = wanted ? wanted : names[i];
+    void *library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+    if (!library)
+      continue;
+    int (*get_count)(int *) = NULL;
+    *(void **)&get_count = dlsym(library, "hipGetDeviceCount");
+    int count = 0;
+    int code = get_count ? get_count(&count) : -1;
+    out->present = true;
+    snprintf(out->detail, sizeof out->detail, "%s, %d device(s)%s", name,
+             code == 0 ? count : 0,
+             code == 0 && count > 0 ? ""
+                                    : "; times are estimates on this machine");
+    return; /* left open: unloading HIP is not safe */
+  }
+  out->present = false;
+  snprintf(out->detail, sizeof out->detail,
+           "no HIP library opens; needed only to run kernels");
+}
+
+static void probe_templates(struct doctor *doctor, struct finding *out) {
+  static const char *const places[] = {"/../share/wavesmith/ir-templates",
+                                       "/../../../ir-templates"};
+  char *program = NULL;
+  ws_diag diag = {{0}};
+  out->present = false;
+  if (ws_program_directory(doctor->arena, &program, &diag) != WS_OK) {
+    snprintf(out->detail, sizeof out->detail, "%s", diag.text);
+    return;
+  }
+  for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+    const char *path =
+        ws_arena_printf(doctor->arena, "%s%s", program, places[i]);
+    if (access(path, R_OK) == 0) {
+      out->present = true;
+      snprintf(out->detail, sizeof out->detail, "%s", path);
+      return;
+    }
+  }
+  snprintf(out->detail, sizeof out->detail,
+           "not beside the program; name them by path");
+}
+
+static const struct component {
+  const char *name;
+  bool required;
+  void (*probe)(struct doctor *doctor, struct finding *out);
+  const char *cure;
+} components[] = {
+    {"compile server", true, probe_server,
+     "build all targets, or set WAVESMITH_COMPILER to wavesmith-compiler"},
+    {"LLVM", true, probe_llvm,
+     "./setup.sh (Debian: llvm-21-dev from testing), or ROCm 7's llvm"},
+    {"comgr", true, probe_comgr,
+     "./setup.sh (Debian: libamd-comgr-dev from testing), or ROCm 7"},
+    {"HIP", false, probe_hip,
+     "Debian: libamdhip64-6 from testing, or ROCm; set WAVESMITH_HIP_LIBRARY"},
+    {"templates", false, probe_templates, "cmake --install, or name the path"},
+};
+
+static void examine(struct doctor *doctor) {
+  ws_compiler *compiler = NULL;
+  char *json = NULL;
+  doctor->server_runs =
+      ws_compiler_start(&compiler, &doctor->server_diag) == WS_OK &&
+      ws_compiler_versions(compiler, doctor->arena, &json,
+                           &doctor->server_diag) == WS_OK;
+  if (doctor->server_runs)
+    doctor->versions = cJSON_Parse(json);
+  ws_compiler_stop(compiler);
+}
+
+/* Prints one component; returns whether a required one is missing. */
+static bool report(struct doctor *doctor, const struct component *component,
+                   cJSON *json) {
+  struct finding finding = {0};
+  component->probe(doctor, &finding);
+  if (json) {
+    cJSON *item = cJSON_CreateObject();
+    cJSON_AddStringToObject(item, "name", component->name);
+    cJSON_AddBoolToObject(item, "present", finding.present);
+    cJSON_AddBoolToObject(item, "required", component->required);
+    cJSON_AddStringToObject(item, "detail", finding.detail);
+    if (!finding.present)
+      cJSON_AddStringToObject(item, "cure", component->cure);
+    cJSON_AddItemToArray(json, item);
+  } else {
+    printf("%-8s %-15s %s\n",
+           finding.present       ? "ok"
+           : component->required ? "MISSING"
+                                 : "absent",
+           component->name, finding.detail);
+    if (!finding.present)
+      printf("%-8s %-15s -> %s\n", "", "", component->cure);
+  }
+  return component->required && !finding.present;
+}
+
 int tool_doctor(int argc, char **argv) {
-  (void)argc, (void)argv;
-  return ws_status_exit_code(WS_ENVIRONMENT);
+  static const struct option options[] = {
+      {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {0}};
+  bool as_json = false;
+  for (int option; (option = getopt_long(argc, argv, "", options, NULL)) >= 0;)
+    switch (option) {
+    case 'j':
+      as_json = true;
+      break;
+    case 'h':
+      puts("usage: wavesmith doctor [--json]\n"
+           "Says what is installed, what is missing and how to get it.\n"
+           "Exit 0 when all that is required is there, else 3.");
+      return 0;
+    default:
+      return ws_status_exit_code(WS_USAGE);
+    }
+  struct doctor doctor = {.arena = ws_arena_create()};
+  examine(&doctor);
+  cJSON *json = as_json ? cJSON_CreateArray() : NULL;
+  bool missing = false;
+  for (size_t i = 0; i < sizeof components / sizeof components[0]; i++)
+    missing |= report(&doctor, &components[i], json);
+  if (json) {
+    char *text = cJSON_Print(json);
+    puts(text);
+    cJSON_free(text);
+    cJSON_Delete(json);
+  }
+  cJSON_Delete(doctor.versions);
+  ws_arena_destroy(doctor.arena);
+  return missing ? ws_status_exit_code(WS_ENVIRONMENT) : 0;
 }

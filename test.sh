@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Sets up, builds and tests wavesmith on this machine.
+#
+#   ./test.sh [--yes] [--quick] [--asan]
+#
+# --quick runs only the fast tier (ctest -L quick); --asan builds with
+# AddressSanitizer and UBSan in a folder of its own.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+
+setup_options=() tier=() preset=release
+for option in "$@"; do
+  case $option in
+  --yes | -y) setup_options+=(--yes) ;;
+  --quick) tier=(-L quick) ;;
+  --asan) preset=asan ;;
+  *) echo "test.sh: unknown option '$option'; options: --yes, --quick, --asan" >&2; exit 2 ;;
+  esac
+done
+
+./setup.sh --for test "${setup_options[@]}"
+clang=.cache/clang-21/usr/lib/llvm-21/bin/clang
+[ -x "$clang" ] && export WAVESMITH_CLANG=$PWD/$clang
+
+cmake --preset "$preset" >build-configure.log 2>&1 || { cat build-configure.log >&2; exit 3; }
+rm -f build-configure.log
+cmake --build --preset "$preset"
+# Fuzz targets need clang; they are a build of their own, of a few files.
+if [ "$preset" = release ] && [ ${#tier[@]} -eq 0 ]; then
+  cmake --preset fuzz >/dev/null && cmake --build --preset fuzz
+  ctest --test-dir build/fuzz -L full --output-on-failure
+fi
+ctest --test-dir "build/$preset" -LE bench "${tier[@]}" --output-on-failure -j "$(nproc)"
