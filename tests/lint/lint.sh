@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# The rules of CONTRIBUTING.md that a script can check. Prints each breach as
+# file:line: rule, exits 1 when there is any.
+set -euo pipefail
+cd "$1"
+fail=0
+breach() { echo "$1" >&2; fail=1; }
+
+# Tracked files in a checkout, all files elsewhere (a source archive).
+files() {
+  if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
+    git ls-files --cached --others --exclude-standard -- "$@"
+  else
+    find . -path ./build -prune -o -type f \( -name '*.c' -o -name '*.h' -o -name '*.cpp' \) -print
+  fi | while read -r f; do [ -f "$f" ] && echo "$f"; done
+}
+mapfile -t sources < <(files '*.c' '*.h' '*.cpp')
+[ "${#sources[@]}" -gt 10 ] || breach "lint: found only ${#sources[@]} sources"
+
+for file in "${sources[@]}"; do
+  head -n 2 "$file" | grep -q 'SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception' ||
+    breach "$file:1: no SPDX line"
+  lines=$(wc -l <"$file")
+  [ "$lines" -le 800 ] || breach "$file:$lines: more than 800 lines"
+  case $file in
+  pass/* | tests/*) ;;
+  *) if grep -nE '#include [<"](llvm|mlir|amd_comgr)' "$file"; then breach "$file: LLVM or comgr header outside pass/"; fi ;;
+  esac
+  case $file in
+  *.cpp) case $file in pass/plugin/*) ;; *) breach "$file: C++ outside pass/plugin" ;; esac ;;
+  esac
+done
+
+report() { # rule, then grep output on stdin
+  local hits
+  hits=$(cat)
+  [ -z "$hits" ] || breach "$hits
+  ^ $1"
+}
+grep -nE '\b(strcpy|strcat|sprintf|vsprintf|atoi|strtok|gets|system)\(|[^_a-z]rand\(' "${sources[@]}" |
+  grep -vE '^[^:]+:[0-9]+: *(\*|//|/\*)' | report 'banned function (use the bounded or reentrant one)' || true
+grep -nE '^#if 0|TODO|FIXME|XXX' "${sources[@]}" | report 'dead code or a note without an issue' || true
+grep -nE '.{101,}' "${sources[@]}" | cut -c1-120 | report 'line over 100 columns' || true
+
+# Include direction of DESIGN section 4.
+grep -nE 'wavesmith/(archive|search|dispatch|model)\.h' runtime/base/*.c runtime/model/*.c runtime/rt/*.c runtime/sim/*.c 2>/dev/null |
+  report 'lower part includes a higher one' || true
+grep -nE 'wavesmith/(search|dispatch)\.h' runtime/archive/*.c runtime/eval/*.c 2>/dev/null |
+  report 'lower part includes a higher one' || true
+
+[ "$fail" = 0 ] && echo "ok: ${#sources[@]} sources"
+exit "$fail"
