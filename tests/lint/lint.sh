@@ -12,7 +12,7 @@ files() {
     git ls-files --cached --others --exclude-standard -- "$@"
   else
     find . -path ./build -prune -o -type f \( -name '*.c' -o -name '*.h' -o -name '*.cpp' \) -print
-  fi | while read -r f; do [ -f "$f" ] && echo "$f"; done
+  fi | sed 's,^\./,,' | while read -r f; do [ -f "$f" ] && echo "$f"; done
 }
 mapfile -t sources < <(files '*.c' '*.h' '*.cpp')
 [ "${#sources[@]}" -gt 10 ] || breach "lint: found only ${#sources[@]} sources"
