@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * fp8_gemm_blockscale: C = A B^T with A scaled by 1 x 128 and B by 128 x 128
+ * blocks; definition and argument layouts in wavesmith/problem.h, everything a
+ * reader may want to know about inputs, tolerance and shapes in README.md.
+ *
+ * fp8 is e4m3 FNUZ: sign, four exponent bits with bias 8, three fraction bits,
+ * no infinity, no minus zero, 0x80 is NaN. Every finite value is an integer
+ * times 2^-10 below 2^18, so a product is an integer times 2^-20 below 2^36
+ * and a sum of 128 of them is exact in a double: the reference rounds only
+ * when it scales and adds blocks.
+ */
+#include "wavesmith/problem.h"
+#include <math.h>
+#include <string.h>
+
+enum { SCALE_BLOCK = 128, MN_STEP = 16, MAX_EXTENT = 1 << 22 };
+/* Output elements: keeps every workgroup count below 2^31 (tiles hold at least
+ * 16 x 16 elements). */
+static const int64_t max_output = INT64_C(1) << 38;
+
+enum { LAYOUT_KMAJOR, LAYOUT_MNMAJOR };
+
+enum {
+  ARG_A,
+  ARG_B,
+  ARG_AS,
+  ARG_BS,
+  ARG_C,
+  ARG_WORKSPACE,
+  ARG_M,
+  ARG_N,
+  ARG_K,
+  ARG_AS_STRIDE_M,
+  ARG_AS_STRIDE_K,
+  ARG_BS_STRIDE_N,
+  ARG_BS_STRIDE_K,
+  ARG_COUNT
+};
+
+static const ws_problem_arg args[ARG_COUNT] = {
+    [ARG_A] = {"a", WS_ARG_INPUT,
+               "e4m3fnuz; kmajor [m][k], mnmajor [k][m]; 16-byte aligned"},
+    [ARG_B] = {"b", WS_ARG_INPUT,
+               "e4m3fnuz; kmajor [n][k], mnmajor [k][n]; 16-byte aligned"},
+    [ARG_AS] = {"as", WS_ARG_INPUT,
+                "fp32; (i, kb) at i * as_stride_m + kb * as_stride_k"},
+    [ARG_BS] = {"bs", WS_ARG_INPUT,
+                "fp32; (j/128, kb) at (j/128) * bs_stride_n + kb * "
+                "bs_stride_k"},
+    [ARG_C] = {"c", WS_ARG_OUTPUT, "bf16 [m][n]; 16-byte aligned"},
+    [ARG_WORKSPACE] = {"workspace", WS_ARG_WORKSPACE,
+                       "undefined bytes; 16-byte aligned"},
+    [ARG_M] = {"m", WS_ARG_SCALAR, "rows of C, a multiple of 16"},
+    [ARG_N] = {"n", WS_ARG_SCALAR, "columns of C, a multiple of 16"},
+    [ARG_K] = {"k", WS_ARG_SCALAR, "depth, a multiple of 128"},
+    [ARG_AS_STRIDE_M] = {"as_stride_m", WS_ARG_SCALAR,
+                         "elements between rows of as"},
+    [ARG_AS_STRIDE_K] = {"as_stride_k", WS_ARG_SCALAR,
+                         "elements between k blocks of as"},
+    [ARG_BS_STRIDE_N] = {"bs_stride_n", WS_ARG_SCALAR,
+                         "elements between column blocks of bs"},
+    [ARG_BS_STRIDE_K] = {"bs_stride_k", WS_ARG_SCALAR,
+                         "elements between k blocks of bs"},
+};
+
+static const char *const layouts[] = {
+    [LAYOUT_KMAJOR] = "kmajor", [LAYOUT_MNMAJOR] = "mnmajor"};
+
+/* ---- shapes: README.md says where each set comes from ---------------------
+ */
+
+static const ws_shape contest[] = {
+    {1024, 1536, 7168}, {1024, 3072, 1536}, {1024, 576, 7168},
+    {1024, 7168, 256},  {1024, 7168, 2048}, {1024, 4608, 7168},
+    {1024, 7168, 2304}, {1024, 512, 7168},  {1024, 4096, 512},
+    {6144, 1536, 7168}, {6144, 3072, 1536}, {6144, 576, 7168},
+    {6144, 7168, 256},  {6144, 7168, 2048}, {6144, 4608, 7168},
+    {6144, 7168, 2304}, {6144, 512, 7168},  {6144, 4096, 512}};
+
+static const ws_shape contest_test[] = {
+    {64, 64, 128},    {64, 1536, 7168}, {64, 3072, 1536}, {64, 576, 7168},
+    {96, 7168, 256},  {96, 7168, 2048}, {96, 4608, 7168}, {128, 7168, 2304},
+    {128, 512, 7168}, {512, 4096, 512}, {512, 1536, 7168}};
+
+#define DECODE(n, k)                                                           \
+  {16, n, k}, {32, n, k}, {48, n, k}, {64, n, k}, {96, n, k}, {128, n, k},     \
+      {192, n, k}, {                                                           \
+    256, n, k                                                                  \
+  }
+static const ws_shape decode[] = {
+    DECODE(1536, 7168), DECODE(3072, 1536), DECODE(576, 7168),
+    DECODE(7168, 256),  DECODE(7168, 2048), DECODE(4608, 7168),
+    DECODE(7168, 2304), DECODE(512, 7168),  DECODE(4096, 512)};
+
+#define HELD_OUT(n, k)                                                         \
+  {16, n, k}, {80, n, k}, {384, n, k}, {1024, n, k}, { 4096, n, k }
+static const ws_shape held_out[] = {
+    HELD_OUT(2112, 7168),  HELD_OUT(24576, 1536), HELD_OUT(32768, 512),
+    HELD_OUT(7168, 16384), HELD_OUT(4096, 7168),  HELD_OUT(1536, 1536),
+    HELD_OUT(6144, 4096),  HELD_OUT(4096, 14336)};
+
+#define SHAPE_SET(name, shapes)                                                \
+  { name, shapes, (int)(sizeof(shapes) / sizeof((shapes)[0])) }
+static const ws_shape_set shape_sets[] = {
+    SHAPE_SET("contest", contest), SHAPE_SET("contest-test", contest_test),
+    SHAPE_SET("decode", decode), SHAPE_SET("held-out", held_out)};
+
+static int64_t blocks(int64_t extent) {
+  return (extent + SCALE_BLOCK - 1) / SCALE_BLOCK;
+}
+
+static ws_status check_extent(const char *name, int64_t value, int64_t step,
+                              ws_diag *diag) {
+  if (value < step || value % step || value > MAX_EXTENT)
+    return ws_fail(diag, WS_INPUT, NULL, 0,
+                   "fp8_gemm_blockscale: %s = %lld is not a multiple of %lld "
+                   "from %lld to %d; pad the operand to one",
+                   name, (long long)value, (long long)step, (long long)step,
+                   MAX_EXTENT);
+  return WS_OK;
+}
+
+static ws_status check_shape(const ws_shape *shape, ws_diag *diag) {
+  WS_TRY(check_extent("m", shape->m, MN_STEP, diag));
+  WS_TRY(check_extent("n", shape->n, MN_STEP, diag));
+  WS_TRY(check_extent("k", shape->k, SCALE_BLOCK, diag));
+  if (shape->m * shape->n > max_output)
+    return ws_fail(diag, WS_INPUT, NULL, 0,
+                   "fp8_gemm_blockscale: m * n = %lld exceeds %lld; split the "
+                   "output into several calls",
+                   (long long)(shape->m * shape->n), (long long)max_output);
+  return WS_OK;
+}
+
+static int64_t arg_bytes(int arg, const ws_shape *shape, int layout) {
+  (void)layout; /* layouts permute elements, they do not add any */
+  switch (arg) {
+  case ARG_A:
+    return shape->m * shape->k;
+  case ARG_B:
+    return shape->n * shape->k;
+  case ARG_AS:
+    return 4 * shape->m * blocks(shape->k);
+  case ARG_BS:
+    return 4 * blocks(shape->n) * blocks(shape->k);
+  case ARG_C:
+    return 2 * shape->m * shape->n;
+  default:
+    return 0;
+  }
+}
+
+static int32_t arg_scalar(int arg, const ws_shape *shape, int layout) {
+  const bool mnmajor = layout == LAYOUT_MNMAJOR;
+  switch (arg) {
+  case ARG_M:
+    return (int32_t)shape->m;
+  case ARG_N:
+    return (int32_t)shape->n;
+  case ARG_K:
+    return (int32_t)shape->k;
+  case ARG_AS_STRIDE_M:
+    return 1;
+  case ARG_AS_STRIDE_K:
+    return (int32_t)shape->m;
+  case ARG_BS_STRIDE_N:
+    return mnmajor ? 1 : (int32_t)blocks(shape->k);
+  case ARG_BS_STRIDE_K:
+    return mnmajor ? (int32_t)blocks(shape->n) : 1;
+  default:
+    return 0;
+  }
+}
+
+/* ---- fp8 ------------------------------------------------------------------
+ */
+
+enum { FP8_NAN = 0x80, FP8_MAX = 0x7f };
+
+static double fp8_decode(unsigned byte) {
+  const int exponent = (int)(byte >> 3 & 15), fraction = (int)(byte & 7);
+  if (byte == FP8_NAN)
+    return NAN;
+  const double magnitude =
+      exponent ? ldexp(8 + fraction, exponent - 11) : ldexp(fraction, -10);
+  return byte & 0x80 ? -magnitude : magnitude;
+}
+
+/* ---- inputs ---------------------------------------------------------------
+ */
+
+enum { QUANTILES = 1 << 16 };
+
+static double normal_cdf(double x) { return 0.5 * erfc(-x / sqrt(2)); }
+
+/* byte[u] is the e4m3fnuz value that a normal variable rounds to at the
+ * quantile (u + 1/2) / 2^16. With it four elements cost one random number
+ * instead of four logarithms. Values are visited in ascending order; each owns
+ * the quantiles up to the midpoint to its successor. */
+static void fill_quantiles(uint8_t byte[QUANTILES]) {
+  int next = 0;
+  for (int rank = -FP8_MAX; rank <= FP8_MAX; rank++) {
+    const unsigned code = rank < 0 ? (unsigned)-rank | 0x80 : (unsigned)rank;
+    const unsigned above =
+        rank + 1 < 0 ? (unsigned)-(rank + 1) | 0x80 : (unsigned)(rank + 1);
+    int end = QUANTILES;
+    if (rank < FP8_MAX) {
+      const double midpoint = 0.5 * (fp8_decode(code) + fp8_decode(above));
+      end = (int)lrint(QUANTILES * normal_cdf(midpoint));
+    }
+    if (end > next)
+      memset(byte + next, (int)code, (size_t)(end - next));
+    next = end > next ? end : next;
+  }
+}
+
+static void generate_fp8(ws_rng *rng, int64_t count, uint8_t *out) {
+  uint8_t byte[QUANTILES];
+  fill_quantiles(byte);
+  for (int64_t i = 0; i < count; i += 4) { /* counts are multiples of 16 */
+    const uint64_t bits = ws_rng_next(rng);
+    for (int j = 0; j < 4; j++)
+      out[i + j] = byte[bits >> 16 * j & 0xffff];
+  }
+}
+
+static void generate(int arg, const ws_shape *shape, int layout, uint64_t seed,
+                     void *out_bytes) {
+  const int64_t bytes = arg_bytes(arg, shape, layout);
+  ws_rng rng;
+  ws_rng_init(&rng, seed * ARG_COUNT + (uint64_t)arg);
+  if (arg == ARG_A || arg == ARG_B) {
+    generate_fp8(&rng, bytes, out_bytes);
+  } else if (arg == ARG_AS || arg == ARG_BS) {
+    float *scales = out_bytes;
+    for (int64_t i = 0; i < bytes / 4; i++)
+      scales[i] = (float)ws_rng_normal(&rng);
+  }
+}
+
+/* ---- reference ------------------------------------------------------------
+ */
+
+enum {
+  COLUMNS = 16
+}; /* of C at a time, so that their sums stay in registers */
+
+typedef double pair __attribute__((vector_size(16)));
+typedef float quad __attribute__((vector_size(16)));
+
+/* A block of B, 128 deep and COLUMNS wide, decoded once for all rows. */
+typedef struct panel {
+  pair b[SCALE_BLOCK][COLUMNS / 2];
+  quad magnitude[SCALE_BLOCK][COLUMNS / 4];
+} panel;
+
+typedef struct operands {
+  const uint8_t *a, *b;
+  const float *as, *bs;
+  int64_t a_row, a_depth, b_row, b_depth; /* element strides */
+  int64_t as_m, as_k, bs_n, bs_k;
+  double decoded[256];
+} operands;
+
+static void open_operands(const ws_shape *shape, int layout,
+                          const void *const *buffers, operands *out) {
+  const bool kmajor = layout == LAYOUT_KMAJOR;
+  out->a = buffers[ARG_A];
+  out->b = buffers[ARG_B];
+  out->as = buffers[ARG_AS];
+  out->bs = buffers[ARG_BS];
+  out->a_row = kmajor ? shape->k : 1;
+  out->a_depth = kmajor ? 1 : shape->m;
+  out->b_row = kmajor ? shape->k : 1;
+  out->b_depth = kmajor ? 1 : shape->n;
+  out->as_m = arg_scalar(ARG_AS_STRIDE_M, shape, layout);
+  out->as_k = arg_scalar(ARG_AS_STRIDE_K, shape, layout);
+  out->bs_n = arg_scalar(ARG_BS_STRIDE_N, shape, layout);
+  out->bs_k = arg_scalar(ARG_BS_STRIDE_K, shape, layout);
+  for (unsigned i = 0; i < 256; i++)
+    out->decoded[i] = fp8_decode(i);
+}
+
+static void decode_panel(const operands *in, int64_t column, int64_t depth,
+                         panel *out) {
+  for (int64_t j = 0; j < COLUMNS; j++)
+    for (int64_t k = 0; k < SCALE_BLOCK; k++) {
+      const double value = in->decoded[in->b[(column + j) * in->b_row +
+                                             (depth + k) * in->b_depth]];
+      out->b[k][j / 2][j % 2] = value;
+      out->magnitude[k][j / 4][j % 4] = (float)fabs(value);
+    }
+}
+
+static void decode_row(const operands *in, int64_t row, int64_t depth,
+                       double out[SCALE_BLOCK]) {
+  for (int64_t k = 0; k < SCALE_BLOCK; k++)
+    out[k] = in->decoded[in->a[row * in->a_row + (depth + k) * in->a_depth]];
+}
+
+/* One block of one row: the sums are exact, the magnitudes (an error scale)
+ * are rounded to fp32. Vectors of 16 bytes spelt out: gcc 12 makes the plain
+ * loops two to nine times slower (-O2, -O3; 128 x 128 x 256 takes 1.4 ms with
+ * them on a 2.5 GHz Xeon, one core). */
+static void block_sums(const double a[SCALE_BLOCK], const panel *b,
+                       double out_sum[COLUMNS], double out_magnitude[COLUMNS]) {
+  pair sum[COLUMNS / 2] = {0};
+  quad magnitude[COLUMNS / 4] = {0};
+  for (int k = 0; k < SCALE_BLOCK; k++) {
+    const float factor = (float)fabs(a[k]);
+    for (int j = 0; j < COLUMNS / 2; j++)
+      sum[j] += a[k] * b->b[k][j];
+    for (int j = 0; j < COLUMNS / 4; j++)
+      magnitude[j] += factor * b->magnitude[k][j];
+  }
+  for (int j = 0; j < COLUMNS; j++) {
+    out_sum[j] = sum[j / 2][j % 2];
+    out_magnitude[j] = magnitude[j / 4][j % 4];
+  }
+}
+
+static void reference(const ws_shape *shape, int layout,
+                      const void *const *buffers, int64_t m_begin,
+                      int64_t m_end, double *out_value, double *out_scale) {
+  operands in;
+  panel b;
+  open_operands(shape, layout, buffers, &in);
+  memset(out_value, 0, (size_t)((m_end - m_begin) * shape->n) * sizeof(double));
+  memset(out_scale, 0, (size_t)((m_end - m_begin) * shape->n) * sizeof(double));
+  for (int64_t n = 0; n < shape->n; n += COLUMNS)
+    for (int64_t kb = 0; kb < blocks(shape->k); kb++) {
+      const double bs = in.bs[n / SCALE_BLOCK * in.bs_n + kb * in.bs_k];
+      decode_panel(&in, n, kb * SCALE_BLOCK, &b);
+      for (int64_t m = m_begin; m < m_end; m++) {
+        double a[SCALE_BLOCK], sum[COLUMNS], magnitude[COLUMNS];
+        const double scale = in.as[m * in.as_m + kb * in.as_k] * bs;
+        const int64_t at = (m - m_begin) * shape->n + n;
+        decode_row(&in, m, kb * SCALE_BLOCK, a);
+        block_sums(a, &b, sum, magnitude);
+        for (int j = 0; j < COLUMNS; j++) {
+          out_value[at + j] += scale * sum[j];
+          out_scale[at + j] += fabs(scale) * magnitude[j];
+        }
+      }
+    }
+}
+
+/* ---- comparison -----------------------------------------------------------
+ */
+
+/* |got - want| may reach, with S = sum |as bs a b| (derivation: README.md)
+ *   2^-8 |want|               rounding to bf16, be it by truncation
+ *   (k/16 + 16) 2^-23 S       CDNA3 matrix and fp32 arithmetic
+ *   2^-126                    the smallest normal: underflow is no fault */
+static double error_bound(const ws_shape *shape, double want, double scale) {
+  return ldexp(fabs(want), -8) +
+         ldexp((double)(shape->k / 16 + 16) * scale, -23) + ldexp(1, -126);
+}
+
+static double bf16_decode(uint16_t bits) {
+  const uint32_t wide = (uint32_t)bits << 16;
+  float value;
+  memcpy(&value, &wide, sizeof(value));
+  return value;
+}
+
+static void compare(const ws_shape *shape, const void *const *buffers,
+                    int64_t m_begin, int64_t m_end, const double *value,
+                    const double *scale, ws_comparison *out) {
+  const uint16_t *c = buffers[ARG_C];
+  memset(out, 0, sizeof(*out));
+  out->checked = (m_end - m_begin) * shape->n;
+  for (int64_t i = 0; i < out->checked; i++) {
+    const double got = bf16_decode(c[m_begin * shape->n + i]);
+    const double bound = error_bound(shape, value[i], scale[i]);
+    const double error = fabs(got - value[i]);
+    const double ratio = isfinite(got) ? error / bound : INFINITY;
+    if (ratio > out->worst_ratio)
+      out->worst_ratio = ratio;
+    if (ratio <= 1) /* false for NaN too */
+      continue;
+    if (!out->wrong++) {
+      out->first_m = m_begin + i / shape->n;
+      out->first_n = i % shape->n;
+      out->first_got = got;
+      out->first_want = value[i];
+      out->first_bound = bound;
+    }
+  }
+}
+
+static double flops(const ws_shape *shape) {
+  return 2.0 * (double)shape->m * (double)shape->n * (double)shape->k;
+}
+
+static double min_bytes(const ws_shape *shape) {
+  double sum = 0;
+  for (int arg = 0; arg < ARG_COUNT; arg++)
+    sum += (double)arg_bytes(arg, shape, LAYOUT_KMAJOR);
+  return sum;
+}
+
+extern const ws_problem ws_fp8_gemm_blockscale;
+const ws_problem ws_fp8_gemm_blockscale = {
+    .name = "fp8_gemm_blockscale",
+    .purpose = "fp8 matrix product with 1x128 and 128x128 block scales, bf16 "
+               "result",
+    .args = args,
+    .arg_count = ARG_COUNT,
+    .layouts = layouts,
+    .layout_count = sizeof(layouts) / sizeof(layouts[0]),
+    .shape_sets = shape_sets,
+    .shape_set_count = sizeof(shape_sets) / sizeof(shape_sets[0]),
+    .check_shape = check_shape,
+    .arg_bytes = arg_bytes,
+    .arg_scalar = arg_scalar,
+    .generate = generate,
+    .reference = reference,
+    .compare = compare,
+    .flops = flops,
+    .min_bytes = min_bytes};
