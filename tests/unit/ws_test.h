@@ -22,13 +22,13 @@ static struct ws_test_entry {
 } ws_test_entries[512];
 static int ws_test_count;
 
-#define WS_TEST(name)                                                          \
-  static void ws_test_body_##name(void);                                       \
-  __attribute__((constructor)) static void ws_test_register_##name(void) {     \
-    ws_test_entries[ws_test_count].name = #name;                               \
-    ws_test_entries[ws_test_count++].run = ws_test_body_##name;                \
+#define WS_TEST(test)                                                          \
+  static void ws_test_body_##test(void);                                       \
+  __attribute__((constructor)) static void ws_test_register_##test(void) {     \
+    ws_test_entries[ws_test_count].name = #test;                               \
+    ws_test_entries[ws_test_count++].run = ws_test_body_##test;                \
   }                                                                            \
-  static void ws_test_body_##name(void)
+  static void ws_test_body_##test(void)
 
 #define WS_FAIL(...)                                                           \
   do {                                                                         \
