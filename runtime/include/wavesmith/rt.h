@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * libwavesmith_rt: what a program needs beside the emitted NAME.h and NAME.c
- * to run tuned kernels. Loads a HIP library at run time (dlopen of
- * libamdhip64.so.6, or what WAVESMITH_HIP_LIBRARY names), loads code objects,
- * launches on the caller's stream. No allocation and no synchronisation on the
- * launch path. C99 header; its layout is a schema: WS_RT_ABI_VERSION changes
- * with it.
+ * to run tuned kernels. It opens a HIP library at run time, loads code objects
+ * and launches on the caller's stream. No allocation and no synchronisation on
+ * the launch path, so launches can be captured into a HIP graph.
+ *
+ * The HIP library is, in this order: what the environment variable
+ * WAVESMITH_HIP_LIBRARY names (any library with HIP's ABI), the one that the
+ * process has loaded already, libamdhip64.so.7, .so.6, .so.
+ *
+ * C99 header; its layout is a schema: WS_RT_ABI_VERSION changes with it.
  */
 #ifndef WAVESMITH_RT_H
 #define WAVESMITH_RT_H
@@ -71,26 +75,44 @@ enum {
   WS_RT_BAD_ABI = 3,    /* emitted for another WS_RT_ABI_VERSION */
   WS_RT_WRONG_ARCH = 4, /* the device is not the dispatch's target */
   WS_RT_HIP_ERROR = 5,
-  WS_RT_WORKSPACE = 6   /* the workspace given is too small */
+  WS_RT_WORKSPACE = 6,  /* the workspace given is too small */
+  WS_RT_ARGUMENT = 7    /* an argument slot that a kernel reads is NULL */
 };
+/* One line of words, never NULL. */
+const char *ws_rt_result_text(int result);
 
 typedef struct ws_rt_context ws_rt_context;
 
 /* Opens HIP, checks the device's architecture and loads all code objects.
- * On failure *out_context is NULL and message (capacity message_size) holds
- * one line. Not thread-safe; the context may then be used from any thread. */
+ * On failure *out_context is NULL and message (capacity message_size; NULL
+ * and 0 drop it) holds one line. The dispatch is borrowed until ws_rt_close.
+ * The caller's current HIP device is left as it was. The context may then be
+ * used from any thread. */
 int ws_rt_open(const ws_rt_dispatch *dispatch, int device,
                ws_rt_context **out_context, char *message,
                size_t message_size);
+/* Unloads. Launches must have ended. NULL is allowed. */
 void ws_rt_close(ws_rt_context *context);
 
-/* Bytes that ws_rt_run needs for this shape; 0 when none. */
+/* The candidate that ws_rt_run launches for this shape; NULL: the shape is not
+ * legal for the problem. */
+const ws_rt_candidate *ws_rt_pick(const ws_rt_context *context, long long m,
+                                  long long n, long long k);
+
+/* A function of the HIP library that the context uses, so that a program that
+ * does not link HIP can allocate and copy through the very same library. NULL
+ * when the library lacks it. */
+void *ws_rt_hip_symbol(const ws_rt_context *context, const char *name);
+
+/* Bytes that ws_rt_run needs for this shape; 0 when none or not legal. */
 size_t ws_rt_workspace_bytes(const ws_rt_context *context, long long m,
                              long long n, long long k);
 
 /* Picks a candidate and launches it on stream (a hipStream_t, NULL: default).
  * slots[i] points at the value of argument i: a device pointer (void *) or an
- * int32_t. Thread-safe. */
+ * int32_t; slots that the candidate's kernels do not read may be NULL.
+ * workspace_bytes is the size of what the workspace argument points at.
+ * Thread-safe; the calling thread's current HIP device is left as it was. */
 int ws_rt_run(const ws_rt_context *context, long long m, long long n,
               long long k, const void *const *slots, size_t workspace_bytes,
               void *stream, char *message, size_t message_size);
