@@ -15,9 +15,9 @@
 #include <string.h>
 
 enum { SCALE_BLOCK = 128, MN_STEP = 16, MAX_EXTENT = 1 << 22 };
-/* Output elements: keeps every workgroup count below 2^31 (tiles hold at least
- * 16 x 16 elements). */
-static const int64_t max_output = INT64_C(1) << 38;
+/* Output elements: a launch counts its work items in 32 bits, and a template
+ * may spend one on each element. */
+static const int64_t max_output = INT64_C(1) << 31;
 
 enum { LAYOUT_KMAJOR, LAYOUT_MNMAJOR };
 
