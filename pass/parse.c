@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * IR text to a verified module in which every instruction knows its line.
+ *
+ * LLVM's parser gives no lines and its verifier names none, so the lines come
+ * from source_lines.c and are attached as debug locations (line tables only:
+ * no effect on the code, see tests/pass/test_parse.c). They survive inlining,
+ * unrolling and code generation; the sanitizer's reports, LLVM's own
+ * diagnostics and the code object's .debug_line all point at what was written.
+ */
+#include "parse.h"
+#include "source_lines.h"
+
+#include <llvm-c/Analysis.h>
+#include <llvm-c/DebugInfo.h>
+#include <llvm-c/IRReader.h>
+#include <llvm-c/Target.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void ws_pass_initialize(void) {
+  LLVMInitializeAMDGPUTargetInfo();
+  LLVMInitializeAMDGPUTarget();
+  LLVMInitializeAMDGPUTargetMC();
+  LLVMInitializeAMDGPUAsmPrinter();
+  LLVMInitializeAMDGPUAsmParser();
+  LLVMInitializeNativeTarget();
+  LLVMInitializeNativeAsmPrinter();
+}
+
+/* Without a handler LLVM prints an error and ends the process. */
+static void collect_diagnostic(LLVMDiagnosticInfoRef info, void *context) {
+  if (LLVMGetDiagInfoSeverity(info) != LLVMDSError)
+    return;
+  char *text = LLVMGetDiagInfoDescription(info);
+  ws_findings_add(context, "ir-diagnostic", "", NULL, 0, "%s", text);
+  LLVMDisposeMessage(text);
+}
+
+/* message: "FILE:LINE:COLUMN: error: WHAT\nSOURCE LINE\n   ^\n". */
+static void report_syntax(const char *message, const char *file,
+                          ws_findings *findings) {
+  size_t file_size = strlen(file);
+  int line = 0;
+  const char *what = message;
+  if (!strncmp(message, file, file_size) && message[file_size] == ':')
+    line = (int)strtol(message + file_size + 1, NULL, 10);
+  const char *marker = strstr(message, "error: ");
+  if (marker)
+    what = marker + strlen("error: ");
+  int what_size = (int)strcspn(what, "\n");
+  const char *source = what + what_size;
+  source += strspn(source, "\n \t");
+  ws_findings_add(findings, "ir-parse", "", file, line,
+                  "%.*s; correct this line: %.*s", what_size, what,
+                  (int)strcspn(source, "\n"), source);
+}
+
+static LLVMModuleRef parse_text(LLVMContextRef context, const char *text,
+                                size_t size, const char *file,
+                                ws_findings *findings) {
+  LLVMMemoryBufferRef buffer =
+      LLVMCreateMemoryBufferWithMemoryRangeCopy(text, size, file);
+  LLVMModuleRef module = NULL;
+  char *message = NULL;
+  if (!LLVMParseIRInContext(context, buffer, &module, &message))
+    return module;
+  report_syntax(message, file, findings);
+  LLVMDisposeMessage(message);
+  return NULL;
+}
+
+static const ws_source_function *find_source(const ws_source_function *sources,
+                                             LLVMValueRef function) {
+  size_t size;
+  const char *name = LLVMGetValueName2(function, &size);
+  for (; sources; sources = sources->next)
+    if (sources->name_size == size && !memcmp(sources->name, name, size))
+      return sources;
+  return NULL;
+}
+
+static int count_instructions(LLVMValueRef function) {
+  int count = 0;
+  WS_FOR_EACH_INSTRUCTION(function, block, instruction)
+  count++;
+  return count;
+}
+
+/* The line of the index-th instruction, as exactly as the scan knows it. */
+static int source_line(const ws_source_function *source, bool exact,
+                       int index) {
+  if (!source)
+    return 0;
+  return exact ? source->lines[index] : source->line;
+}
+
+/* The verifier prints the instruction it objects to; the first one of the
+ * function whose print occurs in the message gives the line. */
+static int line_in_message(LLVMValueRef function,
+                           const ws_source_function *source,
+                           const char *message) {
+  int index = 0, line = source ? source->line : 0;
+  bool exact = source && source->count == count_instructions(function);
+  WS_FOR_EACH_INSTRUCTION(function, block, instruction) {
+    char *print = LLVMPrintValueToString(instruction);
+    bool found = strstr(message, print) != NULL;
+    LLVMDisposeMessage(print);
+    if (found)
+      return source_line(source, exact, index);
+    index++;
+  }
+  return line;
+}
+
+static void report_invalid(LLVMModuleRef module,
+                           const ws_source_function *sources,
+                           const char *message, const char *file,
+                           ws_findings *findings) {
+  int line = 0;
+  const char *name = "";
+  for (LLVMValueRef f = LLVMGetFirstFunction(module); f;
+       f = LLVMGetNextFunction(f))
+    if (!LLVMIsDeclaration(f) &&
+        LLVMVerifyFunction(f, LLVMReturnStatusAction)) {
+      size_t size;
+      name = LLVMGetValueName2(f, &size);
+      line = line_in_message(f, find_source(sources, f), message);
+      break;
+    }
+  ws_findings_add(findings, "ir-verify", name, file, line,
+                  "LLVM's verifier rejects this: %s", message);
+}
+
+static bool verify(LLVMModuleRef module, const ws_source_function *sources,
+                   const char *file, ws_findings *findings) {
+  char *message = NULL;
+  bool valid = !LLVMVerifyModule(module, LLVMReturnStatusAction, &message);
+  if (!valid)
+    report_invalid(module, sources, message, file, findings);
+  LLVMDisposeMessage(message);
+  return valid;
+}
+
+/* ---- debug locations --------------------------------------------------------
+ */
+
+typedef struct line_writer {
+  LLVMContextRef context;
+  LLVMDIBuilderRef builder;
+  LLVMMetadataRef file, function_type;
+} line_writer;
+
+static void attach_function(const line_writer *writer, LLVMValueRef function,
+                            const ws_source_function *source) {
+  size_t size;
+  const char *name = LLVMGetValueName2(function, &size);
+  unsigned line = source ? (unsigned)source->line : 0;
+  bool exact = source && source->count == count_instructions(function);
+  LLVMMetadataRef scope = LLVMDIBuilderCreateFunction(
+      writer->builder, writer->file, name, size, NULL, 0, writer->file, line,
+      writer->function_type, 1, 1, line, LLVMDIFlagZero, 1);
+  LLVMSetSubprogram(function, scope);
+  int index = 0;
+  WS_FOR_EACH_INSTRUCTION(function, block, instruction) {
+    unsigned at = (unsigned)source_line(source, exact, index++);
+    LLVMInstructionSetDebugLoc(
+        instruction,
+        LLVMDIBuilderCreateDebugLocation(writer->context, at, 0, scope, NULL));
+  }
+}
+
+static bool has_own_lines(LLVMModuleRef module) {
+  for (LLVMValueRef f = LLVMGetFirstFunction(module); f;
+       f = LLVMGetNextFunction(f))
+    if (LLVMGetSubprogram(f))
+      return true;
+  return false;
+}
+
+static void attach_lines(LLVMModuleRef module,
+                         const ws_source_function *sources, const char *file) {
+  LLVMContextRef context = LLVMGetModuleContext(module);
+  line_writer writer = {context, LLVMCreateDIBuilder(module), NULL, NULL};
+  writer.file =
+      LLVMDIBuilderCreateFile(writer.builder, file, strlen(file), "", 0);
+  writer.function_type = LLVMDIBuilderCreateSubroutineType(
+      writer.builder, writer.file, NULL, 0, LLVMDIFlagZero);
+  LLVMDIBuilderCreateCompileUnit(writer.builder, LLVMDWARFSourceLanguageC11,
+                                 writer.file, "wavesmith", 9, 1, "", 0, 0, "",
+                                 0, LLVMDWARFEmissionLineTablesOnly, 0, 0, 0,
+                                 "", 0, "", 0);
+  for (LLVMValueRef f = LLVMGetFirstFunction(module); f;
+       f = LLVMGetNextFunction(f))
+    if (!LLVMIsDeclaration(f))
+      attach_function(&writer, f, find_source(sources, f));
+  LLVMDIBuilderFinalize(writer.builder);
+  LLVMDisposeDIBuilder(writer.builder);
+  LLVMValueRef version = LLVMConstInt(LLVMInt32TypeInContext(context),
+                                      LLVMDebugMetadataVersion(), 0);
+  static const char flag[] = "Debug Info Version";
+  if (!LLVMGetModuleFlag(module, flag, sizeof flag - 1))
+    LLVMAddModuleFlag(module, LLVMModuleFlagBehaviorWarning, flag,
+                      sizeof flag - 1, LLVMValueAsMetadata(version));
+}
+
+LLVMModuleRef ws_pass_parse(LLVMContextRef context, const char *text,
+                            size_t size, const char *file,
+                            ws_findings *findings) {
+  LLVMContextSetDiagnosticHandler(context, collect_diagnostic, findings);
+  LLVMModuleRef module = parse_text(context, text, size, file, findings);
+  if (!module)
+    return NULL;
+  const ws_source_function *sources =
+      ws_source_functions(findings->arena, text, size);
+  if (!verify(module, sources, file, findings)) {
+    LLVMDisposeModule(module);
+    return NULL;
+  }
+  if (!has_own_lines(module))
+    attach_lines(module, sources, file);
+  return module;
+}
+
+/* ---- reading them back ------------------------------------------------------
+ */
+
+int ws_pass_line(LLVMValueRef value, const char **out_file) {
+  unsigned size = 0;
+  const char *file = NULL;
+  int line = 0;
+  bool has_line = LLVMIsAInstruction(value)
+                      ? LLVMInstructionGetDebugLoc(value) != NULL
+                      : LLVMIsAFunction(value) && LLVMGetSubprogram(value);
+  if (has_line) {
+    file = LLVMGetDebugLocFilename(value, &size);
+    line = (int)LLVMGetDebugLocLine(value);
+  }
+  if (out_file)
+    *out_file = size ? file : NULL;
+  return line;
+}
+
+/* Operands of debug info nodes that the C API has no accessor for: DIScope's
+ * parent, DISubprogram's name and linkage name (llvm/IR/DebugInfoMetadata.h,
+ * the same in LLVM 20 to 22). */
+enum { SCOPE_OPERAND = 1, NAME_OPERAND = 2, LINKAGE_NAME_OPERAND = 3 };
+
+static LLVMValueRef node_operand(LLVMValueRef node, unsigned index) {
+  LLVMValueRef operands[16];
+  unsigned count = (unsigned)LLVMGetMDNodeNumOperands(node);
+  if (index >= count || count > sizeof operands / sizeof *operands)
+    return NULL;
+  LLVMGetMDNodeOperands(node, operands);
+  return operands[index];
+}
+
+static const char *text_operand(LLVMValueRef node, unsigned index) {
+  LLVMValueRef operand = node_operand(node, index);
+  unsigned size = 0;
+  const char *text = operand ? LLVMGetMDString(operand, &size) : NULL;
+  return size ? text : NULL;
+}
+
+/* The subprogram that a location's scope belongs to. */
+static LLVMValueRef scope_subprogram(LLVMContextRef context,
+                                     LLVMMetadataRef scope) {
+  while (scope && LLVMGetMetadataKind(scope) != LLVMDISubprogramMetadataKind) {
+    LLVMValueRef parent =
+        node_operand(LLVMMetadataAsValue(context, scope), SCOPE_OPERAND);
+    scope = parent ? LLVMValueAsMetadata(parent) : NULL;
+  }
+  return scope ? LLVMMetadataAsValue(context, scope) : NULL;
+}
+
+const char *ws_pass_region_of(LLVMValueRef instruction) {
+  LLVMValueRef function =
+      LLVMGetBasicBlockParent(LLVMGetInstructionParent(instruction));
+  LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(function));
+  LLVMMetadataRef location = LLVMInstructionGetDebugLoc(instruction);
+  LLVMValueRef subprogram =
+      location ? scope_subprogram(context, LLVMDILocationGetScope(location))
+               : NULL;
+  const char *region = NULL;
+  if (subprogram)
+    region = text_operand(subprogram, LINKAGE_NAME_OPERAND);
+  if (subprogram && !region)
+    region = text_operand(subprogram, NAME_OPERAND);
+  size_t size;
+  return region ? region : LLVMGetValueName2(function, &size);
+}
+
+void ws__pass_set_region(LLVMValueRef function, const char *region) {
+  LLVMMetadataRef subprogram = LLVMGetSubprogram(function);
+  if (!subprogram)
+    return;
+  LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(function));
+  LLVMReplaceMDNodeOperandWith(
+      LLVMMetadataAsValue(context, subprogram), LINKAGE_NAME_OPERAND,
+      LLVMMDStringInContext2(context, region, strlen(region)));
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * Inside pass/: walking a function, and naming the region of code that has
+ * another function name.
+ */
+#ifndef WAVESMITH_PASS_PARSE_H
+#define WAVESMITH_PASS_PARSE_H
+
+#include "pass.h"
+
+/* for every instruction of a function, in order. Removing the current one is
+ * not allowed. */
+#define WS_FOR_EACH_INSTRUCTION(function, block, instruction)                  \
+  for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;      \
+       block = LLVMGetNextBasicBlock(block))                                   \
+    for (LLVMValueRef instruction = LLVMGetFirstInstruction(block);            \
+         instruction; instruction = LLVMGetNextInstruction(instruction))
+
+/* Makes ws_pass_region_of say `region` for the code of this function (a helper
+ * of a region's body, a shipped variant), before and after inlining. */
+void ws__pass_set_region(LLVMValueRef function, const char *region);
+
+#endif

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * From a template's IR to its records: the string operands of wavesmith.*
+ * named metadata with their lines (grammar: ir-templates/README.md), plus the
+ * two facts that only the IR knows, a parameter's default and a kernel's
+ * argument names. Checked here is what needs the IR: that every name stands
+ * for a global or function of the right kind. What the strings mean (values,
+ * expressions, counts) is checked by the one reader of the records,
+ * ws_template_from_records.
+ */
+#include "template_ir.h"
+#include "source_lines.h"
+
+#include <string.h>
+
+enum { MAX_OPERANDS = 8 };
+
+typedef struct reader {
+  LLVMModuleRef module;
+  const char *file;
+  ws_arena *arena;
+  ws_diag *diag;
+  ws_source_metadata *sources; /* NULL: no text, no lines */
+  ws_record *records;
+  int count;
+} reader;
+
+/* A record under construction. */
+typedef struct draft {
+  const char *operands[MAX_OPERANDS + 1];
+  int count, line;
+} draft;
+
+#define FAULT(r, d, ...)                                                       \
+  ws_fail((r)->diag, WS_INPUT, (r)->file, (d)->line, __VA_ARGS__)
+
+/* ---- what a name must stand for ---------------------------------------------
+ */
+
+static ws_status check_param(reader *r, draft *d) {
+  const char *name = d->operands[1];
+  LLVMValueRef global = LLVMGetNamedGlobal(r->module, name);
+  if (!global)
+    return FAULT(r, d,
+                 "parameter %s: there is no global @%s; define it as "
+                 "internal addrspace(4) constant i32",
+                 d->operands[0], name);
+  LLVMTypeRef type = LLVMGlobalGetValueType(global);
+  LLVMValueRef value = LLVMGetInitializer(global);
+  if (LLVMGetLinkage(global) != LLVMInternalLinkage ||
+      LLVMGetPointerAddressSpace(LLVMTypeOf(global)) != WS_SPACE_CONSTANT ||
+      !LLVMIsGlobalConstant(global) ||
+      LLVMGetTypeKind(type) != LLVMIntegerTypeKind ||
+      LLVMGetIntTypeWidth(type) != 32 || !value || !LLVMIsAConstantInt(value))
+    return FAULT(r, d,
+                 "parameter %s: write @%s = internal addrspace(4) "
+                 "constant i32 VALUE",
+                 d->operands[0], name);
+  d->operands[d->count++] = ws_arena_printf(
+      r->arena, "%lld", (long long)LLVMConstIntGetSExtValue(value));
+  return WS_OK;
+}
+
+static ws_status check_lds(reader *r, draft *d) {
+  const char *name = d->operands[0];
+  LLVMValueRef global = LLVMGetNamedGlobal(r->module, name);
+  if (!global)
+    return FAULT(r, d,
+                 "lds: there is no global @%s; define it as internal "
+                 "addrspace(3) global [BYTES x i8] poison, align 16",
+                 name);
+  LLVMValueRef value = LLVMGetInitializer(global);
+  if (LLVMGetLinkage(global) != LLVMInternalLinkage ||
+      LLVMGetPointerAddressSpace(LLVMTypeOf(global)) != WS_SPACE_LDS ||
+      !value || !LLVMIsUndef(value))
+    return FAULT(r, d,
+                 "lds: write @%s = internal addrspace(3) global "
+                 "[BYTES x i8] poison, align 16 (LDS cannot be initialised)",
+                 name);
+  return WS_OK;
+}
+
+/* Blank-separated names of a kernel's arguments. */
+static ws_status append_arguments(reader *r, draft *d, LLVMValueRef kernel) {
+  ws_strbuf names;
+  ws_strbuf_init(&names);
+  unsigned count = LLVMCountParams(kernel);
+  ws_status status = WS_OK;
+  for (unsigned i = 0; i < count && status == WS_OK; i++) {
+    size_t size;
+    const char *name = LLVMGetValueName2(LLVMGetParam(kernel, i), &size);
+    if (!size)
+      status = FAULT(r, d,
+                     "kernel @%s: argument %u has no name; name it as "
+                     "the problem's argument table does",
+                     d->operands[0], i + 1);
+    ws_strbuf_printf(&names, "%s%s", i ? " " : "", name);
+  }
+  d->operands[d->count++] = ws_arena_strdup(r->arena, names.data);
+  ws_strbuf_deinit(&names);
+  return status;
+}
+
+static ws_status check_launch(reader *r, draft *d) {
+  const char *name = d->operands[0];
+  LLVMValueRef kernel = LLVMGetNamedFunction(r->module, name);
+  if (!kernel || LLVMIsDeclaration(kernel))
+    return FAULT(r, d, "launch: there is no kernel @%s in this file", name);
+  if (LLVMGetFunctionCallConv(kernel) != WS_CC_AMDGPU_KERNEL)
+    return FAULT(r, d,
+                 "launch: @%s is no kernel; write define amdgpu_kernel "
+                 "void @%s(...)",
+                 name, name);
+  return append_arguments(r, d, kernel);
+}
+
+/* A function that regions and variants may be: internal alwaysinline. */
+static ws_status check_inlined(reader *r, draft *d, const char *what,
+                               const char *name) {
+  LLVMValueRef function = LLVMGetNamedFunction(r->module, name);
+  if (!function || LLVMIsDeclaration(function))
+    return FAULT(r, d, "%s: there is no function @%s in this file", what, name);
+  unsigned kind = LLVMGetEnumAttributeKindForName("alwaysinline", 12);
+  if (LLVMGetLinkage(function) != LLVMInternalLinkage ||
+      !LLVMGetEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex, kind))
+    return FAULT(r, d, "%s: write define internal ... @%s(...) alwaysinline",
+                 what, name);
+  return WS_OK;
+}
+
+static ws_status check_region(reader *r, draft *d) {
+  return check_inlined(r, d, "region", d->operands[0]);
+}
+
+static ws_status check_variant(reader *r, draft *d) {
+  WS_TRY(check_inlined(r, d, "variant", d->operands[0]));
+  WS_TRY(check_inlined(r, d, "variant", d->operands[1]));
+  LLVMValueRef region = LLVMGetNamedFunction(r->module, d->operands[0]);
+  LLVMValueRef variant = LLVMGetNamedFunction(r->module, d->operands[1]);
+  if (LLVMGlobalGetValueType(region) != LLVMGlobalGetValueType(variant))
+    return FAULT(r, d, "variant: @%s must have the signature of region @%s",
+                 d->operands[1], d->operands[0]);
+  return WS_OK;
+}
+
+/* Operand counts as in wavesmith/template.h. */
+static const struct record_kind {
+  const char *name;
+  int operands;
+  const char *form;
+  ws_status (*check)(reader *r, draft *d);
+} kinds[] = {
+    {"template", 5, "name, version, problem, target, purpose", NULL},
+    {"param", 4, "name, global, allowed values, meaning", check_param},
+    {"require", 2, "expression, reason", NULL},
+    {"lds", 2, "global, bytes expression", check_lds},
+    {"launch", 6, "kernel, grid x, grid y, grid z, threads, condition",
+     check_launch},
+    {"workspace", 1, "bytes expression", NULL},
+    {"region", 2, "function, contract", check_region},
+    {"variant", 3, "region, function, purpose", check_variant},
+    {"allow", 1, "feature", NULL},
+};
+
+static const struct record_kind *find_kind(const char *name, size_t size) {
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    if (strlen(kinds[i].name) == size && !memcmp(kinds[i].name, name, size))
+      return &kinds[i];
+  return NULL;
+}
+
+/* ---- reading ----------------------------------------------------------------
+ */
+
+static int operand_line(const reader *r, const char *name, size_t size,
+                        int index) {
+  for (const ws_source_metadata *m = r->sources; m; m = m->next) {
+    if (m->name_size != size || memcmp(m->name, name, size))
+      continue;
+    if (index < m->count)
+      return m->lines[index];
+    index -= m->count;
+  }
+  return 0;
+}
+
+static ws_status read_strings(reader *r, const struct record_kind *kind,
+                              LLVMValueRef node, draft *d) {
+  int count = (int)LLVMGetMDNodeNumOperands(node);
+  if (count != kind->operands)
+    return FAULT(r, d, "wavesmith.%s has %d operands, want %d strings: %s",
+                 kind->name, count, kind->operands, kind->form);
+  LLVMValueRef values[MAX_OPERANDS];
+  LLVMGetMDNodeOperands(node, values);
+  for (int i = 0; i < count; i++) {
+    unsigned size = 0;
+    const char *text = values[i] ? LLVMGetMDString(values[i], &size) : NULL;
+    if (!text || memchr(text, '\0', size))
+      return FAULT(r, d,
+                   "wavesmith.%s: operand %d is no string; its operands "
+                   "are strings: %s",
+                   kind->name, i + 1, kind->form);
+    d->operands[i] = ws_arena_strndup(r->arena, text, size);
+  }
+  d->count = count;
+  return WS_OK;
+}
+
+static ws_status read_record(reader *r, const struct record_kind *kind,
+                             LLVMValueRef node, int line) {
+  draft d = {.line = line};
+  WS_TRY(read_strings(r, kind, node, &d));
+  if (kind->check)
+    WS_TRY(kind->check(r, &d));
+  const char **operands =
+      ws_arena_alloc(r->arena, (size_t)d.count * sizeof *operands);
+  memcpy(operands, d.operands, (size_t)d.count * sizeof *operands);
+  r->records[r->count++] = (ws_record){kind->name, operands, d.count, line};
+  return WS_OK;
+}
+
+static ws_status read_named(reader *r, const char *name, size_t size) {
+  const size_t prefix = strlen(WS_METADATA_PREFIX);
+  const struct record_kind *kind = find_kind(name + prefix, size - prefix);
+  unsigned count = LLVMGetNamedMetadataNumOperands(r->module, name);
+  draft d = {.line = operand_line(r, name, size, 0)};
+  if (!kind)
+    return FAULT(r, &d,
+                 "!%.*s is not known; see ir-templates/README.md for "
+                 "the kinds there are",
+                 (int)size, name);
+  LLVMValueRef *nodes = ws_arena_alloc(r->arena, count * sizeof *nodes);
+  LLVMGetNamedMetadataOperands(r->module, name, nodes);
+  for (unsigned i = 0; i < count; i++)
+    WS_TRY(read_record(r, kind, nodes[i], operand_line(r, name, size, (int)i)));
+  return WS_OK;
+}
+
+static bool is_ours(const char *name, size_t size) {
+  const size_t prefix = strlen(WS_METADATA_PREFIX);
+  return size > prefix && !memcmp(name, WS_METADATA_PREFIX, prefix);
+}
+
+static unsigned count_records(LLVMModuleRef module) {
+  unsigned count = 0;
+  for (LLVMNamedMDNodeRef n = LLVMGetFirstNamedMetadata(module); n;
+       n = LLVMGetNextNamedMetadata(n)) {
+    size_t size;
+    const char *name = LLVMGetNamedMetadataName(n, &size);
+    if (is_ours(name, size))
+      count += LLVMGetNamedMetadataNumOperands(module, name);
+  }
+  return count;
+}
+
+bool ws__pass_is_template(LLVMModuleRef module) {
+  return LLVMGetNamedMetadataNumOperands(module,
+                                         WS_METADATA_PREFIX "template") > 0;
+}
+
+ws_status ws_pass_read_records(LLVMModuleRef module, const char *text,
+                               const char *file, ws_arena *arena,
+                               ws_records *out_records, ws_diag *diag) {
+  *out_records = (ws_records){0};
+  reader r = {.module = module, .file = file, .arena = arena, .diag = diag};
+  if (text)
+    r.sources = ws_source_named_metadata(arena, text, strlen(text));
+  r.records = ws_arena_alloc(arena, count_records(module) * sizeof(ws_record));
+  if (strncmp(LLVMGetTarget(module), "amdgcn", 6))
+    return ws_fail(diag, WS_INPUT, file, 0,
+                   "the target triple is \"%s\"; write target triple = "
+                   "\"amdgcn-amd-amdhsa\"",
+                   LLVMGetTarget(module));
+  for (LLVMNamedMDNodeRef n = LLVMGetFirstNamedMetadata(module); n;
+       n = LLVMGetNextNamedMetadata(n)) {
+    size_t size;
+    const char *name = LLVMGetNamedMetadataName(n, &size);
+    if (is_ours(name, size))
+      WS_TRY(read_named(&r, name, size));
+  }
+  *out_records = (ws_records){r.records, r.count};
+  return WS_OK;
+}
