@@ -7,6 +7,8 @@
  * a file that is no archive, corrupt, or of a newer version is WS_INPUT.
  * Results are copied into the caller's arena.
  *
+ * ":memory:" opens an archive that lives in this process only.
+ *
  * Text export: a folder that can be committed (sorted, diffable, no times of
  * day, no absolute paths), see docs/archive.md. Import is all or nothing and
  * checks every hash, the template's version and the target.
@@ -26,10 +28,12 @@ enum { WS_ARCHIVE_VERSION = 1 };
 typedef struct ws_archive ws_archive;
 /* Creates the file when create is set and it does not exist. */
 ws_status ws_archive_open(const char *path, bool create,
-                          ws_archive **out_archive, ws_diag *diag) WS_MUST_CHECK;
+                          ws_archive **out_archive,
+                          ws_diag *diag) WS_MUST_CHECK;
 void ws_archive_close(ws_archive *archive);
 
-/* ---- templates ------------------------------------------------------------- */
+/* ---- templates -------------------------------------------------------------
+ */
 typedef struct ws_archived_template {
   const char *hash, *name, *version, *problem, *target, *file, *text;
   const char *records_json; /* so that no compiler is needed to read it back */
@@ -43,7 +47,8 @@ ws_status ws_archive_get_template(ws_archive *archive, ws_arena *arena,
                                   ws_archived_template *out_row,
                                   ws_diag *diag) WS_MUST_CHECK;
 
-/* ---- runs of the tuner ------------------------------------------------------ */
+/* ---- runs of the tuner ------------------------------------------------------
+ */
 typedef struct ws_run_row {
   int64_t id;
   const char *problem, *layout, *target, *strategy, *shape_set;
@@ -51,21 +56,28 @@ typedef struct ws_run_row {
   uint64_t seed;
   int64_t started_unix_ms;
 } ws_run_row;
+/* A run that is alike in all but the time of its start is the same run resumed:
+ * its id is given again. */
 ws_status ws_archive_begin_run(ws_archive *archive, const ws_run_row *run,
                                int64_t *out_id, ws_diag *diag) WS_MUST_CHECK;
 
-/* ---- candidates ------------------------------------------------------------- */
+/* ---- candidates -------------------------------------------------------------
+ */
 typedef struct ws_candidate_row {
   const char *id, *template_hash, *template_name;
-  const char *layout;      /* "kmajor" */
-  const char *assignments; /* all parameters, declaration order */
-  const char *variants;    /* as ws_candidate_variants_text */
-  const char *proposer;    /* "builtin", "default", ... */
-  const char *parent_id;   /* "" for none */
-  const char *move;        /* what was changed, in words */
+  const char *layout;       /* "kmajor" */
+  const char *assignments;  /* all parameters, declaration order */
+  const char *variants;     /* as ws_candidate_variants_text */
+  const char *proposer;     /* "builtin", "default", ... */
+  const char *parent_id;    /* "" for none */
+  const char *move;         /* what was changed, in words */
   int64_t run_id, sequence; /* order of proposal within the run */
   const char *verdict, *stage, *reason;
   const char *result_json; /* ws_build_result_to_json */
+  /* For finding duplicates; "" when not lowered. The tuner stores the build's
+   * hashes mixed with the launch rules and shape constraints, parameters bound
+   * (search/dedupe.c): two candidates with the same code but another grid are
+   * not twins. result_json holds the build's own. */
   const char *ir_hash, *code_hash;
 } ws_candidate_row;
 
@@ -79,14 +91,13 @@ typedef struct ws_measurement {
 /* Records a finished candidate with its bodies, code object (may be NULL) and
  * measurements, in one transaction. Recording an id that exists is not an
  * error and changes nothing. */
-ws_status ws_archive_put_candidate(ws_archive *archive,
-                                   const ws_candidate_row *row,
-                                   const ws_candidate *candidate,
-                                   const void *code_object, size_t code_size,
-                                   const ws_measurement *measurements,
-                                   int measurement_count,
-                                   ws_diag *diag) WS_MUST_CHECK;
-/* *out_found tells whether there is one. id may be a unique prefix. */
+ws_status
+ws_archive_put_candidate(ws_archive *archive, const ws_candidate_row *row,
+                         const ws_candidate *candidate, const void *code_object,
+                         size_t code_size, const ws_measurement *measurements,
+                         int measurement_count, ws_diag *diag) WS_MUST_CHECK;
+/* *out_found tells whether there is one. id may be a unique prefix; one that
+ * fits several is WS_INPUT. */
 ws_status ws_archive_get_candidate(ws_archive *archive, ws_arena *arena,
                                    const char *id, bool *out_found,
                                    ws_candidate_row *out_row,
@@ -112,13 +123,24 @@ ws_status ws_archive_get_measurements(ws_archive *archive, ws_arena *arena,
                                       ws_measurement **out_items,
                                       int *out_count,
                                       ws_diag *diag) WS_MUST_CHECK;
+/* Adds measurements of a recorded candidate; those of a shape and provenance
+ * that it has already are left as they are. */
+ws_status ws_archive_put_measurements(ws_archive *archive,
+                                      const char *candidate_id,
+                                      const ws_measurement *items, int count,
+                                      ws_diag *diag) WS_MUST_CHECK;
 
 typedef struct ws_archive_filter { /* NULL or 0 fields: any */
   const char *problem, *layout, *target, *verdict, *template_name;
+  const char *provenance; /* of the measurements that are summed up */
   int64_t run_id;
   int limit;
-  bool order_by_score; /* geometric mean of us ascending, else by sequence */
+  /* Those with most shapes first, then by geometric mean of us; else in the
+   * order they were recorded. */
+  bool order_by_score;
 } ws_archive_filter;
+/* One per candidate and provenance: times of two provenances are never mixed.
+ * A candidate without measurements has one, with provenance "". */
 typedef struct ws_candidate_summary {
   ws_candidate_row row; /* result_json is NULL here */
   double geomean_us;    /* over its measurements; 0: none */
@@ -129,18 +151,22 @@ ws_status ws_archive_list(ws_archive *archive, ws_arena *arena,
                           const ws_archive_filter *filter,
                           ws_candidate_summary **out_items, int *out_count,
                           ws_diag *diag) WS_MUST_CHECK;
-/* Counts by verdict text, for progress and `archive ls`. */
+/* Counts by verdict, for progress and `archive ls`; limit is ignored. */
 ws_status ws_archive_verdict_counts(ws_archive *archive,
                                     const ws_archive_filter *filter,
                                     int64_t out_counts[WS_VERDICT_COUNT],
                                     ws_diag *diag) WS_MUST_CHECK;
 
-/* ---- text export ------------------------------------------------------------ */
-/* Writes the named candidates (ids) with templates, bodies, facts and
- * measurements, but no code objects: those are rebuilt. */
+/* ---- text export ------------------------------------------------------------
+ */
+/* Writes the named candidates (ids or unique prefixes) with templates, runs,
+ * bodies, facts and measurements, but no code objects: those are rebuilt. The
+ * folder is made; one that holds something else than an export is WS_INPUT, an
+ * older export in it is replaced. */
 ws_status ws_archive_export(ws_archive *archive, const char *folder,
                             const char *const *ids, int id_count,
                             ws_diag *diag) WS_MUST_CHECK;
+/* *out_candidates: how many were new. */
 ws_status ws_archive_import(ws_archive *archive, const char *folder,
                             int *out_candidates, ws_diag *diag) WS_MUST_CHECK;
 

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * Lists and counts of candidates under a filter. The score of a candidate is
+ * the geometric mean of its times within one provenance; a candidate that
+ * takes more shapes ranks first, because a mean over fewer shapes does not
+ * compare with one over all.
+ */
+#include "store.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- geomean(x): SQLite has none --------------------------------------------
+ */
+typedef struct geomean_state {
+  double log_sum;
+  int64_t count;
+} geomean_state;
+
+static void geomean_step(sqlite3_context *context, int count,
+                         sqlite3_value **values) {
+  (void)count;
+  geomean_state *state = sqlite3_aggregate_context(context, sizeof *state);
+  if (!state) {
+    sqlite3_result_error_nomem(context);
+    return;
+  }
+  state->log_sum += log(sqlite3_value_double(values[0]));
+  state->count++;
+}
+
+static void geomean_finish(sqlite3_context *context) {
+  const geomean_state *state = sqlite3_aggregate_context(context, 0);
+  if (state && state->count)
+    sqlite3_result_double(context, exp(state->log_sum / (double)state->count));
+}
+
+ws_status ws__archive_add_functions(ws_archive *archive, ws_diag *diag) {
+  int code = sqlite3_create_function_v2(
+      archive->database, "geomean", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL,
+      NULL, geomean_step, geomean_finish, NULL);
+  return code == SQLITE_OK ? WS_OK : ws__archive_error(archive, code, diag);
+}
+
+/* ---- the filter
+ * -------------------------------------------------------------- */
+#define FILTER_CONDITION                                                       \
+  " WHERE (?1='' OR t.problem=?1) AND (?2='' OR c.layout=?2)"                  \
+  " AND (?3='' OR t.target=?3) AND (?4='' OR c.verdict=?4)"                    \
+  " AND (?5='' OR t.name=?5) AND (?6=0 OR c.run_id=?6)"
+
+static ws_status filter_query(ws_archive *archive, sqlite3_stmt **out_statement,
+                              const ws_archive_filter *filter, const char *sql,
+                              ws_diag *diag) {
+  static const ws_archive_filter any;
+  const ws_archive_filter *f = filter ? filter : &any;
+  return ws__archive_query(archive, out_statement, diag, sql, "tttttiti",
+                           f->problem, f->layout, f->target, f->verdict,
+                           f->template_name, f->run_id, f->provenance,
+                           f->limit > 0 ? (int64_t)f->limit : (int64_t)-1);
+}
+
+/* ---- lists
+ * ------------------------------------------------------------------- */
+#define LIST_QUERY                                                             \
+  "SELECT " WS__CANDIDATE_COLUMNS                                              \
+  ",coalesce(s.geomean,0.0),coalesce(s.shapes,0),coalesce(s.provenance,'')"    \
+  " FROM candidate c JOIN template t ON t.hash=c.template_hash"                \
+  " LEFT JOIN (SELECT candidate_id,provenance,geomean(us) AS geomean,"         \
+  "  count(*) AS shapes FROM measurement WHERE ?7='' OR provenance=?7"         \
+  "  GROUP BY candidate_id,provenance) s ON "                                  \
+  "s.candidate_id=c.id" FILTER_CONDITION
+
+typedef struct summary_list {
+  ws_arena *arena;
+  ws_candidate_summary *items;
+  int count, capacity;
+} summary_list;
+
+static ws_candidate_summary *grow(summary_list *list) {
+  if (list->count == list->capacity) {
+    int capacity = list->capacity ? 2 * list->capacity : 64;
+    ws_candidate_summary *items =
+        ws_arena_alloc(list->arena, sizeof *items * (size_t)capacity);
+    if (list->count)
+      memcpy(items, list->items, sizeof *items * (size_t)list->count);
+    list->items = items;
+    list->capacity = capacity;
+  }
+  return &list->items[list->count++];
+}
+
+ws_status ws_archive_list(ws_archive *archive, ws_arena *arena,
+                          const ws_archive_filter *filter,
+                          ws_candidate_summary **out_items, int *out_count,
+                          ws_diag *diag) {
+  *out_items = NULL;
+  *out_count = 0;
+  bool by_score = filter && filter->order_by_score;
+  sqlite3_stmt *statement;
+  WS_TRY(filter_query(archive, &statement, filter,
+                      by_score ? LIST_QUERY
+                          " ORDER BY s.geomean IS NULL,"
+                          "s.provenance,s.shapes DESC,s.geomean,"
+                          "c.number LIMIT ?8"
+                               : LIST_QUERY " ORDER BY c.number,s.provenance"
+                                            " LIMIT ?8",
+                      diag));
+  summary_list list = {.arena = arena};
+  bool row;
+  ws_status status;
+  while ((status = ws__archive_step(archive, statement, &row, diag)) == WS_OK &&
+         row) {
+    ws_candidate_summary *item = grow(&list);
+    ws__archive_read_candidate(arena, statement, &item->row);
+    item->geomean_us =
+        sqlite3_column_double(statement, WS__CANDIDATE_COLUMN_COUNT);
+    item->measured_shapes =
+        sqlite3_column_int(statement, WS__CANDIDATE_COLUMN_COUNT + 1);
+    item->provenance =
+        ws__archive_text(arena, statement, WS__CANDIDATE_COLUMN_COUNT + 2);
+  }
+  sqlite3_finalize(statement);
+  if (status != WS_OK)
+    return status;
+  *out_items = list.items;
+  *out_count = list.count;
+  return WS_OK;
+}
+
+/* ---- counts
+ * ------------------------------------------------------------------- */
+ws_status ws_archive_verdict_counts(ws_archive *archive,
+                                    const ws_archive_filter *filter,
+                                    int64_t out_counts[WS_VERDICT_COUNT],
+                                    ws_diag *diag) {
+  memset(out_counts, 0, sizeof *out_counts * WS_VERDICT_COUNT);
+  sqlite3_stmt *statement;
+  WS_TRY(
+      filter_query(archive, &statement, filter,
+                   "SELECT c.verdict,count(*),?7,?8 FROM candidate c"
+                   " JOIN template t ON t.hash=c.template_hash" FILTER_CONDITION
+                   " GROUP BY c.verdict",
+                   diag));
+  bool row;
+  ws_status status;
+  while ((status = ws__archive_step(archive, statement, &row, diag)) == WS_OK &&
+         row) {
+    ws_verdict verdict;
+    const char *text = (const char *)sqlite3_column_text(statement, 0);
+    if (text && ws_verdict_parse(text, &verdict))
+      out_counts[verdict] = sqlite3_column_int64(statement, 1);
+  }
+  sqlite3_finalize(statement);
+  return status;
+}

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * Reading the archive: single things by id or prefix, twins, lists. Whatever
+ * has a hash of its content (template text, bodies, code objects) is compared
+ * with it on the way out, so that damage is found where it is read.
+ */
+#include "store.h"
+
+#include <cjson/cJSON.h>
+#include <string.h>
+
+void ws__archive_read_candidate(ws_arena *arena, sqlite3_stmt *statement,
+                                ws_candidate_row *out_row) {
+  *out_row = (ws_candidate_row){
+      .id = ws__archive_text(arena, statement, 0),
+      .template_hash = ws__archive_text(arena, statement, 1),
+      .template_name = ws__archive_text(arena, statement, 2),
+      .layout = ws__archive_text(arena, statement, 3),
+      .assignments = ws__archive_text(arena, statement, 4),
+      .variants = ws__archive_text(arena, statement, 5),
+      .proposer = ws__archive_text(arena, statement, 6),
+      .parent_id = ws__archive_text(arena, statement, 7),
+      .move = ws__archive_text(arena, statement, 8),
+      .run_id = sqlite3_column_int64(statement, 9),
+      .sequence = sqlite3_column_int64(statement, 10),
+      .verdict = ws__archive_text(arena, statement, 11),
+      .stage = ws__archive_text(arena, statement, 12),
+      .reason = ws__archive_text(arena, statement, 13),
+      .ir_hash = ws__archive_text(arena, statement, 14),
+      .code_hash = ws__archive_text(arena, statement, 15),
+  };
+}
+
+static ws_status damaged(ws_archive *archive, const char *what,
+                         const char *name, ws_diag *diag) {
+  return ws_fail(diag, WS_INPUT, archive->path, 0,
+                 "the archive is corrupt: %s %s does not match its hash; "
+                 "restore it from a copy",
+                 what, name);
+}
+
+/* The end (exclusive) of the ids that begin with prefix: 'g' is above every
+ * hexadecimal digit. */
+static char *prefix_end(ws_arena *arena, const char *prefix) {
+  return ws_arena_printf(arena, "%sg", prefix);
+}
+
+/* ---- templates
+ * ---------------------------------------------------------------- */
+static ws_status parse_template(ws_archive *archive, ws_arena *arena,
+                                const ws_archived_template *row,
+                                const ws_template **out, ws_diag *diag) {
+  ws_hash hash = ws_hash_bytes(row->text, strlen(row->text));
+  if (strcmp(hash.hex, row->hash))
+    return damaged(archive, "template", row->hash, diag);
+  cJSON *json = ws_json_parse(row->records_json, strlen(row->records_json),
+                              archive->path, diag);
+  if (!json)
+    return WS_INPUT;
+  ws_records records;
+  ws_status status = ws_records_from_json(arena, json, &records, diag);
+  cJSON_Delete(json);
+  if (status != WS_OK)
+    return status;
+  return ws_template_from_records(arena, &records, row->file, hash, out, diag);
+}
+
+static void read_template(ws_arena *arena, sqlite3_stmt *statement,
+                          ws_archived_template *out_row) {
+  *out_row = (ws_archived_template){
+      .hash = ws__archive_text(arena, statement, 0),
+      .name = ws__archive_text(arena, statement, 1),
+      .version = ws__archive_text(arena, statement, 2),
+      .problem = ws__archive_text(arena, statement, 3),
+      .target = ws__archive_text(arena, statement, 4),
+      .file = ws__archive_text(arena, statement, 5),
+      .text = ws__archive_text(arena, statement, 6),
+      .records_json = ws__archive_text(arena, statement, 7),
+  };
+}
+
+ws_status ws_archive_get_template(ws_archive *archive, ws_arena *arena,
+                                  const char *hash, const ws_template **out,
+                                  ws_archived_template *out_row,
+                                  ws_diag *diag) {
+  if (out)
+    *out = NULL;
+  sqlite3_stmt *statement;
+  WS_TRY(ws__archive_query(
+      archive, &statement, diag,
+      "SELECT hash,name,version,problem,target,file,text,records FROM template"
+      " WHERE hash>=? AND hash<? LIMIT 2",
+      "tt", hash, prefix_end(arena, hash)));
+  bool row = false, another = false;
+  ws_archived_template found;
+  ws_status status = ws__archive_step(archive, statement, &row, diag);
+  if (status == WS_OK && row) {
+    read_template(arena, statement, &found);
+    status = ws__archive_step(archive, statement, &another, diag);
+  }
+  sqlite3_finalize(statement);
+  if (status != WS_OK)
+    return status;
+  if (!row || another)
+    return ws_fail(diag, WS_INPUT, archive->path, 0,
+                   another ? "'%s' begins the hash of several templates; give "
+                             "more digits"
+                           : "there is no template '%s'",
+                   hash);
+  if (out_row)
+    *out_row = found;
+  return out ? parse_template(archive, arena, &found, out, diag) : WS_OK;
+}
+
+ws_status ws__archive_get_run(ws_archive *archive, ws_arena *arena, int64_t id,
+                              ws_run_row *out_run, ws_diag *diag) {
+  sqlite3_stmt *statement;
+  WS_TRY(ws__archive_query(
+      archive, &statement, diag,
+      "SELECT id,problem,layout,target,strategy,shape_set,settings,seed,"
+      "started_unix_ms FROM run WHERE id=?",
+      "i", id));
+  bool row = false;
+  ws_status status = ws__archive_step(archive, statement, &row, diag);
+  if (status == WS_OK && row)
+    *out_run = (ws_run_row){
+        .id = sqlite3_column_int64(statement, 0),
+        .problem = ws__archive_text(arena, statement, 1),
+        .layout = ws__archive_text(arena, statement, 2),
+        .target = ws__archive_text(arena, statement, 3),
+        .strategy = ws__archive_text(arena, statement, 4),
+        .shape_set = ws__archive_text(arena, statement, 5),
+        .settings_json = ws__archive_text(arena, statement, 6),
+        .seed = (uint64_t)sqlite3_column_int64(statement, 7),
+        .started_unix_ms = sqlite3_column_int64(statement, 8),
+    };
+  sqlite3_finalize(statement);
+  if (status == WS_OK && !row)
+    return ws_fail(diag, WS_INPUT, archive->path, 0, "there is no run %lld",
+                   (long long)id);
+  return status;
+}
+
+/* ---- candidates
+ * ---------------------------------------------------------------- */
+ws_status ws_archive_get_candidate(ws_archive *archive, ws_arena *arena,
+                                   const char *id, bool *out_found,
+                                   ws_candidate_row *out_row, ws_diag *diag) {
+  *out_found = false;
+  if (!*id)
+    return ws_fail(diag, WS_INPUT, archive->path, 0,
+                   "an empty candidate id; `wavesmith archive ls` lists them");
+  sqlite3_stmt *statement;
+  WS_TRY(ws__archive_query(archive, &statement, diag,
+                           "SELECT " WS__CANDIDATE_COLUMNS ",c.result"
+                           " FROM candidate c JOIN template t"
+                           " ON t.hash=c.template_hash"
+                           " WHERE c.id>=? AND c.id<? LIMIT 2",
+                           "tt", id, prefix_end(arena, id)));
+  bool row = false, another = false;
+  ws_status status = ws__archive_step(archive, statement, &row, diag);
+  if (status == WS_OK && row) {
+    ws__archive_read_candidate(arena, statement, out_row);
+    out_row->result_json =
+        ws__archive_text(arena, statement, WS__CANDIDATE_COLUMN_COUNT);
+    status = ws__archive_step(archive, statement, &another, diag);
+  }
+  sqlite3_finalize(statement);
+  if (status == WS_OK && another)
+    return ws_fail(diag, WS_INPUT, archive->path, 0,
+                   "'%s' begins several candidate ids; give more digits", id);
+  *out_found = status == WS_OK && row;
+  return status;
+}
+
+ws_status ws_archive_find_twin(ws_archive *archive, ws_arena *arena,
+                               const char *hash, bool by_code, bool *out_found,
+                               ws_candidate_row *out_row, ws_diag *diag) {
+  *out_found = false;
+  if (!*hash)
+    return WS_OK;
+  sqlite3_stmt *statement;
+  WS_TRY(ws__archive_query(
+      archive, &statement, diag,
+      by_code ? "SELECT id FROM candidate WHERE code_hash=?"
+                " AND verdict!='duplicate' ORDER BY number LIMIT 1"
+              : "SELECT id FROM candidate WHERE ir_hash=?"
+                " AND verdict!='duplicate' ORDER BY number LIMIT 1",
+      "t", hash));
+  bool row = false;
+  const char *id = NULL;
+  ws_status status = ws__archive_step(archive, statement, &row, diag);
+  if (status == WS_OK && row)
+    id = ws__archive_text(arena, statement, 0);
+  sqlite3_finalize(statement);
+  if (status != WS_OK || !row)
+    return status;
+  return ws_archive_get_candidate(archive, arena, id, out_found, out_row, diag);
+}
+
+static ws_status set_body(ws_archive *archive, ws_arena *arena,
+                          sqlite3_stmt *statement, ws_candidate *candidate,
+                          ws_diag *diag) {
+  const char *region = ws__archive_text(arena, statement, 0);
+  const char *hash = ws__archive_text(arena, statement, 1);
+  ws_body body = {.variant = -1,
+                  .language = ws__archive_text(arena, statement, 2),
+                  .text = ws__archive_text(arena, statement, 3)};
+  ws_hasher *hasher = ws_hasher_create();
+  ws_hasher_update_text(hasher, body.language);
+  ws_hasher_update_text(hasher, body.text);
+  ws_hash actual = ws_hasher_finish(hasher);
+  if (strcmp(actual.hex, hash))
+    return damaged(archive, "body", hash, diag);
+  int index = ws_template_region_index(candidate->tmpl, region);
+  if (index < 0)
+    return ws_fail(diag, WS_INPUT, archive->path, 0,
+                   "template %s has no region '%s'", candidate->tmpl->name,
+                   region);
+  candidate->bodies[index] = body;
+  return WS_OK;
+}
+
+static ws_status set_bodies(ws_archive *archive, ws_arena *arena,
+                            ws_candidate *candidate, const char *id,
+                            ws_diag *diag) {
+  sqlite3_stmt *statement;
+  WS_TRY(ws__archive_query(archive, &statement, diag,
+                           "SELECT cb.region,b.hash,b.language,b.text"
+                           " FROM candidate_body cb"
+                           " JOIN body b ON b.hash=cb.body"
+                           " WHERE cb.candidate_id=? ORDER BY cb.region",
+                           "t", id));
+  bool row;
+  ws_status status;
+  while ((status = ws__archive_step(archive, statement, &row, diag)) == WS_OK &&
+         row) {
+    status = set_body(archive, arena, statement, candidate, diag);
+    if (status != WS_OK)
+      break;
+  }
+  sqlite3_finalize(statement);
+  return status;
+}
+
+ws_status ws_archive_load_candidate(ws_archive *archive, ws_arena *arena,
+                                    const ws_candidate_row *row,
+                                    const ws_template *tmpl,
+                                    ws_candidate **out_candidate,
+                                    ws_diag *diag) {
+  *out_candidate = NULL;
+  ws_candidate *candidate = ws_candidate_create(arena, tmpl);
+  WS_TRY(ws_candidate_set(candidate, row->assignments, diag));
+  WS_TRY(ws_candidate_set_variants(candidate, row->variants, diag));
+  WS_TRY(set_bodies(archive, arena, candidate, row->id, diag));
+  ws_candidate_update_id(candidate);
+  if (strcmp(candidate->id.hex, row->id))
+    return ws_fail(diag, WS_INPUT, archive->path, 0,
+                   "candidate %s does not fit template %s %s (%.8s): it would "
+                   "be %s",
+                   row->id, tmpl->name, tmpl->version, tmpl->hash.hex,
+                   candidate->id.hex);
+  *out_candidate = candidate;
+  return WS_OK;
+}
+
+ws_status ws_archive_get_code_object(ws_archive *archive, ws_arena *arena,
+                                     const char *candidate_id,
+                                     const void **out_data, size_t *out_size,
+                                     ws_diag *diag) {
+  *out_data = NULL;
+  *out_size = 0;
+  sqlite3_stmt *statement;
+  WS_TRY(ws__archive_query(archive, &statement, diag,
+                           "SELECT o.hash,o.data FROM candidate c"
+                           " JOIN code_object o ON o.hash=c.code_object"
+                           " WHERE c.id=?",
+                           "t", candidate_id));
+  bool row = false;
+  ws_status status = ws__archive_step(archive, statement, &row, diag);
+  if (status == WS_OK && row) {
+    const char *hash = ws__archive_text(arena, statement, 0);
+    size_t size = (size_t)sqlite3_column_bytes(statement, 1);
+    void *data = ws_arena_alloc(arena, size);
+    if (size)
+      memcpy(data, sqlite3_column_blob(statement, 1), size);
+    ws_hash actual = ws_hash_bytes(data, size);
+    if (strcmp(actual.hex, hash))
+      status = damaged(archive, "code object", hash, diag);
+    *out_data = data;
+    *out_size = size;
+  }
+  sqlite3_finalize(statement);
+  if (status == WS_OK && !row)
+    return ws_fail(diag, WS_INPUT, archive->path, 0,
+                   "there is no code object of candidate '%s'", candidate_id);
+  return status;
+}
+
+/* ---- measurements
+ * ---------------------------------------------------------------- */
+static ws_status count_measurements(ws_archive *archive, const char *id,
+                                    int *out_count, ws_diag *diag) {
+  sqlite3_stmt *statement;
+  WS_TRY(ws__archive_query(
+      archive, &statement, diag,
+      "SELECT count(*) FROM measurement WHERE candidate_id=?", "t", id));
+  bool row;
+  ws_status status = ws__archive_step(archive, statement, &row, diag);
+  *out_count = status == WS_OK && row ? sqlite3_column_int(statement, 0) : 0;
+  sqlite3_finalize(statement);
+  return status;
+}
+
+ws_status ws_archive_get_measurements(ws_archive *archive, ws_arena *arena,
+                                      const char *candidate_id,
+                                      ws_measurement **out_items,
+                                      int *out_count, ws_diag *diag) {
+  *out_items = NULL;
+  *out_count = 0;
+  int capacity = 0, count = 0;
+  WS_TRY(count_measurements(archive, candidate_id, &capacity, diag));
+  ws_measurement *items =
+      ws_arena_alloc(arena, sizeof *items * (size_t)capacity);
+  sqlite3_stmt *statement;
+  WS_TRY(ws__archive_query(archive, &statement, diag,
+                           "SELECT m,n,k,us,bound,provenance FROM measurement"
+                           " WHERE candidate_id=? ORDER BY provenance,m,n,k",
+                           "t", candidate_id));
+  bool row;
+  ws_status status = WS_OK;
+  while (count < capacity &&
+         (status = ws__archive_step(archive, statement, &row, diag)) == WS_OK &&
+         row)
+    items[count++] = (ws_measurement){
+        .shape = {sqlite3_column_int64(statement, 0),
+                  sqlite3_column_int64(statement, 1),
+                  sqlite3_column_int64(statement, 2)},
+        .us = sqlite3_column_double(statement, 3),
+        .bound = ws__archive_text(arena, statement, 4),
+        .provenance = ws__archive_text(arena, statement, 5),
+    };
+  sqlite3_finalize(statement);
+  *out_items = items;
+  *out_count = count;
+  return status;
+}

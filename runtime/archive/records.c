@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * Putting things into the archive: templates, runs, candidates with their
+ * bodies, code objects and measurements. Everything is insert-if-absent: what
+ * is recorded never changes, so recording twice (two processes, a resumed run,
+ * an import) does no harm.
+ */
+#include "store.h"
+
+#include <string.h>
+
+/* ---- templates
+ * ---------------------------------------------------------------- */
+ws_status ws__archive_add_template(ws_archive *archive, const ws_template *tmpl,
+                                   const char *text, const char *records_json,
+                                   ws_diag *diag) {
+  return ws__archive_execute(
+      archive, diag,
+      "INSERT OR IGNORE INTO template"
+      "(hash,name,version,problem,target,file,text,records)"
+      " VALUES(?,?,?,?,?,?,?,?)",
+      "tttttttt", tmpl->hash.hex, tmpl->name, tmpl->version, tmpl->problem,
+      tmpl->target, tmpl->file, text, records_json);
+}
+
+ws_status ws_archive_put_template(ws_archive *archive, const ws_template *tmpl,
+                                  const char *text, const char *records_json,
+                                  ws_diag *diag) {
+  WS_TRY(ws__archive_begin(archive, diag));
+  return ws__archive_end(
+      archive,
+      ws__archive_add_template(archive, tmpl, text, records_json, diag), diag);
+}
+
+/* ---- runs
+ * ----------------------------------------------------------------------- */
+static ws_status find_run(ws_archive *archive, const ws_run_row *run,
+                          int64_t *out_id, ws_diag *diag) {
+  sqlite3_stmt *statement;
+  WS_TRY(ws__archive_query(
+      archive, &statement, diag,
+      "SELECT id FROM run WHERE problem=? AND layout=? AND target=?"
+      " AND strategy=? AND shape_set=? AND settings=? AND seed=?"
+      " ORDER BY id LIMIT 1",
+      "tttttti", run->problem, run->layout, run->target, run->strategy,
+      run->shape_set, run->settings_json, (int64_t)run->seed));
+  bool row;
+  ws_status status = ws__archive_step(archive, statement, &row, diag);
+  *out_id = status == WS_OK && row ? sqlite3_column_int64(statement, 0) : 0;
+  sqlite3_finalize(statement);
+  return status;
+}
+
+ws_status ws__archive_add_run(ws_archive *archive, const ws_run_row *run,
+                              int64_t *out_id, ws_diag *diag) {
+  WS_TRY(find_run(archive, run, out_id, diag));
+  if (*out_id)
+    return WS_OK;
+  WS_TRY(ws__archive_execute(
+      archive, diag,
+      "INSERT INTO run(problem,layout,target,strategy,shape_set,settings,seed,"
+      "started_unix_ms) VALUES(?,?,?,?,?,?,?,?)",
+      "ttttttii", run->problem, run->layout, run->target, run->strategy,
+      run->shape_set, run->settings_json, (int64_t)run->seed,
+      run->started_unix_ms));
+  *out_id = sqlite3_last_insert_rowid(archive->database);
+  return WS_OK;
+}
+
+ws_status ws_archive_begin_run(ws_archive *archive, const ws_run_row *run,
+                               int64_t *out_id, ws_diag *diag) {
+  *out_id = 0;
+  WS_TRY(ws__archive_begin(archive, diag));
+  return ws__archive_end(archive,
+                         ws__archive_add_run(archive, run, out_id, diag), diag);
+}
+
+/* ---- candidates
+ * ----------------------------------------------------------------- */
+static ws_status add_body(ws_archive *archive, const char *candidate_id,
+                          const char *region, const ws_body *body,
+                          ws_diag *diag) {
+  ws_hasher *hasher = ws_hasher_create();
+  ws_hasher_update_text(hasher, body->language);
+  ws_hasher_update_text(hasher, body->text);
+  ws_hash hash = ws_hasher_finish(hasher);
+  WS_TRY(ws__archive_execute(
+      archive, diag,
+      "INSERT OR IGNORE INTO body(hash,language,text) VALUES(?,?,?)", "ttt",
+      hash.hex, body->language, body->text));
+  return ws__archive_execute(
+      archive, diag,
+      "INSERT INTO candidate_body(candidate_id,region,body) VALUES(?,?,?)",
+      "ttt", candidate_id, region, hash.hex);
+}
+
+static ws_status add_bodies(ws_archive *archive, const ws_candidate *candidate,
+                            ws_diag *diag) {
+  const ws_template *tmpl = candidate->tmpl;
+  for (int i = 0; i < tmpl->region_count; i++)
+    if (candidate->bodies[i].text)
+      WS_TRY(add_body(archive, candidate->id.hex, tmpl->regions[i].function,
+                      &candidate->bodies[i], diag));
+  return WS_OK;
+}
+
+ws_status ws__archive_add_candidate(ws_archive *archive,
+                                    const ws_candidate_row *row,
+                                    const ws_candidate *candidate,
+                                    bool *out_added, ws_diag *diag) {
+  WS_ASSERT(!strcmp(row->id, candidate->id.hex));
+  WS_TRY(ws__archive_execute(
+      archive, diag,
+      "INSERT INTO candidate(id,template_hash,layout,assignments,variants,"
+      "proposer,parent_id,move,run_id,sequence,verdict,stage,reason,result,"
+      "ir_hash,code_hash) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+      " ON CONFLICT(id) DO NOTHING",
+      "ttttttttiitttttt", row->id, row->template_hash, row->layout,
+      row->assignments, row->variants, row->proposer, row->parent_id, row->move,
+      row->run_id, row->sequence, row->verdict, row->stage, row->reason,
+      row->result_json, row->ir_hash, row->code_hash));
+  *out_added = sqlite3_changes(archive->database) > 0;
+  return *out_added ? add_bodies(archive, candidate, diag) : WS_OK;
+}
+
+ws_status ws__archive_add_code_object(ws_archive *archive,
+                                      const char *candidate_id,
+                                      const void *data, size_t size,
+                                      ws_diag *diag) {
+  ws_hash hash = ws_hash_bytes(data, size);
+  WS_TRY(ws__archive_execute(
+      archive, diag, "INSERT OR IGNORE INTO code_object(hash,data) VALUES(?,?)",
+      "tb", hash.hex, data, size));
+  WS_TRY(ws__archive_execute(archive, diag,
+                             "UPDATE candidate SET code_object=? WHERE id=?",
+                             "tt", hash.hex, candidate_id));
+  if (sqlite3_changes(archive->database) == 0)
+    return ws_fail(diag, WS_INPUT, archive->path, 0,
+                   "there is no candidate '%s'", candidate_id);
+  return WS_OK;
+}
+
+ws_status ws_archive_put_code_object(ws_archive *archive,
+                                     const char *candidate_id, const void *data,
+                                     size_t size, ws_diag *diag) {
+  WS_TRY(ws__archive_begin(archive, diag));
+  return ws__archive_end(
+      archive,
+      ws__archive_add_code_object(archive, candidate_id, data, size, diag),
+      diag);
+}
+
+ws_status ws__archive_add_measurements(ws_archive *archive,
+                                       const char *candidate_id,
+                                       const ws_measurement *items, int count,
+                                       ws_diag *diag) {
+  for (int i = 0; i < count; i++)
+    WS_TRY(ws__archive_execute(
+        archive, diag,
+        "INSERT INTO measurement(candidate_id,provenance,m,n,k,us,bound)"
+        " VALUES(?,?,?,?,?,?,?) ON CONFLICT DO NOTHING",
+        "ttiiidt", candidate_id, items[i].provenance, items[i].shape.m,
+        items[i].shape.n, items[i].shape.k, items[i].us, items[i].bound));
+  return WS_OK;
+}
+
+ws_status ws_archive_put_measurements(ws_archive *archive,
+                                      const char *candidate_id,
+                                      const ws_measurement *items, int count,
+                                      ws_diag *diag) {
+  WS_TRY(ws__archive_begin(archive, diag));
+  return ws__archive_end(
+      archive,
+      ws__archive_add_measurements(archive, candidate_id, items, count, diag),
+      diag);
+}
+
+static ws_status add_all(ws_archive *archive, const ws_candidate_row *row,
+                         const ws_candidate *candidate, const void *code_object,
+                         size_t code_size, const ws_measurement *measurements,
+                         int measurement_count, ws_diag *diag) {
+  bool added = false;
+  WS_TRY(ws__archive_add_candidate(archive, row, candidate, &added, diag));
+  if (!added)
+    return WS_OK;
+  if (code_object)
+    WS_TRY(ws__archive_add_code_object(archive, row->id, code_object, code_size,
+                                       diag));
+  return ws__archive_add_measurements(archive, row->id, measurements,
+                                      measurement_count, diag);
+}
+
+ws_status ws_archive_put_candidate(ws_archive *archive,
+                                   const ws_candidate_row *row,
+                                   const ws_candidate *candidate,
+                                   const void *code_object, size_t code_size,
+                                   const ws_measurement *measurements,
+                                   int measurement_count, ws_diag *diag) {
+  WS_TRY(ws__archive_begin(archive, diag));
+  ws_status status = add_all(archive, row, candidate, code_object, code_size,
+                             measurements, measurement_count, diag);
+  return ws__archive_end(archive, status, diag);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * Inside the archive: the handle, statements and transactions. A public
+ * function that changes state is begin, work, end; the ws__archive_add_*
+ * functions are that work without the transaction, so that an import can do
+ * many of them in one.
+ */
+#ifndef WAVESMITH_ARCHIVE_STORE_H
+#define WAVESMITH_ARCHIVE_STORE_H
+
+#include "wavesmith/archive.h"
+
+#include <sqlite3.h>
+
+struct ws_archive {
+  sqlite3 *database;
+  char *path;
+};
+
+/* Turns a result code of SQLite into a status and the sentence for the user;
+ * the tables of store.c say which code means what. */
+ws_status ws__archive_error(ws_archive *archive, int code, ws_diag *diag);
+
+/* Prepares sql and binds one argument per letter of types: t text (NULL binds
+ * ""), i int64_t, d double, b bytes (pointer, size_t; NULL pointer binds
+ * NULL). The caller ends it with sqlite3_finalize. */
+ws_status ws__archive_query(ws_archive *archive, sqlite3_stmt **out_statement,
+                            ws_diag *diag, const char *sql, const char *types,
+                            ...) WS_MUST_CHECK;
+ws_status ws__archive_step(ws_archive *archive, sqlite3_stmt *statement,
+                           bool *out_row, ws_diag *diag) WS_MUST_CHECK;
+/* The same for a statement without rows, from start to end. */
+ws_status ws__archive_execute(ws_archive *archive, ws_diag *diag,
+                              const char *sql, const char *types,
+                              ...) WS_MUST_CHECK;
+/* Column as text in the arena; "" for NULL. */
+const char *ws__archive_text(ws_arena *arena, sqlite3_stmt *statement,
+                             int column);
+
+/* Columns of a candidate (c) with its template (t), in the order that
+ * ws__archive_read_candidate reads them. */
+#define WS__CANDIDATE_COLUMNS                                                  \
+  "c.id,c.template_hash,t.name,c.layout,c.assignments,c.variants,c.proposer,"  \
+  "c.parent_id,c.move,c.run_id,c.sequence,c.verdict,c.stage,c.reason,"         \
+  "c.ir_hash,c.code_hash"
+enum { WS__CANDIDATE_COLUMN_COUNT = 16 };
+void ws__archive_read_candidate(ws_arena *arena, sqlite3_stmt *statement,
+                                ws_candidate_row *out_row);
+
+/* Adds the aggregate function geomean(x). */
+ws_status ws__archive_add_functions(ws_archive *archive,
+                                    ws_diag *diag) WS_MUST_CHECK;
+
+ws_status ws__archive_begin(ws_archive *archive, ws_diag *diag) WS_MUST_CHECK;
+/* Commits when status is WS_OK, else rolls back. Returns what became of it;
+ * a failed status keeps its own diag. */
+ws_status ws__archive_end(ws_archive *archive, ws_status status,
+                          ws_diag *diag) WS_MUST_CHECK;
+
+/* ---- work without a transaction --------------------------------------------
+ */
+ws_status ws__archive_add_template(ws_archive *archive, const ws_template *tmpl,
+                                   const char *text, const char *records_json,
+                                   ws_diag *diag) WS_MUST_CHECK;
+ws_status ws__archive_add_run(ws_archive *archive, const ws_run_row *run,
+                              int64_t *out_id, ws_diag *diag) WS_MUST_CHECK;
+/* *out_added: false when the id was there. */
+ws_status ws__archive_add_candidate(ws_archive *archive,
+                                    const ws_candidate_row *row,
+                                    const ws_candidate *candidate,
+                                    bool *out_added,
+                                    ws_diag *diag) WS_MUST_CHECK;
+ws_status ws__archive_add_code_object(ws_archive *archive,
+                                      const char *candidate_id,
+                                      const void *data, size_t size,
+                                      ws_diag *diag) WS_MUST_CHECK;
+ws_status ws__archive_add_measurements(ws_archive *archive,
+                                       const char *candidate_id,
+                                       const ws_measurement *items, int count,
+                                       ws_diag *diag) WS_MUST_CHECK;
+
+/* The run of a candidate, for the export. */
+ws_status ws__archive_get_run(ws_archive *archive, ws_arena *arena, int64_t id,
+                              ws_run_row *out_run, ws_diag *diag) WS_MUST_CHECK;
+
+#endif
