@@ -43,6 +43,8 @@ typedef struct ws_scope {
 ws_status ws_expr_parse(ws_arena *arena, const char *text, const char *file,
                         int line, ws_expr **out_expr,
                         ws_diag *diag) WS_MUST_CHECK;
+/* Is this the name of a function (min, max, ceildiv)? */
+bool ws_expr_is_reserved(const char *name);
 /* The distinct names an expression uses, in order of first use. */
 int ws_expr_name_count(const ws_expr *expr);
 const char *ws_expr_name(const ws_expr *expr, int index);

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * Child processes: exec with a socket as descriptor 3 and nothing else of ours.
+ *
+ * The child leads a process group of its own, so that Ctrl-C on the terminal
+ * reaches only us, and so that stopping it also stops what it has forked. A
+ * failed exec comes back through a pipe that a successful one closes.
+ * PR_SET_PDEATHSIG is tied to the *thread* that forks: start processes from a
+ * thread that lives as long as they should.
+ */
+#include "wavesmith/base.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { CHILD_SOCKET = 3 };
+
+/* Only async-signal-safe calls: the parent may have threads. Returns when
+ * something failed, with errno set. */
+static void become_child(const char *const *argv, pid_t parent, int socket) {
+  if (setpgid(0, 0) != 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
+    return;
+  if (getppid() != parent)
+    _exit(1); /* it died before the signal was asked for */
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+  signal(SIGPIPE, SIG_DFL);
+  int null = open("/dev/null", O_RDONLY);
+  if (null < 0 || dup2(null, STDIN_FILENO) < 0 ||
+      dup2(STDERR_FILENO, STDOUT_FILENO) < 0 || dup2(socket, CHILD_SOCKET) < 0)
+    return;
+  /* Not closed at once: the report must live until exec. */
+  if (close_range(CHILD_SOCKET + 1, ~0u, CLOSE_RANGE_CLOEXEC) != 0)
+    return;
+  execv(argv[0], (char *const *)argv);
+}
+
+/* A copy of the descriptor above CHILD_SOCKET, so that dup2 cannot hit it. */
+static int lift(int descriptor) {
+  int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, CHILD_SOCKET + 1);
+  int failure = errno;
+  close(descriptor);
+  errno = failure;
+  return copy;
+}
+
+/* 0, or the errno of the child's failed start. */
+static int wait_for_exec(int report) {
+  int failure = 0;
+  ssize_t got;
+  do
+    got = read(report, &failure, sizeof failure);
+  while (got < 0 && errno == EINTR);
+  return got == (ssize_t)sizeof failure ? failure : 0;
+}
+
+static void close_pair(const int pair[2]) {
+  for (int i = 0; i < 2; i++)
+    if (pair[i] >= 0)
+      close(pair[i]);
+}
+
+static bool open_channels(int sockets[2], int report[2]) {
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
+    return false;
+  if (pipe2(report, O_CLOEXEC) != 0)
+    return false;
+  sockets[1] = lift(sockets[1]);
+  report[1] = lift(report[1]);
+  return sockets[1] >= 0 && report[1] >= 0;
+}
+
+ws_status ws_process_start(const char *const *argv, ws_process *out_process,
+                           ws_diag *diag) {
+  *out_process = (ws_process){0};
+  int sockets[2] = {-1, -1}, report[2] = {-1, -1};
+  pid_t parent = getpid(), child = -1;
+  if (open_channels(sockets, report))
+    child = fork();
+  if (child == 0) {
+    become_child(argv, parent, sockets[1]);
+    int failure = errno;
+    ssize_t ignored = write(report[1], &failure, sizeof failure);
+    (void)ignored;
+    _exit(127);
+  }
+  if (child < 0) {
+    int failure = errno;
+    close_pair(sockets);
+    close_pair(report);
+    return ws_fail(diag, WS_ENVIRONMENT, argv[0], 0,
+                   "cannot start a process: %s", strerror(failure));
+  }
+  close(sockets[1]);
+  close(report[1]);
+  *out_process = (ws_process){.pid = child, .socket = sockets[0]};
+  int failure = wait_for_exec(report[0]);
+  close(report[0]);
+  if (!failure)
+    return WS_OK;
+  ws_process_stop(out_process);
+  return ws_fail(diag, WS_ENVIRONMENT, argv[0], 0, "cannot run: %s",
+                 strerror(failure));
+}
+
+void ws_process_stop(ws_process *process) {
+  if (process->pid <= 0)
+    return;
+  close(process->socket);
+  kill(-process->pid, SIGKILL); /* the group */
+  kill(process->pid, SIGKILL);  /* a child that failed before it had one */
+  while (waitpid(process->pid, NULL, 0) < 0 && errno == EINTR)
+    ;
+  *process = (ws_process){0};
+}
