@@ -108,7 +108,8 @@ typedef struct ws_template {
 } ws_template;
 
 /* Expressions may name parameters, m n k and cu_count. An `lds` or `threads`
- * expression may name parameters only. Every other name, a duplicate, a value
+ * expression may name parameters only, a `require` parameters and m n k.
+ * Parameters must not be named as these or as a function. Every other name, a duplicate, a value
  * list that is not ascending integers, a default outside the list, a count
  * above the limits below: WS_INPUT with file:line. The result and all it
  * points to live in the arena. */
@@ -116,7 +117,11 @@ enum {
   WS_TEMPLATE_MAX_PARAMS = 64,
   WS_TEMPLATE_MAX_VALUES = 64,
   WS_TEMPLATE_MAX_REGIONS = 64,
-  WS_TEMPLATE_MAX_LAUNCHES = 16
+  WS_TEMPLATE_MAX_VARIANTS = 16, /* of one region */
+  WS_TEMPLATE_MAX_REQUIRES = 128,
+  WS_TEMPLATE_MAX_LDS = 16,
+  WS_TEMPLATE_MAX_LAUNCHES = 16,
+  WS_TEMPLATE_MAX_ARGUMENTS = 24 /* of one kernel */
 };
 ws_status ws_template_from_records(ws_arena *arena, const ws_records *records,
                                    const char *file, ws_hash hash,
