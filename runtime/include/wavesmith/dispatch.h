@@ -37,6 +37,35 @@ ws_status ws_portfolio_pick(const ws_matrix *matrix, int max_count,
                             int *out_columns, int *out_count,
                             ws_diag *diag) WS_MUST_CHECK;
 
+/* ---- rules: a decision tree over the shape ----------------------------------
+ * Splits minimise the regret that the leaves leave (sum over shapes of
+ * log(time of the leaf's pick / best time)), not a class count. A leaf holds a
+ * chain of candidates: the first that accepts the shape is taken, and the last
+ * accepts every legal shape. */
+typedef struct ws_rules ws_rules;
+
+/* Fits rules over the given columns of matrix. entries (indexed by column;
+ * NULL: every candidate accepts every shape) says what a candidate accepts.
+ * WS_INPUT when no column accepts every legal shape. In the arena. */
+ws_status ws_rules_fit(ws_arena *arena, const ws_problem *problem,
+                       const ws_dispatch_entry *entries,
+                       const ws_matrix *matrix, const int *columns,
+                       int column_count, int max_leaves,
+                       const ws_rules **out_rules, ws_diag *diag) WS_MUST_CHECK;
+int ws_rules_leaf_count(const ws_rules *rules);
+/* Position in columns of the pick; -1 when the shape is not legal. Equal to
+ * the emitted NAME_select. */
+int ws_rules_pick(const ws_rules *rules, const ws_shape *shape);
+
+/* What a choice loses against the best column, as ratios >= 1. */
+typedef struct ws_regret {
+  int shape_count;
+  double geomean, max;
+  ws_shape worst; /* where max is */
+} ws_regret;
+/* matrix: same columns as the one the rules were fitted on, any shapes. */
+ws_regret ws_rules_regret(const ws_rules *rules, const ws_matrix *matrix);
+
 typedef struct ws_dispatch_options {
   const char *name;       /* C identifier: NAME.h, NAME.c, NAME_select() */
   const char *output_dir; /* must be writable */
@@ -49,23 +78,38 @@ typedef struct ws_dispatch_report {
   double train_geomean_regret, train_max_regret; /* ratios >= 1 */
   const char *const *files; /* paths written, in the caller's arena */
   int file_count;
+  const int *portfolio;  /* columns of the matrix, in the caller's arena */
+  const ws_rules *rules; /* for regret on other shapes */
 } ws_dispatch_report;
 
 /* Fits rules on the matrix (whose columns are entries) and writes NAME.h,
  * NAME.c (code objects embedded), NAME-<id>.co and NAME.json. */
-ws_status ws_dispatch_emit(ws_arena *arena, const ws_problem *problem,
-                           const char *layout, const char *target,
-                           const ws_dispatch_entry *entries,
-                           const ws_matrix *matrix,
-                           const ws_dispatch_options *options,
-                           ws_dispatch_report *out_report,
-                           ws_diag *diag) WS_MUST_CHECK;
+ws_status
+ws_dispatch_emit(ws_arena *arena, const ws_problem *problem, const char *layout,
+                 const char *target, const ws_dispatch_entry *entries,
+                 const ws_matrix *matrix, const ws_dispatch_options *options,
+                 ws_dispatch_report *out_report, ws_diag *diag) WS_MUST_CHECK;
 
 /* The shapes that rules are fitted on: the named set plus a log-spaced grid of
  * legal shapes around and between them. In the arena. */
 ws_shape *ws_dispatch_training_shapes(ws_arena *arena,
                                       const ws_problem *problem,
                                       const ws_shape_set *set, int *out_count);
+
+/* ---- from an archive
+ * --------------------------------------------------------- All ok candidates
+ * of the problem and layout that have a code object, in the order of their ids.
+ * WS_INPUT when there is none. */
+ws_status ws_dispatch_load(ws_archive *archive, ws_arena *arena,
+                           const ws_problem *problem, const char *layout,
+                           const char *target, ws_dispatch_entry **out_entries,
+                           int *out_count, ws_diag *diag) WS_MUST_CHECK;
+/* Estimates every entry on every shape (ws_model_estimate). */
+ws_status ws_dispatch_estimate(ws_arena *arena, const ws_problem *problem,
+                               const ws_dispatch_entry *entries,
+                               int entry_count, const ws_shape *shapes,
+                               int shape_count, ws_matrix *out_matrix,
+                               ws_diag *diag) WS_MUST_CHECK;
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * What the files of runtime/dispatch share: the matrix's accessors, the tree's
+ * representation, and what emission reads of it.
+ */
+#ifndef WAVESMITH_DISPATCH_INTERNAL_H
+#define WAVESMITH_DISPATCH_INTERNAL_H
+
+#include "wavesmith/dispatch.h"
+
+double ws__matrix_us(const ws_matrix *matrix, int shape, int column);
+double ws__matrix_best_us(const ws_matrix *matrix, int shape);
+
+/* A quantity that rules may compare with a threshold: an expression over m, n
+ * and k, evaluated here and printed into the emitted C from one text. */
+typedef struct ws__feature {
+  const char *name, *text;
+} ws__feature;
+extern const ws__feature ws__features[];
+extern const int ws__feature_count;
+
+/* Legality of a shape as an expression over m, n and k. NULL: not known. */
+const char *ws__problem_legal_text(const ws_problem *problem);
+
+typedef struct ws__node {
+  int feature;       /* < 0: a leaf */
+  int64_t threshold; /* value <= threshold goes to low */
+  int low, high;     /* nodes */
+  int leaf;
+} ws__node;
+
+typedef struct ws__leaf {
+  const int *chain; /* positions in columns; the last accepts every shape */
+  int chain_length;
+  int shape_count; /* training shapes that end here */
+  double geomean_regret, max_regret;
+  const char *rule; /* "m <= 96 && tiles_128x128 > 304" */
+} ws__leaf;
+
+struct ws_rules {
+  const ws_expr *legal;
+  const ws_expr *const *features; /* as ws__features, parsed */
+  const int *columns;
+  const ws_candidate *const *candidates; /* by position; NULL: no constraint */
+  int column_count;
+  const ws__node *nodes; /* nodes[0] is the root */
+  int node_count;
+  const ws__leaf *leaves;
+  int leaf_count;
+};
+
+/* Evaluates an expression over m, n, k; an expression that fails is 0. */
+int64_t ws__shape_value(const ws_expr *expr, const ws_shape *shape);
+
+/* Whether a candidate accepts every legal shape: none of its constraints is
+ * left depending on the shape once its parameters are known, or none refuses
+ * a shape of a dense sample. */
+bool ws__accepts_every_shape(const ws_candidate *candidate,
+                             const ws_problem *problem);
+
+/* ---- emission
+ * ---------------------------------------------------------------- */
+typedef struct ws__emission {
+  ws_arena *arena;
+  const ws_problem *problem;
+  const char *name, *layout, *target, *provenance;
+  const ws_rules *rules;
+  const ws_dispatch_entry *const *portfolio; /* by position */
+  ws_hash content; /* of all that was put in: ids, code, rules */
+  ws_regret train;
+} ws__emission;
+
+void ws__emit_header(const ws__emission *emission, ws_strbuf *out);
+ws_status ws__emit_source(const ws__emission *emission, ws_strbuf *out,
+                          ws_diag *diag);
+void ws__emit_json(const ws__emission *emission, ws_strbuf *out);
+/* The comment at the top of the emitted files. */
+void ws__emit_banner(const ws__emission *emission, ws_strbuf *out);
+/* File name of a candidate's code object: NAME-<id>.co. */
+const char *ws__code_object_name(const ws__emission *emission, int position);
+
+#endif

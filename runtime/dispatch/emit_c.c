@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * The text of NAME.h and NAME.c: C99 without warnings, tables of rt.h, code
+ * objects as byte arrays. Everything that depends on the shape (grids,
+ * conditions, workspace, constraints, rules) is an expression with the
+ * candidate's parameters folded in, printed by ws_expr_print_c, so that what a
+ * program runs is what the tuner evaluated. Nothing here depends on the time
+ * or place of the run: the same input gives the same bytes.
+ */
+#include "dispatch_internal.h"
+#include "wavesmith/rt.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+#ifndef WAVESMITH_VERSION
+#define WAVESMITH_VERSION "unknown"
+#endif
+
+const char *ws__code_object_name(const ws__emission *emission, int position) {
+  return ws_arena_printf(emission->arena, "%s-%s.co", emission->name,
+                         emission->portfolio[position]->candidate->id.hex);
+}
+
+void ws__emit_banner(const ws__emission *emission, ws_strbuf *out) {
+  ws_strbuf_printf(out,
+                   "/* %s for %s, layout %s, target %s.\n"
+                   " * Made by `wavesmith dispatch`, version %s: do not edit.\n"
+                   " *\n"
+                   " * Times and regret in this file are of provenance\n"
+                   " *   %s\n",
+                   emission->name, emission->problem->name, emission->layout,
+                   emission->target, WAVESMITH_VERSION, emission->provenance);
+  if (!strncmp(emission->provenance, "estimate", 8))
+    ws_strbuf_puts(out, " * that is, they come from a model: no kernel here "
+                        "has been timed.\n");
+  ws_strbuf_printf(out, " * Contents %s; kernels:\n", emission->content.hex);
+  for (int p = 0; p < emission->rules->column_count; p++)
+    ws_strbuf_printf(out, " *   %d  candidate %s, machine code %s\n", p,
+                     emission->portfolio[p]->candidate->id.hex,
+                     emission->portfolio[p]->result->code_hash);
+  ws_strbuf_puts(out, " */\n");
+}
+
+/* ---- NAME.h
+ * -------------------------------------------------------------------
+ */
+
+static const char *upper(ws_arena *arena, const char *text) {
+  char *copy = ws_arena_strdup(arena, text);
+  for (char *c = copy; *c; c++)
+    *c = (char)toupper((unsigned char)*c);
+  return copy;
+}
+
+/* Text that is put into a comment must not end it. */
+static void put_comment_text(const char *text, ws_strbuf *out) {
+  for (; *text; text++)
+    if (!(text[0] == '*' && text[1] == '/'))
+      ws_strbuf_append(out, text, 1);
+}
+
+static void emit_slots(const ws__emission *emission, ws_strbuf *out) {
+  const ws_problem *problem = emission->problem;
+  const char *prefix = upper(emission->arena, emission->name);
+  ws_strbuf_puts(out, "/* Argument slots of ws_rt_run: slots[i] points at the "
+                      "value of argument i,\n * a device pointer or an int32_t "
+                      "(of a stride, in elements). */\nenum {\n");
+  for (int i = 0; i < problem->arg_count; i++) {
+    ws_strbuf_printf(out, "  %s_ARG_%s = %d, /* %s: ", prefix,
+                     upper(emission->arena, problem->args[i].name), i,
+                     problem->args[i].role == WS_ARG_SCALAR ? "int32"
+                                                            : "pointer");
+    put_comment_text(problem->args[i].meaning, out);
+    ws_strbuf_puts(out, " */\n");
+  }
+  ws_strbuf_printf(out, "  %s_ARG_COUNT = %d\n};\n\n", prefix,
+                   problem->arg_count);
+}
+
+void ws__emit_header(const ws__emission *emission, ws_strbuf *out) {
+  const char *name = emission->name;
+  const char *guard = upper(emission->arena, name);
+  ws__emit_banner(emission, out);
+  ws_strbuf_printf(out,
+                   "#ifndef %s_DISPATCH_H\n#define %s_DISPATCH_H\n\n"
+                   "#include \"wavesmith/rt.h\"\n\n"
+                   "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n",
+                   guard, guard);
+  emit_slots(emission, out);
+  ws_strbuf_printf(
+      out,
+      "/* Index of the kernel for a shape; -1 when the shape is not legal. "
+      "Total "
+      "over\n * legal shapes; the kernel's constraints always hold. */\n"
+      "int %s_select(long long m, long long n, long long k);\n\n"
+      "/* Says in one line which rule picks which kernel, and why. Returns "
+      "buffer. */\n"
+      "const char *%s_explain(long long m, long long n, long long k,\n"
+      "                       char *buffer, size_t size);\n\n"
+      "/* For ws_rt_open. */\n"
+      "extern const ws_rt_dispatch %s;\n\n"
+      "#ifdef __cplusplus\n}\n#endif\n#endif\n",
+      name, name, name);
+}
+
+/* ---- shape functions
+ * ------------------------------------------------------------
+ */
+
+/* requires: expr names nothing but m, n, k and, with device_parameters,
+ * cu_count. */
+static void open_function(const char *type, const char *name,
+                          const char *parameters, ws_strbuf *out) {
+  ws_strbuf_printf(out, "static %s %s(%s) {\n  (void)m, (void)n, (void)k%s;\n",
+                   type, name, parameters,
+                   strstr(parameters, "cu_count") ? ", (void)cu_count" : "");
+}
+
+static void emit_value(const char *name, const char *parameters,
+                       const ws_expr *expr, ws_strbuf *out) {
+  open_function("long long", name, parameters, out);
+  ws_strbuf_puts(out, "  return ");
+  ws_expr_print_c(expr, out);
+  ws_strbuf_puts(out, ";\n}\n\n");
+}
+
+static void emit_truth(const char *name, const char *parameters,
+                       const ws_expr *expr, ws_strbuf *out) {
+  open_function("int", name, parameters, out);
+  ws_strbuf_puts(out, "  return ");
+  ws_expr_print_c(expr, out);
+  ws_strbuf_puts(out, " != 0LL;\n}\n\n");
+}
+
+static const char shape_parameters[] = "long long m, long long n, long long k";
+static const char device_parameters[] =
+    "long long m, long long n, long long k, long long cu_count";
+
+static ws_expr *fold(const ws__emission *emission, int position,
+                     const ws_expr *expr) {
+  const ws_scope scope = ws_candidate_scope(
+      emission->arena, emission->portfolio[position]->candidate, NULL, 0);
+  return ws_expr_bind(emission->arena, expr, &scope);
+}
+
+static void emit_workspace(const ws__emission *emission, int position,
+                           ws_strbuf *out) {
+  const ws_expr *bytes =
+      emission->portfolio[position]->candidate->tmpl->workspace;
+  const char *name = ws_arena_printf(emission->arena, "workspace_%d", position);
+  if (bytes) {
+    emit_value(name, device_parameters, fold(emission, position, bytes), out);
+    return;
+  }
+  open_function("long long", name, device_parameters, out);
+  ws_strbuf_puts(out, "  return 0;\n}\n\n");
+}
+
+static void emit_grid(const ws__emission *emission, int position, int index,
+                      ws_strbuf *out) {
+  const ws_launch *launch =
+      &emission->portfolio[position]->candidate->tmpl->launches[index];
+  ws_strbuf_printf(out,
+                   "static void grid_%d_%d(%s,\n                     long long "
+                   "out_grid[3]) {\n  (void)m, (void)n, (void)k, "
+                   "(void)cu_count;\n",
+                   position, index, device_parameters);
+  for (int axis = 0; axis < 3; axis++) {
+    ws_strbuf_printf(out, "  out_grid[%d] = ", axis);
+    ws_expr_print_c(fold(emission, position, launch->grid[axis]), out);
+    ws_strbuf_puts(out, ";\n");
+  }
+  ws_strbuf_puts(out, "}\n\n");
+}
+
+/* The constraints that depend on the shape; the others held when the candidate
+ * was built. */
+static void emit_accepts(const ws__emission *emission, int position,
+                         ws_strbuf *out) {
+  const ws_template *tmpl = emission->portfolio[position]->candidate->tmpl;
+  ws_strbuf_printf(out,
+                   "static int accepts_%d(%s) {\n  (void)m, (void)n, "
+                   "(void)k;\n",
+                   position, shape_parameters);
+  for (int i = 0; i < tmpl->require_count; i++) {
+    if (!tmpl->requires[i].uses_shape)
+      continue;
+    ws_strbuf_puts(out, "  if (");
+    ws_expr_print_c(fold(emission, position, tmpl->requires[i].expr), out);
+    ws_strbuf_puts(out, " == 0LL) /* ");
+    put_comment_text(tmpl->requires[i].reason, out);
+    ws_strbuf_puts(out, " */\n    return 0;\n");
+  }
+  ws_strbuf_puts(out, "  return 1;\n}\n\n");
+}
+
+/* ---- tables of one candidate
+ * ------------------------------------------------------
+ */
+
+static void emit_bytes(int position, const ws_dispatch_entry *entry,
+                       ws_strbuf *out) {
+  const unsigned char *bytes = entry->code_object;
+  ws_strbuf_printf(
+      out,
+      "/* An ELF image is read in place: the union aligns it. */\n"
+      "static const union {\n  unsigned char bytes[%zu];\n  double "
+      "alignment;\n} code_%d = {{",
+      entry->code_object_size, position);
+  for (size_t i = 0; i < entry->code_object_size; i++)
+    ws_strbuf_printf(out, "%s%u,", i % 18 ? "" : "\n  ", bytes[i]);
+  ws_strbuf_puts(out, "\n}};\n\n");
+}
+
+static const ws_kernel_facts *find_kernel(const ws_build_result *result,
+                                          const char *name) {
+  for (int i = 0; i < result->kernel_count; i++)
+    if (!strcmp(result->kernels[i].name, name))
+      return &result->kernels[i];
+  return NULL;
+}
+
+static ws_status emit_kernargs(const ws__emission *emission, int position,
+                               int index, const ws_kernel_facts *kernel,
+                               uint32_t *out_bytes, ws_strbuf *out,
+                               ws_diag *diag) {
+  *out_bytes = 0;
+  if (kernel->arg_count == 0)
+    return ws_fail(diag, WS_INPUT, NULL, 0,
+                   "kernel %s of candidate %s has no arguments, so it cannot "
+                   "write a result",
+                   kernel->name,
+                   emission->portfolio[position]->candidate->id.hex);
+  ws_strbuf_printf(out, "static const ws_rt_kernarg kernargs_%d_%d[] = {\n",
+                   position, index);
+  for (int i = 0; i < kernel->arg_count; i++) {
+    const struct ws_kernarg *arg = &kernel->args[i];
+    int slot = ws_problem_arg_index(emission->problem, arg->name);
+    if (slot < 0)
+      return ws_fail(diag, WS_INPUT, NULL, 0,
+                     "kernel %s takes an argument '%s' that problem %s does "
+                     "not have",
+                     kernel->name, arg->name, emission->problem->name);
+    ws_strbuf_printf(out, "  {%d, %d, %d}, /* %s */\n", slot, (int)arg->offset,
+                     (int)arg->size, arg->name);
+    uint32_t end = (uint32_t)(arg->offset + arg->size);
+    *out_bytes = end > *out_bytes ? end : *out_bytes;
+  }
+  ws_strbuf_puts(out, "};\n\n");
+  return WS_OK;
+}
+
+static ws_status emit_launches(const ws__emission *emission, int position,
+                               ws_strbuf *out, ws_diag *diag) {
+  const ws_dispatch_entry *entry = emission->portfolio[position];
+  const ws_template *tmpl = entry->candidate->tmpl;
+  ws_strbuf table;
+  ws_strbuf_init(&table);
+  ws_status status = WS_OK;
+  for (int i = 0; i < tmpl->launch_count && status == WS_OK; i++) {
+    const ws_launch *launch = &tmpl->launches[i];
+    const ws_kernel_facts *kernel = find_kernel(entry->result, launch->kernel);
+    if (!kernel) {
+      status = ws_fail(diag, WS_INPUT, NULL, 0,
+                       "candidate %s launches %s, which its code object does "
+                       "not have; build it again",
+                       entry->candidate->id.hex, launch->kernel);
+      break;
+    }
+    uint32_t bytes;
+    int64_t threads = 0;
+    status = emit_kernargs(emission, position, i, kernel, &bytes, out, diag);
+    if (!ws_expr_is_constant(fold(emission, position, launch->threads),
+                             &threads) &&
+        status == WS_OK)
+      status = ws_fail(diag, WS_INPUT, tmpl->file, launch->line,
+                       "the threads of %s depend on more than parameters",
+                       launch->kernel);
+    emit_grid(emission, position, i, out);
+    emit_truth(ws_arena_printf(emission->arena, "condition_%d_%d", position, i),
+               device_parameters, fold(emission, position, launch->condition),
+               out);
+    ws_strbuf_printf(&table,
+                     "  {\"%s\", %lldu, %uu, kernargs_%d_%d, %du,\n   "
+                     "condition_%d_%d, grid_%d_%d},\n",
+                     launch->kernel, (long long)threads, bytes, position, i,
+                     (int)kernel->arg_count, position, i, position, i);
+  }
+  ws_strbuf_printf(out, "static const ws_rt_launch launches_%d[] = {\n%s};\n\n",
+                   position, table.data);
+  ws_strbuf_deinit(&table);
+  return status;
+}
+
+static ws_status emit_candidate(const ws__emission *emission, int position,
+                                ws_strbuf *out, ws_diag *diag) {
+  const ws_dispatch_entry *entry = emission->portfolio[position];
+  ws_strbuf_printf(out, "/* ---- kernel %d: %s ---- */\n\n", position,
+                   entry->candidate->tmpl->name);
+  emit_bytes(position, entry, out);
+  WS_TRY(emit_launches(emission, position, out, diag));
+  emit_workspace(emission, position, out);
+  emit_accepts(emission, position, out);
+  return WS_OK;
+}
+
+/* ---- tables of the dispatch
+ * -------------------------------------------------------
+ */
+
+static void emit_candidate_table(const ws__emission *emission, ws_strbuf *out) {
+  ws_strbuf_puts(out, "static const ws_rt_candidate candidates[] = {\n");
+  for (int p = 0; p < emission->rules->column_count; p++) {
+    const ws_dispatch_entry *entry = emission->portfolio[p];
+    const ws_candidate *candidate = entry->candidate;
+    const char *variants =
+        ws_candidate_variants_text(emission->arena, candidate);
+    ws_strbuf_printf(
+        out,
+        "  {\"%s\",\n   \"%s %s%s%s\",\n   code_%d.bytes, sizeof "
+        "code_%d.bytes,\n   launches_%d, %du, workspace_%d, accepts_%d},\n",
+        candidate->id.hex, candidate->tmpl->name,
+        ws_candidate_values_text(emission->arena, candidate),
+        variants[0] ? " " : "", variants, p, p, p,
+        candidate->tmpl->launch_count, p, p);
+  }
+  ws_strbuf_puts(out, "};\n\n");
+}
+
+static void emit_leaf_table(const ws__emission *emission, ws_strbuf *out) {
+  const ws_rules *rules = emission->rules;
+  ws_strbuf_puts(
+      out,
+      "/* Rules: kernels in the order in which they are tried, the last of "
+      "which\n * accepts every legal shape; what the first loses on the shapes "
+      "the rule was\n * fitted on, as a ratio to the best kernel known. */\n"
+      "static const struct rule {\n  const char *text;\n  double "
+      "geomean_regret, max_regret;\n  int shapes;\n} rules[] = {\n");
+  for (int i = 0; i < rules->leaf_count; i++) {
+    const ws__leaf *leaf = &rules->leaves[i];
+    ws_strbuf_printf(out, "  {\"%s\",\n   %.4f, %.4f, %d},\n", leaf->rule,
+                     leaf->geomean_regret, leaf->max_regret, leaf->shape_count);
+  }
+  ws_strbuf_puts(out, "};\n\n");
+  int longest = 0;
+  for (int i = 0; i < rules->leaf_count; i++)
+    if (rules->leaves[i].chain_length > longest)
+      longest = rules->leaves[i].chain_length;
+  ws_strbuf_printf(out, "static const short chains[][%d] = {\n", longest + 1);
+  for (int i = 0; i < rules->leaf_count; i++) {
+    ws_strbuf_puts(out, "  {");
+    for (int j = 0; j < rules->leaves[i].chain_length; j++)
+      ws_strbuf_printf(out, "%d, ", rules->leaves[i].chain[j]);
+    ws_strbuf_puts(out, "-1},\n");
+  }
+  ws_strbuf_puts(out, "};\n\n");
+}
+
+static void emit_node(const ws_rules *rules, int index, int depth,
+                      ws_strbuf *out) {
+  const ws__node *node = &rules->nodes[index];
+  const int indent = 2 + 2 * depth;
+  if (node->feature < 0) {
+    const ws__leaf *leaf = &rules->leaves[node->leaf];
+    ws_strbuf_printf(
+        out, "%*sreturn %d; /* kernel %d; %.3fx over %d shapes, max %.3fx */\n",
+        indent, "", node->leaf, leaf->chain[0], leaf->geomean_regret,
+        leaf->shape_count, leaf->max_regret);
+    return;
+  }
+  ws_strbuf_printf(out, "%*sif (", indent, "");
+  ws_expr_print_c(rules->features[node->feature], out);
+  ws_strbuf_printf(out, " <= %lldLL) { /* %s */\n", (long long)node->threshold,
+                   ws__features[node->feature].name);
+  emit_node(rules, node->low, depth + 1, out);
+  ws_strbuf_printf(out, "%*s}\n", indent, "");
+  emit_node(rules, node->high, depth, out);
+}
+
+static void emit_select(const ws__emission *emission, ws_strbuf *out) {
+  const ws_rules *rules = emission->rules;
+  emit_leaf_table(emission, out);
+  emit_truth("is_legal", shape_parameters, rules->legal, out);
+  ws_strbuf_printf(out,
+                   "static int rule_of(%s) {\n  (void)m, (void)n, (void)k;\n",
+                   shape_parameters);
+  emit_node(rules, 0, 0, out);
+  ws_strbuf_printf(
+      out,
+      "}\n\n"
+      "int %s_select(long long m, long long n, long long k) {\n"
+      "  const short *choice;\n"
+      "  if (!is_legal(m, n, k))\n"
+      "    return -1;\n"
+      "  for (choice = chains[rule_of(m, n, k)]; *choice >= 0; choice++)\n"
+      "    if (candidates[*choice].accepts(m, n, k))\n"
+      "      return *choice;\n"
+      "  return -1;\n"
+      "}\n\n",
+      emission->name);
+}
+
+static void emit_explain(const ws__emission *emission, ws_strbuf *out) {
+  ws_strbuf_printf(
+      out,
+      "const char *%s_explain(long long m, long long n, long long k,\n"
+      "                       char *buffer, size_t size) {\n"
+      "  int pick = %s_select(m, n, k);\n"
+      "  int rule;\n"
+      "  if (pick < 0) {\n"
+      "    snprintf(buffer, size, \"m=%%lld n=%%lld k=%%lld is not a legal "
+      "shape\", m, n,\n             k);\n"
+      "    return buffer;\n"
+      "  }\n"
+      "  rule = rule_of(m, n, k);\n"
+      "  snprintf(buffer, size,\n"
+      "           \"m=%%lld n=%%lld k=%%lld: rule %%d of %d (%%s): kernel %%d, "
+      "%%s, %%s; \"\n"
+      "           \"%%.3fx of the best over %%d training shapes, at worst "
+      "%%.3fx \"\n"
+      "           \"(%%s)%%s\",\n"
+      "           m, n, k, rule, rules[rule].text, pick, candidates[pick].id,\n"
+      "           candidates[pick].parameters, rules[rule].geomean_regret,\n"
+      "           rules[rule].shapes, rules[rule].max_regret, "
+      "%s.provenance,\n"
+      "           pick == chains[rule][0] ? \"\"\n"
+      "                                   : \"; the rule's first choice does "
+      "not \"\n"
+      "                                     \"accept this shape\");\n"
+      "  return buffer;\n"
+      "}\n",
+      emission->name, emission->name, emission->rules->leaf_count,
+      emission->name);
+}
+
+static void emit_dispatch_table(const ws__emission *emission, ws_strbuf *out) {
+  ws_strbuf_printf(out,
+                   "const ws_rt_dispatch %s = {\n  WS_RT_ABI_VERSION, \"%s\", "
+                   "\"%s\",\n  \"%s\", \"%s\", \"%s\",\n  candidates, %du, "
+                   "%du, %s_select};\n\n",
+                   emission->name, emission->name, emission->problem->name,
+                   emission->layout, emission->target, emission->provenance,
+                   emission->rules->column_count, emission->problem->arg_count,
+                   emission->name);
+}
+
+/* The functions that printed expressions may call. */
+static const struct {
+  const char *call, *definition;
+} helpers[] = {
+    {"ws_ceildiv(", "static long long ws_ceildiv(long long a, long long b) {\n"
+                    "  return a / b + (a % b != 0);\n}\n\n"},
+    {"ws_min(", "static long long ws_min(long long a, long long b) {\n"
+                "  return a < b ? a : b;\n}\n\n"},
+    {"ws_max(", "static long long ws_max(long long a, long long b) {\n"
+                "  return a > b ? a : b;\n}\n\n"},
+};
+
+ws_status ws__emit_source(const ws__emission *emission, ws_strbuf *out,
+                          ws_diag *diag) {
+  ws_strbuf body;
+  ws_strbuf_init(&body);
+  ws_status status = WS_OK;
+  for (int p = 0; p < emission->rules->column_count && status == WS_OK; p++)
+    status = emit_candidate(emission, p, &body, diag);
+  if (status == WS_OK) {
+    emit_candidate_table(emission, &body);
+    emit_select(emission, &body);
+    emit_dispatch_table(emission, &body);
+    emit_explain(emission, &body);
+    ws__emit_banner(emission, out);
+    ws_strbuf_printf(out, "#include \"%s.h\"\n\n#include <stdio.h>\n\n",
+                     emission->name);
+    for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++)
+      if (strstr(body.data, helpers[i].call))
+        ws_strbuf_puts(out, helpers[i].definition);
+    ws_strbuf_append(out, body.data, body.size);
+  }
+  ws_strbuf_deinit(&body);
+  return status;
+}
