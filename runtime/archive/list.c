@@ -10,8 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- geomean(x): SQLite has none --------------------------------------------
- */
+/* ---- geomean(x): SQLite has none ---- */
 typedef struct geomean_state {
   double log_sum;
   int64_t count;
@@ -42,8 +41,7 @@ ws_status ws__archive_add_functions(ws_archive *archive, ws_diag *diag) {
   return code == SQLITE_OK ? WS_OK : ws__archive_error(archive, code, diag);
 }
 
-/* ---- the filter
- * -------------------------------------------------------------- */
+/* ---- the filter ---- */
 #define FILTER_CONDITION                                                       \
   " WHERE (?1='' OR t.problem=?1) AND (?2='' OR c.layout=?2)"                  \
   " AND (?3='' OR t.target=?3) AND (?4='' OR c.verdict=?4)"                    \
@@ -60,8 +58,7 @@ static ws_status filter_query(ws_archive *archive, sqlite3_stmt **out_statement,
                            f->limit > 0 ? (int64_t)f->limit : (int64_t)-1);
 }
 
-/* ---- lists
- * ------------------------------------------------------------------- */
+/* ---- lists ---- */
 #define LIST_QUERY                                                             \
   "SELECT " WS__CANDIDATE_COLUMNS                                              \
   ",coalesce(s.geomean,0.0),coalesce(s.shapes,0),coalesce(s.provenance,'')"    \
@@ -128,8 +125,7 @@ ws_status ws_archive_list(ws_archive *archive, ws_arena *arena,
   return WS_OK;
 }
 
-/* ---- counts
- * ------------------------------------------------------------------- */
+/* ---- counts ---- */
 ws_status ws_archive_verdict_counts(ws_archive *archive,
                                     const ws_archive_filter *filter,
                                     int64_t out_counts[WS_VERDICT_COUNT],

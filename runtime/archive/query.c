@@ -45,8 +45,7 @@ static char *prefix_end(ws_arena *arena, const char *prefix) {
   return ws_arena_printf(arena, "%sg", prefix);
 }
 
-/* ---- templates
- * ---------------------------------------------------------------- */
+/* ---- templates ---- */
 static ws_status parse_template(ws_archive *archive, ws_arena *arena,
                                 const ws_archived_template *row,
                                 const ws_template **out, ws_diag *diag) {
@@ -141,8 +140,7 @@ ws_status ws__archive_get_run(ws_archive *archive, ws_arena *arena, int64_t id,
   return status;
 }
 
-/* ---- candidates
- * ---------------------------------------------------------------- */
+/* ---- candidates ---- */
 ws_status ws_archive_get_candidate(ws_archive *archive, ws_arena *arena,
                                    const char *id, bool *out_found,
                                    ws_candidate_row *out_row, ws_diag *diag) {
@@ -297,8 +295,7 @@ ws_status ws_archive_get_code_object(ws_archive *archive, ws_arena *arena,
   return status;
 }
 
-/* ---- measurements
- * ---------------------------------------------------------------- */
+/* ---- measurements ---- */
 static ws_status count_measurements(ws_archive *archive, const char *id,
                                     int *out_count, ws_diag *diag) {
   sqlite3_stmt *statement;

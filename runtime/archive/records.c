@@ -9,8 +9,7 @@
 
 #include <string.h>
 
-/* ---- templates
- * ---------------------------------------------------------------- */
+/* ---- templates ---- */
 ws_status ws__archive_add_template(ws_archive *archive, const ws_template *tmpl,
                                    const char *text, const char *records_json,
                                    ws_diag *diag) {
@@ -32,8 +31,7 @@ ws_status ws_archive_put_template(ws_archive *archive, const ws_template *tmpl,
       ws__archive_add_template(archive, tmpl, text, records_json, diag), diag);
 }
 
-/* ---- runs
- * ----------------------------------------------------------------------- */
+/* ---- runs ---- */
 static ws_status find_run(ws_archive *archive, const ws_run_row *run,
                           int64_t *out_id, ws_diag *diag) {
   sqlite3_stmt *statement;
@@ -75,8 +73,7 @@ ws_status ws_archive_begin_run(ws_archive *archive, const ws_run_row *run,
                          ws__archive_add_run(archive, run, out_id, diag), diag);
 }
 
-/* ---- candidates
- * ----------------------------------------------------------------- */
+/* ---- candidates ---- */
 static ws_status add_body(ws_archive *archive, const char *candidate_id,
                           const char *region, const ws_body *body,
                           ws_diag *diag) {

@@ -76,8 +76,7 @@ static const char *const schema_probes[] = {
     "SELECT candidate_id,provenance,m,n,k,us,bound FROM measurement LIMIT 0",
 };
 
-/* ---- errors
- * ------------------------------------------------------------------ */
+/* ---- errors ---- */
 static const struct error_meaning {
   int code;
   ws_status status;
@@ -120,8 +119,7 @@ ws_status ws__archive_error(ws_archive *archive, int code, ws_diag *diag) {
                  sqlite3_errmsg(archive->database), sqlite3_errstr(code));
 }
 
-/* ---- statements
- * -------------------------------------------------------------- */
+/* ---- statements ---- */
 static int bind_argument(sqlite3_stmt *statement, int index, char type,
                          va_list *arguments) {
   switch (type) {
@@ -217,8 +215,7 @@ ws_status ws__archive_end(ws_archive *archive, ws_status status,
   return status;
 }
 
-/* ---- opening
- * ------------------------------------------------------------------ */
+/* ---- opening ---- */
 static ws_status read_number(ws_archive *archive, const char *sql,
                              int64_t *out_number, ws_diag *diag) {
   sqlite3_stmt *statement;

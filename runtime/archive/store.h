@@ -57,8 +57,7 @@ ws_status ws__archive_begin(ws_archive *archive, ws_diag *diag) WS_MUST_CHECK;
 ws_status ws__archive_end(ws_archive *archive, ws_status status,
                           ws_diag *diag) WS_MUST_CHECK;
 
-/* ---- work without a transaction --------------------------------------------
- */
+/* ---- work without a transaction ---- */
 ws_status ws__archive_add_template(ws_archive *archive, const ws_template *tmpl,
                                    const char *text, const char *records_json,
                                    ws_diag *diag) WS_MUST_CHECK;

@@ -32,8 +32,7 @@ ws_status ws_archive_open(const char *path, bool create,
                           ws_diag *diag) WS_MUST_CHECK;
 void ws_archive_close(ws_archive *archive);
 
-/* ---- templates -------------------------------------------------------------
- */
+/* ---- templates ---- */
 typedef struct ws_archived_template {
   const char *hash, *name, *version, *problem, *target, *file, *text;
   const char *records_json; /* so that no compiler is needed to read it back */
@@ -47,8 +46,7 @@ ws_status ws_archive_get_template(ws_archive *archive, ws_arena *arena,
                                   ws_archived_template *out_row,
                                   ws_diag *diag) WS_MUST_CHECK;
 
-/* ---- runs of the tuner ------------------------------------------------------
- */
+/* ---- runs of the tuner ---- */
 typedef struct ws_run_row {
   int64_t id;
   const char *problem, *layout, *target, *strategy, *shape_set;
@@ -61,8 +59,7 @@ typedef struct ws_run_row {
 ws_status ws_archive_begin_run(ws_archive *archive, const ws_run_row *run,
                                int64_t *out_id, ws_diag *diag) WS_MUST_CHECK;
 
-/* ---- candidates -------------------------------------------------------------
- */
+/* ---- candidates ---- */
 typedef struct ws_candidate_row {
   const char *id, *template_hash, *template_name;
   const char *layout;       /* "kmajor" */
@@ -157,8 +154,7 @@ ws_status ws_archive_verdict_counts(ws_archive *archive,
                                     int64_t out_counts[WS_VERDICT_COUNT],
                                     ws_diag *diag) WS_MUST_CHECK;
 
-/* ---- text export ------------------------------------------------------------
- */
+/* ---- text export ---- */
 /* Writes the named candidates (ids or unique prefixes) with templates, runs,
  * bodies, facts and measurements, but no code objects: those are rebuilt. The
  * folder is made; one that holds something else than an export is WS_INPUT, an

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * The archive as a folder of text. Everything is first put together in memory,
+ * then written under FOLDER/.new, then moved into place with the manifest
+ * last: a full disk or a kill leaves the older export readable, or one whose
+ * manifest says that it is not whole. Files that no manifest names (a README)
+ * stay. Nothing in the text depends on when, where or how fast the export was
+ * made: build times are written as 0, the time of the run's start is left out,
+ * file names lose their folders.
+ */
+#include "text.h"
+
+#include <cjson/cJSON.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct exporter {
+  ws_archive *archive;
+  ws_arena *arena;
+  ws__text_files files;
+} exporter;
+
+static const char *base_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+static void add_text(cJSON *object, const char *key, const char *text) {
+  WS_ASSERT(cJSON_AddStringToObject(object, key, text));
+}
+static void add_number(cJSON *object, const char *key, double number) {
+  WS_ASSERT(cJSON_AddNumberToObject(object, key, number));
+}
+static cJSON *new_object(void) {
+  cJSON *object = cJSON_CreateObject();
+  WS_ASSERT(object);
+  return object;
+}
+
+/* Takes json. */
+static void add_json_file(exporter *e, const char *path, cJSON *owned_json) {
+  char *text = ws__text_print_json(e->arena, owned_json);
+  cJSON_Delete(owned_json);
+  ws__text_add(&e->files, path, text, strlen(text));
+}
+
+/* ---- templates and runs ---- */
+static ws_status add_template(exporter *e, const char *hash, ws_diag *diag) {
+  ws_archived_template row;
+  WS_TRY(ws_archive_get_template(e->archive, e->arena, hash, NULL, &row, diag));
+  char *stem = ws_arena_printf(e->arena, "templates/%s-%s", row.name, row.hash);
+  char *path = ws_arena_printf(e->arena, "%s.json", stem);
+  if (ws__text_find(&e->files, path))
+    return WS_OK;
+  cJSON *records = ws_json_parse(row.records_json, strlen(row.records_json),
+                                 e->archive->path, diag);
+  if (!records)
+    return WS_INPUT;
+  cJSON *json = new_object();
+  add_text(json, "hash", row.hash);
+  add_text(json, "name", row.name);
+  add_text(json, "version", row.version);
+  add_text(json, "problem", row.problem);
+  add_text(json, "target", row.target);
+  add_text(json, "file", base_name(row.file));
+  cJSON_AddItemToObject(json, "records", records);
+  add_json_file(e, path, json);
+  ws__text_add(&e->files, ws_arena_printf(e->arena, "%s.ll", stem),
+               ws_arena_strdup(e->arena, row.text), strlen(row.text));
+  return WS_OK;
+}
+
+/* Gives the hash that names the run's file. */
+static ws_status add_run(exporter *e, int64_t id, ws_hash *out_hash,
+                         ws_diag *diag) {
+  ws_run_row run;
+  WS_TRY(ws__archive_get_run(e->archive, e->arena, id, &run, diag));
+  cJSON *json = new_object();
+  add_text(json, "problem", run.problem);
+  add_text(json, "layout", run.layout);
+  add_text(json, "target", run.target);
+  add_text(json, "strategy", run.strategy);
+  add_text(json, "shape_set", run.shape_set);
+  add_text(json, "settings", run.settings_json);
+  /* As text: JSON numbers hold 53 bits. */
+  add_text(json, "seed",
+           ws_arena_printf(e->arena, "%llu", (unsigned long long)run.seed));
+  char *text = ws__text_print_json(e->arena, json);
+  cJSON_Delete(json);
+  *out_hash = ws_hash_bytes(text, strlen(text));
+  ws__text_add(&e->files,
+               ws_arena_printf(e->arena, "runs/%s.json", out_hash->hex), text,
+               strlen(text));
+  return WS_OK;
+}
+
+/* ---- candidates ---- */
+static ws_status add_bodies(exporter *e, const char *id, cJSON *list,
+                            ws_diag *diag) {
+  sqlite3_stmt *statement;
+  WS_TRY(ws__archive_query(e->archive, &statement, diag,
+                           "SELECT cb.region,b.hash,b.language,b.text"
+                           " FROM candidate_body cb"
+                           " JOIN body b ON b.hash=cb.body"
+                           " WHERE cb.candidate_id=? ORDER BY cb.region",
+                           "t", id));
+  bool row;
+  ws_status status;
+  while ((status = ws__archive_step(e->archive, statement, &row, diag)) ==
+             WS_OK &&
+         row) {
+    const char *ending =
+        ws__text_language_ending(ws__archive_text(e->arena, statement, 2));
+    WS_ASSERT(ending); /* the archive takes known languages only */
+    char *path =
+        ws_arena_printf(e->arena, "bodies/%s.%s",
+                        ws__archive_text(e->arena, statement, 1), ending);
+    char *text =
+        ws_arena_strdup(e->arena, ws__archive_text(e->arena, statement, 3));
+    ws__text_add(&e->files, path, text, strlen(text));
+    cJSON *body = new_object();
+    add_text(body, "region", ws__archive_text(e->arena, statement, 0));
+    add_text(body, "file", path);
+    cJSON_AddItemToArray(list, body);
+  }
+  sqlite3_finalize(statement);
+  return status;
+}
+
+static ws_status add_measurements(exporter *e, const char *id, cJSON *list,
+                                  ws_diag *diag) {
+  ws_measurement *items;
+  int count;
+  WS_TRY(ws_archive_get_measurements(e->archive, e->arena, id, &items, &count,
+                                     diag));
+  for (int i = 0; i < count; i++) {
+    cJSON *item = new_object();
+    add_number(item, "m", (double)items[i].shape.m);
+    add_number(item, "n", (double)items[i].shape.n);
+    add_number(item, "k", (double)items[i].shape.k);
+    add_number(item, "us", items[i].us);
+    add_text(item, "bound", items[i].bound);
+    add_text(item, "provenance", items[i].provenance);
+    cJSON_AddItemToArray(list, item);
+  }
+  return WS_OK;
+}
+
+/* Removes from a build's result what depends on the machine that built it. */
+static void make_repeatable(cJSON *result) {
+  static const char *const times[] = {"parse_ms", "check_ms", "sanitize_ms",
+                                      "lower_ms"};
+  for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+    cJSON *time = cJSON_GetObjectItemCaseSensitive(result, times[i]);
+    if (cJSON_IsNumber(time))
+      cJSON_SetNumberValue(time, 0);
+  }
+  cJSON *findings = cJSON_GetObjectItemCaseSensitive(result, "findings");
+  for (cJSON *item = findings ? findings->child : NULL; item;
+       item = item->next) {
+    cJSON *file = cJSON_GetObjectItemCaseSensitive(item, "file");
+    if (cJSON_IsString(file))
+      cJSON_ReplaceItemInObjectCaseSensitive(
+          item, "file", cJSON_CreateString(base_name(file->valuestring)));
+  }
+}
+
+static cJSON *row_to_json(const ws_candidate_row *row, const char *run) {
+  const struct {
+    const char *key, *value;
+  } texts[] = {
+      {"id", row->id},
+      {"template", row->template_hash},
+      {"template_name", row->template_name},
+      {"layout", row->layout},
+      {"assignments", row->assignments},
+      {"variants", row->variants},
+      {"proposer", row->proposer},
+      {"parent", row->parent_id},
+      {"move", row->move},
+      {"run", run},
+      {"verdict", row->verdict},
+      {"stage", row->stage},
+      {"reason", row->reason},
+      {"ir_hash", row->ir_hash},
+      {"code_hash", row->code_hash},
+  };
+  cJSON *json = new_object();
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+    add_text(json, texts[i].key, texts[i].value);
+  add_number(json, "sequence", (double)row->sequence);
+  return json;
+}
+
+static ws_status fill_candidate(exporter *e, const ws_candidate_row *row,
+                                cJSON *json, ws_diag *diag) {
+  if (*row->result_json) {
+    cJSON *result = ws_json_parse(row->result_json, strlen(row->result_json),
+                                  e->archive->path, diag);
+    if (!result)
+      return WS_INPUT;
+    make_repeatable(result);
+    cJSON_AddItemToObject(json, "result", result);
+  }
+  WS_TRY(add_bodies(e, row->id, cJSON_AddArrayToObject(json, "bodies"), diag));
+  return add_measurements(e, row->id,
+                          cJSON_AddArrayToObject(json, "measurements"), diag);
+}
+
+static ws_status add_candidate(exporter *e, const char *id, ws_diag *diag) {
+  bool found;
+  ws_candidate_row row;
+  WS_TRY(
+      ws_archive_get_candidate(e->archive, e->arena, id, &found, &row, diag));
+  if (!found)
+    return ws_fail(diag, WS_INPUT, e->archive->path, 0,
+                   "there is no candidate '%s'", id);
+  ws_hash run;
+  WS_TRY(add_run(e, row.run_id, &run, diag));
+  WS_TRY(add_template(e, row.template_hash, diag));
+  cJSON *json = row_to_json(&row, run.hex);
+  ws_status status = fill_candidate(e, &row, json, diag);
+  if (status != WS_OK) {
+    cJSON_Delete(json);
+    return status;
+  }
+  add_json_file(e, ws_arena_printf(e->arena, "candidates/%s.json", row.id),
+                json);
+  return WS_OK;
+}
+
+static char *manifest_text(exporter *e) {
+  cJSON *json = new_object();
+  add_text(json, "format", WS__TEXT_FORMAT);
+  add_number(json, "version", WS__TEXT_VERSION);
+  cJSON *list = cJSON_AddObjectToObject(json, "files");
+  for (int i = 0; i < e->files.count; i++)
+    add_text(list, e->files.items[i].path, e->files.items[i].hash.hex);
+  char *text = ws__text_print_json(e->arena, json);
+  cJSON_Delete(json);
+  return text;
+}
+
+/* ---- the folder ---- */
+static const char *const subfolders[] = {"templates", "runs", "bodies",
+                                         "candidates"};
+enum { SUBFOLDER_COUNT = sizeof subfolders / sizeof subfolders[0] };
+
+/* A folder without a manifest must be empty. The files of an older export are
+ * listed, so that those no longer named can go. */
+static ws_status look_at_folder(ws_arena *arena, const char *folder,
+                                ws__text_files *out_old, ws_diag *diag) {
+  *out_old = (ws__text_files){.arena = arena};
+  DIR *directory = opendir(folder);
+  if (!directory)
+    return errno == ENOENT
+               ? WS_OK
+               : ws_fail(diag, WS_ENVIRONMENT, folder, 0,
+                         "cannot open the folder: %s", strerror(errno));
+  bool manifest = false, anything = false;
+  for (struct dirent *entry; (entry = readdir(directory));) {
+    manifest |= !strcmp(entry->d_name, WS__TEXT_MANIFEST);
+    anything |= strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..") &&
+                strcmp(entry->d_name, ".new");
+  }
+  closedir(directory);
+  if (manifest)
+    return ws__text_read_manifest(arena, folder, out_old, diag);
+  if (anything)
+    return ws_fail(diag, WS_INPUT, folder, 0,
+                   "the folder holds something else than an export; name an "
+                   "empty or a new one");
+  return WS_OK;
+}
+
+/* Removes FOLDER/.new with all that this program may have left in it. */
+static void remove_new_folder(ws_arena *arena, const char *folder,
+                              const ws__text_files *files) {
+  for (int i = 0; i < files->count; i++)
+    unlink(ws_arena_printf(arena, "%s/.new/%s", folder, files->items[i].path));
+  unlink(ws_arena_printf(arena, "%s/.new/%s", folder, WS__TEXT_MANIFEST));
+  for (int i = 0; i < SUBFOLDER_COUNT; i++)
+    rmdir(ws_arena_printf(arena, "%s/.new/%s", folder, subfolders[i]));
+  rmdir(ws_arena_printf(arena, "%s/.new", folder));
+}
+
+static ws_status write_new_folder(exporter *e, const char *folder,
+                                  const char *manifest, ws_diag *diag) {
+  for (int i = 0; i < SUBFOLDER_COUNT; i++)
+    WS_TRY(ws_make_directories(
+        ws_arena_printf(e->arena, "%s/.new/%s", folder, subfolders[i]), diag));
+  for (int i = 0; i < e->files.count; i++) {
+    const ws__text_file *file = &e->files.items[i];
+    WS_TRY(ws_file_write_atomic(
+        ws_arena_printf(e->arena, "%s/.new/%s", folder, file->path), file->data,
+        file->size, diag));
+  }
+  return ws_file_write_atomic(
+      ws_arena_printf(e->arena, "%s/.new/%s", folder, WS__TEXT_MANIFEST),
+      manifest, strlen(manifest), diag);
+}
+
+static ws_status move_into_place(ws_arena *arena, const char *folder,
+                                 const char *path, ws_diag *diag) {
+  char *from = ws_arena_printf(arena, "%s/.new/%s", folder, path);
+  char *to = ws_arena_printf(arena, "%s/%s", folder, path);
+  if (rename(from, to) == 0)
+    return WS_OK;
+  return ws_fail(diag, WS_ENVIRONMENT, to, 0,
+                 "cannot be replaced: %s; run the export again",
+                 strerror(errno));
+}
+
+static ws_status replace_folder(exporter *e, const char *folder,
+                                const ws__text_files *old, ws_diag *diag) {
+  for (int i = 0; i < SUBFOLDER_COUNT; i++)
+    WS_TRY(ws_make_directories(
+        ws_arena_printf(e->arena, "%s/%s", folder, subfolders[i]), diag));
+  for (int i = 0; i < e->files.count; i++)
+    WS_TRY(move_into_place(e->arena, folder, e->files.items[i].path, diag));
+  WS_TRY(move_into_place(e->arena, folder, WS__TEXT_MANIFEST, diag));
+  for (int i = 0; i < old->count; i++)
+    if (!ws__text_find(&e->files, old->items[i].path))
+      unlink(ws_arena_printf(e->arena, "%s/%s", folder, old->items[i].path));
+  for (int i = 0; i < SUBFOLDER_COUNT; i++) /* those left empty */
+    rmdir(ws_arena_printf(e->arena, "%s/%s", folder, subfolders[i]));
+  return WS_OK;
+}
+
+static ws_status export_all(exporter *e, const char *folder,
+                            const char *const *ids, int id_count,
+                            ws_diag *diag) {
+  ws__text_files old;
+  WS_TRY(look_at_folder(e->arena, folder, &old, diag));
+  for (int i = 0; i < id_count; i++)
+    WS_TRY(add_candidate(e, ids[i], diag));
+  ws__text_sort(&e->files);
+  ws_status status = write_new_folder(e, folder, manifest_text(e), diag);
+  if (status == WS_OK)
+    status = replace_folder(e, folder, &old, diag);
+  remove_new_folder(e->arena, folder, &e->files);
+  return status;
+}
+
+ws_status ws_archive_export(ws_archive *archive, const char *folder,
+                            const char *const *ids, int id_count,
+                            ws_diag *diag) {
+  exporter e = {.archive = archive, .arena = ws_arena_create()};
+  e.files.arena = e.arena;
+  ws_status status = export_all(&e, folder, ids, id_count, diag);
+  ws_arena_destroy(e.arena);
+  return status;
+}
