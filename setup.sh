@@ -157,8 +157,8 @@ export DEBIAN_FRONTEND=noninteractive
 if [ "${#missing_testing[@]}" -gt 0 ] && ! apt-cache policy 2>/dev/null | grep -q 'a=testing'; then
   # The same mirror and keyring as the system's own sources.
   mirror=$(sed -n 's/^URIs: *//p; s/^deb \(\[[^]]*\] \)\?\(http[^ ]*\) .*/\2/p' \
-    /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list 2>/dev/null |
-    grep -v security | head -1)
+    $(ls /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list 2>/dev/null) |
+    grep -v security | sed -n 1p || true)
   cat >/etc/apt/sources.list.d/wavesmith-testing.sources <<SOURCES
 Types: deb
 URIs: ${mirror:-http://deb.debian.org/debian}
