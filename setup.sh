@@ -178,12 +178,14 @@ run_apt() {
 }
 echo "setup: installing (about a minute) ..."
 apt-get update -qq >>"$log" 2>&1 || echo "setup: some package lists could not be fetched; going on with the rest"
-if [ "${#missing_testing[@]}" -gt 0 ]; then
-  run_apt install -y --no-install-recommends -t testing "${missing_testing[@]}"
-fi
-find_missing
+# Stable first: testing's libraries then upgrade what they must together with
+# the -dev packages that are tied to them.
 if [ "${#missing_stable[@]}" -gt 0 ]; then
   run_apt install -y --no-install-recommends "${missing_stable[@]}"
+fi
+find_missing # pkg-config is there now, so the list may be shorter
+if [ "${#missing_testing[@]}" -gt 0 ]; then
+  run_apt install -y --no-install-recommends -t testing "${missing_testing[@]}"
 fi
 find_missing
 count=$((${#missing_stable[@]} + ${#missing_testing[@]}))
