@@ -161,6 +161,15 @@ static bool check_scratch(const ws_kernel_facts *kernels, int count,
   return findings->count == before;
 }
 
+static const char *compiler_name(ws_arena *arena) {
+  unsigned llvm_major, llvm_minor, llvm_patch;
+  size_t comgr_major, comgr_minor;
+  LLVMGetVersion(&llvm_major, &llvm_minor, &llvm_patch);
+  ws_comgr_version(&comgr_major, &comgr_minor);
+  return ws_arena_printf(arena, "LLVM %u.%u.%u, comgr %zu.%zu", llvm_major,
+                         llvm_minor, llvm_patch, comgr_major, comgr_minor);
+}
+
 static bool read_facts(const char *target, ws_blob code_object, ws_arena *arena,
                        ws_build_result *out, ws_findings *findings) {
   ws_kernel_facts *kernels;
@@ -195,6 +204,7 @@ static bool lower(LLVMModuleRef module, const ws_candidate *candidate,
   LLVMStripModuleDebugInfo(module);
   ws_hash hash = ws_ir_hash(module);
   out->ir_hash = ws_arena_strdup(arena, hash.hex);
+  out->compiler = compiler_name(arena);
   return generate(module, target, arena, &code_object, findings) &&
          read_facts(target, code_object, arena, out, findings) &&
          check_scratch(out->kernels, out->kernel_count, candidate, findings);

@@ -104,6 +104,8 @@ static const struct field result_fields[] = {
     TEXT(ws_build_result, ir_hash),       TEXT(ws_build_result, code_hash),
     DOUBLE(ws_build_result, parse_ms),    DOUBLE(ws_build_result, check_ms),
     DOUBLE(ws_build_result, sanitize_ms), DOUBLE(ws_build_result, lower_ms)};
+/* Absent in results of before it was recorded. */
+static const struct field compiler_field = TEXT(ws_build_result, compiler);
 
 /* ---- writing
  * ------------------------------------------------------------------ */
@@ -204,6 +206,7 @@ struct cJSON *ws_build_result_to_json(const ws_build_result *result) {
   cJSON *json = cJSON_CreateObject();
   cJSON_AddStringToObject(json, "verdict", ws_verdict_text(result->verdict));
   write_fields(json, FIELDS(result_fields), result);
+  write_field(json, &compiler_field, (const char *)result);
   cJSON *findings = cJSON_AddArrayToObject(json, "findings");
   for (int i = 0; i < result->finding_count; i++)
     append_object(findings, FIELDS(finding_fields), &result->findings[i]);
@@ -476,6 +479,9 @@ ws_status ws_build_result_from_json(ws_arena *arena, const struct cJSON *json,
     return ws_fail(diag, WS_INPUT, result_name, 0, "unknown verdict '%.40s'",
                    verdict);
   WS_TRY(read_fields(&reader, json, FIELDS(result_fields), &result));
+  result.compiler = "";
+  if (cJSON_HasObjectItem(json, compiler_field.name))
+    WS_TRY(read_field(&reader, json, &compiler_field, (char *)&result));
   WS_TRY(read_findings(&reader, json, &result));
   WS_TRY(read_run_results(&reader, json, &result));
   WS_TRY(read_kernels(&reader, json, &result));
