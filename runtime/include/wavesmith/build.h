@@ -57,7 +57,9 @@ typedef struct ws_run {
 enum {
   WS_STAGE_CHECK = 1,    /* static check; needs splice, which always runs */
   WS_STAGE_SANITIZE = 2, /* the runs below, on CPU */
-  WS_STAGE_LOWER = 4     /* O3, code object, facts */
+  WS_STAGE_LOWER = 4,    /* O3, code object, facts */
+  WS_STAGE_RAW = 8       /* the text is no template: lower its kernels as they
+                          * are, without check, sanitizer or candidate */
 };
 
 typedef struct ws_limits {

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * Fork, watch, bury. The parent polls three things at once: the child's
+ * socket, the client's end of the connection, and the clock. The child's
+ * output goes to an anonymous file; when it dies, the line in it that says
+ * why becomes the reason (LLVM and comgr print one before they abort).
+ */
+#include "job.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { OUTPUT_TAIL = 16384, REASON_MAX = 400 };
+
+typedef struct job {
+  pid_t pid;
+  int socket; /* our end */
+  int output; /* anonymous file: stdout and stderr */
+  double deadline_ms;
+  const ws_limits *limits;
+  const char *temp_folder;
+  int client;
+} job;
+
+static void become_job(ws_job_function function, void *context,
+                       const ws_limits *limits, const char *temp_folder,
+                       int output, int socket, int client, pid_t parent) {
+  setpgid(0, 0);
+  ws_sandbox_limit(limits, parent);
+  setenv("TMPDIR", temp_folder, 1);
+  dup2(output, STDOUT_FILENO);
+  dup2(output, STDERR_FILENO);
+  if (client >= 0)
+    close(client);
+  function(context, socket);
+  fflush(NULL);
+  _exit(0); /* without the exit handlers of a warm LLVM */
+}
+
+static bool start(job *j, ws_job_function function, void *context) {
+  int sockets[2];
+  pid_t parent = getpid();
+  j->output = memfd_create("wavesmith-job", MFD_CLOEXEC);
+  if (j->output < 0)
+    return false;
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) {
+    close(j->output);
+    return false;
+  }
+  fflush(NULL);
+  j->pid = fork();
+  if (j->pid == 0) {
+    close(sockets[0]);
+    become_job(function, context, j->limits, j->temp_folder, j->output,
+               sockets[1], j->client, parent);
+  }
+  close(sockets[1]);
+  j->socket = sockets[0];
+  if (j->pid > 0)
+    return true;
+  close(j->socket);
+  close(j->output);
+  return false;
+}
+
+static int left_ms(const job *j) {
+  double left = j->deadline_ms - ws_clock_ms();
+  return left < 0 ? 0 : (int)left + 1;
+}
+
+typedef enum wake { WAKE_CHILD, WAKE_CLIENT_GONE, WAKE_DEADLINE } wake;
+
+static wake wait_for_news(const job *j) {
+  for (;;) {
+    struct pollfd items[2] = {{.fd = j->socket, .events = POLLIN},
+                              {.fd = j->client, .events = POLLRDHUP}};
+    int ready = poll(items, 2, left_ms(j));
+    if (ready < 0 && errno == EINTR)
+      continue;
+    if (ready > 0 && items[0].revents)
+      return WAKE_CHILD;
+    if (ready > 0)
+      return WAKE_CLIENT_GONE;
+    return WAKE_DEADLINE;
+  }
+}
+
+/* ---- the reason of a death
+ * --------------------------------------------------- */
+
+/* Lines that say why, most telling first. */
+static const char *const telling[] = {
+    "LLVM ERROR: ", "terminate called", "what():",   "Assertion",
+    "UNREACHABLE",  "fatal error",      "assertion", "error: ",
+};
+
+static const char *find_line(const char *text) {
+  for (size_t i = 0; i < sizeof telling / sizeof telling[0]; i++) {
+    const char *found = strstr(text, telling[i]);
+    while (found && found > text && found[-1] != '\n')
+      found--;
+    if (found)
+      return found;
+  }
+  return text;
+}
+
+static char *read_output(const job *j, ws_arena *arena) {
+  struct stat info;
+  off_t offset = 0;
+  if (fstat(j->output, &info) == 0 && info.st_size > OUTPUT_TAIL)
+    offset = info.st_size - OUTPUT_TAIL;
+  char *text = ws_arena_alloc(arena, OUTPUT_TAIL + 1);
+  ssize_t got = pread(j->output, text, OUTPUT_TAIL, offset);
+  for (ssize_t i = 0; i < got; i++)
+    if (!text[i])
+      text[i] = ' ';
+  return text;
+}
+
+static bool is_out_of_memory(const char *output) {
+  return strstr(output, "bad_alloc") || strstr(output, "ut of memory") ||
+         strstr(output, "Cannot allocate memory");
+}
+
+static void explain(const job *j, int wait_status, ws_arena *arena,
+                    ws_job_outcome *out) {
+  const char *output = read_output(j, arena), *line = find_line(output);
+  int length = (int)strcspn(line, "\n");
+  if (length > REASON_MAX)
+    length = REASON_MAX;
+  out->end = WS_JOB_DIED;
+  if (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGXCPU) {
+    out->end = WS_JOB_TIMEOUT;
+    out->reason = ws_arena_printf(arena, "took more than %d ms of CPU time",
+                                  j->limits->cpu_ms);
+  } else if (is_out_of_memory(output)) {
+    out->reason = ws_arena_printf(arena, "out of memory, limit %d MB",
+                                  j->limits->memory_mb);
+  } else if (WIFSIGNALED(wait_status)) {
+    out->reason =
+        ws_arena_printf(arena, "the compiler died of signal %d (%s)%s%.*s",
+                        WTERMSIG(wait_status), strsignal(WTERMSIG(wait_status)),
+                        length ? ": " : "", length, line);
+  } else {
+    out->reason = ws_arena_printf(
+        arena, "the compiler gave up with exit code %d%s%.*s",
+        WEXITSTATUS(wait_status), length ? ": " : "", length, line);
+  }
+}
+
+static void kill_and_reap(job *j) {
+  if (j->pid <= 0)
+    return;
+  kill(-j->pid, SIGKILL);
+  kill(j->pid, SIGKILL); /* before it had a group */
+  while (waitpid(j->pid, NULL, 0) < 0 && errno == EINTR)
+    ;
+  j->pid = 0;
+}
+
+/* The child has closed its socket, so it is about to end by itself; false when
+ * it does not. */
+static bool reap(job *j, int *out_status) {
+  double patience = ws_clock_ms() + 500;
+  while (ws_clock_ms() < patience) {
+    if (waitpid(j->pid, out_status, WNOHANG) == j->pid) {
+      j->pid = 0;
+      return true;
+    }
+    usleep(200);
+  }
+  return false;
+}
+
+static void set_timeout(const job *j, ws_arena *arena, ws_job_outcome *out) {
+  out->end = WS_JOB_TIMEOUT;
+  out->reason =
+      ws_arena_printf(arena, "took more than %d ms", j->limits->wall_ms);
+}
+
+static void read_answer(job *j, ws_arena *arena, ws_job_outcome *out) {
+  ws_diag diag;
+  int wait_status = 0;
+  if (ws_message_receive(j->socket, left_ms(j), arena, &out->json, &out->blob,
+                         &out->blob_size, NULL, &diag) == WS_OK)
+    out->end = WS_JOB_ANSWERED;
+  else if (left_ms(j) == 0)
+    set_timeout(j, arena, out);
+  else if (reap(j, &wait_status))
+    explain(j, wait_status, arena, out);
+  else
+    out->reason = ws_arena_printf(arena, "no usable answer: %s", diag.text);
+}
+
+static void watch(job *j, ws_arena *arena, ws_job_outcome *out) {
+  switch (wait_for_news(j)) {
+  case WAKE_CHILD:
+    read_answer(j, arena, out);
+    break;
+  case WAKE_CLIENT_GONE:
+    out->end = WS_JOB_ABANDONED;
+    out->reason = "the client went away";
+    break;
+  case WAKE_DEADLINE:
+    set_timeout(j, arena, out);
+    break;
+  }
+}
+
+void ws_job_run(ws_job_function function, void *context,
+                const ws_limits *limits, const char *temp_folder, int client,
+                ws_arena *arena, ws_job_outcome *out) {
+  *out = (ws_job_outcome){.end = WS_JOB_DIED, .reason = ""};
+  job j = {.deadline_ms = ws_clock_ms() + limits->wall_ms,
+           .limits = limits,
+           .temp_folder = temp_folder,
+           .client = client};
+  mkdir(temp_folder, 0700);
+  if (start(&j, function, context)) {
+    watch(&j, arena, out);
+    kill_and_reap(&j);
+    close(j.socket);
+    close(j.output);
+  } else {
+    out->reason =
+        ws_arena_printf(arena, "cannot start a job: %s", strerror(errno));
+  }
+  ws_remove_tree(temp_folder);
+}

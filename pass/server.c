@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * The compile server's loop. LLVM and comgr end the process on some inputs, so
+ * everything that touches a request's text runs in a forked child (job.c); a
+ * child that dies is a verdict in the answer. Single-threaded throughout: only
+ * then is a fork of a warm process sound.
+ */
+#include "server.h"
+#include "comgr.h"
+#include "job.h"
+
+#include <cjson/cJSON.h>
+#include <dirent.h>
+#include <llvm-c/ErrorHandling.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct request {
+  const cJSON *json;
+  const char *text; /* the blob, NUL-terminated */
+  size_t size;
+} request;
+
+typedef struct server {
+  int socket;
+  const char *temp_folder;
+  unsigned long jobs;
+} server;
+
+/* ---- in the child
+ * ------------------------------------------------------------- */
+
+static void on_fatal_error(const char *reason) {
+  fprintf(stderr, "LLVM ERROR: %s\n", reason);
+  fflush(NULL);
+  _exit(70); /* EX_SOFTWARE; the parent reads the line above */
+}
+
+static void send_json(int socket, cJSON *owned_json, const void *blob,
+                      size_t size) {
+  ws_diag diag;
+  char *text = cJSON_PrintUnformatted(owned_json);
+  cJSON_Delete(owned_json);
+  WS_ASSERT(text && "out of memory");
+  if (ws_message_send(socket, text, blob, size, &diag) != WS_OK)
+    ws_log(WS_LOG_DEBUG, "%s", diag.text);
+  cJSON_free(text);
+}
+
+static cJSON *error_json(ws_status status, const char *text) {
+  cJSON *json = cJSON_CreateObject();
+  cJSON_AddStringToObject(json, "error", text);
+  cJSON_AddStringToObject(json, "status",
+                          status == WS_INPUT ? "input" : "environment");
+  return json;
+}
+
+static ws_status describe(const request *asked, const char *file,
+                          ws_arena *arena, ws_records *out, ws_diag *diag) {
+  ws_findings findings;
+  ws_findings_init(&findings, arena);
+  LLVMModuleRef module = ws_pass_parse(LLVMContextCreate(), asked->text,
+                                       asked->size, file, &findings);
+  if (!module && findings.count)
+    return ws_fail(diag, WS_INPUT, findings.items[0].file,
+                   findings.items[0].line, "%s", findings.items[0].text);
+  if (!module)
+    return ws_fail(diag, WS_INPUT, file, 0, "not LLVM IR");
+  return ws_pass_read_records(module, asked->text, file, arena, out, diag);
+}
+
+static void run_describe(void *context, int socket) {
+  const request *asked = context;
+  ws_arena *arena = ws_arena_create();
+  ws_records records;
+  ws_diag diag;
+  const char *file;
+  ws_status status =
+      ws_json_get_string(asked->json, "file", "describe request", &file, &diag);
+  if (status == WS_OK)
+    status = describe(asked, file, arena, &records, &diag);
+  if (status != WS_OK) {
+    send_json(socket, error_json(status, diag.text), NULL, 0);
+    return;
+  }
+  cJSON *json = cJSON_CreateObject();
+  cJSON_AddItemToObject(json, "records", ws_records_to_json(&records));
+  send_json(socket, json, NULL, 0);
+}
+
+static void send_result(int socket, const ws_build_result *result) {
+  cJSON *json = cJSON_CreateObject();
+  cJSON_AddItemToObject(json, "result", ws_build_result_to_json(result));
+  send_json(socket, json, result->code_object, result->code_object_size);
+}
+
+static void run_build(void *context, int socket) {
+  ws_build_result result;
+  ws_pass_build(context, ws_arena_create(), &result);
+  send_result(socket, &result);
+}
+
+/* ---- in the parent
+ * -------------------------------------------------------------- */
+
+static void run_job(server *s, ws_job_function function, void *context,
+                    const ws_limits *limits, ws_arena *arena,
+                    ws_job_outcome *out) {
+  const char *folder =
+      ws_arena_printf(arena, "%s/job-%lu", s->temp_folder, s->jobs++);
+  ws_job_run(function, context, limits, folder, s->socket, arena, out);
+}
+
+/* Passes the child's answer on as it is. */
+static void forward(const server *s, const ws_job_outcome *outcome) {
+  ws_diag diag;
+  if (ws_message_send(s->socket, outcome->json, outcome->blob,
+                      outcome->blob_size, &diag) != WS_OK)
+    ws_log(WS_LOG_DEBUG, "%s", diag.text);
+}
+
+static void serve_versions(const server *s) {
+  unsigned major, minor, patch;
+  size_t comgr_major, comgr_minor;
+  char text[64];
+  cJSON *json = cJSON_CreateObject();
+  cJSON *versions = cJSON_AddObjectToObject(json, "versions");
+  LLVMGetVersion(&major, &minor, &patch);
+  ws_comgr_version(&comgr_major, &comgr_minor);
+  snprintf(text, sizeof text, "%u.%u.%u", major, minor, patch);
+  cJSON_AddStringToObject(versions, "llvm", text);
+  snprintf(text, sizeof text, "%zu.%zu", comgr_major, comgr_minor);
+  cJSON_AddStringToObject(versions, "comgr", text);
+  send_json(s->socket, json, NULL, 0);
+}
+
+static void serve_describe(server *s, request *asked, ws_arena *arena) {
+  ws_job_outcome outcome;
+  run_job(s, run_describe, asked, &ws_limits_default, arena, &outcome);
+  if (outcome.end == WS_JOB_ANSWERED)
+    forward(s, &outcome);
+  else if (outcome.end != WS_JOB_ABANDONED)
+    send_json(
+        s->socket,
+        error_json(WS_INPUT, ws_arena_printf(arena,
+                                             "the template cannot be read: "
+                                             "%s",
+                                             outcome.reason)),
+        NULL, 0);
+}
+
+static void send_death(const server *s, const ws_job_outcome *outcome) {
+  ws_build_result result = {.verdict = outcome->end == WS_JOB_TIMEOUT
+                                           ? WS_VERDICT_TIMEOUT
+                                           : WS_VERDICT_CRASH,
+                            .stage = "",
+                            .reason = outcome->reason,
+                            .ir_hash = "",
+                            .code_hash = ""};
+  send_result(s->socket, &result);
+}
+
+static void serve_build(server *s, const request *asked, ws_arena *arena) {
+  ws_build_request build;
+  ws_job_outcome outcome;
+  ws_diag diag;
+  const cJSON *json = cJSON_GetObjectItemCaseSensitive(asked->json, "request");
+  if (ws_build_request_from_json(arena, json, &build, &diag) != WS_OK) {
+    send_json(s->socket, error_json(WS_INPUT, diag.text), NULL, 0);
+    return;
+  }
+  build.template_text = asked->text;
+  build.template_size = asked->size;
+  run_job(s, run_build, &build, &build.limits, arena, &outcome);
+  if (outcome.end == WS_JOB_ANSWERED)
+    forward(s, &outcome);
+  else if (outcome.end != WS_JOB_ABANDONED)
+    send_death(s, &outcome);
+}
+
+static void serve(server *s, request *asked, ws_arena *arena) {
+  ws_diag diag;
+  const char *op;
+  if (ws_json_get_string(asked->json, "op", "request", &op, &diag) != WS_OK)
+    send_json(s->socket, error_json(WS_INPUT, diag.text), NULL, 0);
+  else if (!strcmp(op, "versions"))
+    serve_versions(s);
+  else if (!strcmp(op, "describe"))
+    serve_describe(s, asked, arena);
+  else if (!strcmp(op, "build"))
+    serve_build(s, asked, arena);
+  else
+    send_json(s->socket, error_json(WS_INPUT, "request: unknown op"), NULL, 0);
+}
+
+/* One request; false when the stream has ended or is no stream of frames. */
+static bool serve_next(server *s, ws_arena *arena) {
+  char *json;
+  void *blob;
+  size_t size;
+  bool at_end;
+  ws_diag diag;
+  if (ws_message_receive(s->socket, -1, arena, &json, &blob, &size, &at_end,
+                         &diag) != WS_OK) {
+    if (!at_end)
+      ws_log(WS_LOG_ERROR, "compile server: %s", diag.text);
+    return false;
+  }
+  cJSON *parsed = ws_json_parse(json, strlen(json), "request", &diag);
+  if (!parsed) {
+    send_json(s->socket, error_json(WS_INPUT, diag.text), NULL, 0);
+    return true;
+  }
+  request asked = {parsed, ws_arena_strndup(arena, blob, size), size};
+  serve(s, &asked, arena);
+  cJSON_Delete(parsed);
+  return true;
+}
+
+void ws_server_run(int socket, const char *temp_folder) {
+  server s = {socket, temp_folder, 0};
+  cJSON *ready = cJSON_CreateObject();
+  cJSON_AddBoolToObject(ready, "ready", true);
+  send_json(socket, ready, NULL, 0);
+  for (bool open = true; open;) {
+    ws_arena *arena = ws_arena_create();
+    open = serve_next(&s, arena);
+    ws_arena_destroy(arena);
+  }
+}
+
+static int count_threads(void) {
+  int count = 0;
+  DIR *folder = opendir("/proc/self/task");
+  for (struct dirent *entry; folder && (entry = readdir(folder));)
+    count += entry->d_name[0] != '.';
+  if (folder)
+    closedir(folder);
+  return count;
+}
+
+ws_status ws_server_warm_up(ws_diag *diag) {
+  static const char kernel[] =
+      "target triple = \"amdgcn-amd-amdhsa\"\n"
+      "define amdgpu_kernel void @warm(ptr addrspace(1) %p) {\n"
+      "  store i32 1, ptr addrspace(1) %p\n"
+      "  ret void\n"
+      "}\n";
+  const ws_build_request request = {.template_file = "warm.ll",
+                                    .template_text = kernel,
+                                    .template_size = sizeof kernel - 1,
+                                    .target = "gfx942",
+                                    .stages = WS_STAGE_RAW};
+  ws_build_result result;
+  ws_arena *arena = ws_arena_create();
+  ws_comgr_prepare();
+  ws_pass_initialize();
+  LLVMInstallFatalErrorHandler(on_fatal_error);
+  ws_pass_build(&request, arena, &result);
+  ws_status status = WS_OK;
+  if (result.verdict != WS_VERDICT_OK)
+    status = ws_fail(diag, WS_ENVIRONMENT, NULL, 0,
+                     "LLVM and comgr cannot compile for gfx942 (%s); see "
+                     "`wavesmith doctor`",
+                     result.reason);
+  else if (count_threads() > 1)
+    status = ws_fail(diag, WS_ENVIRONMENT, NULL, 0,
+                     "LLVM or comgr started threads of its own; forking from "
+                     "here would hang");
+  ws_arena_destroy(arena);
+  return status;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * The compile server: message frames (base.h) in, one answer each.
+ *   {"op":"versions"}                        -> {"versions":{...}}
+ *   {"op":"describe","file":F} + text        -> {"records":[...]}
+ *   {"op":"build","request":{...}} + text    -> {"result":{...}} + code object
+ * On its own it first sends {"ready":true}. A request that cannot be served is
+ * answered {"error":TEXT,"status":"input"|"environment"}; a stream that is no
+ * sequence of frames ends the server, as the client's closing it does.
+ */
+#ifndef WAVESMITH_PASS_SERVER_H
+#define WAVESMITH_PASS_SERVER_H
+
+#include "wavesmith/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Initialises LLVM and comgr and compiles once, so that children start warm. */
+ws_status ws_server_warm_up(ws_diag *diag) WS_MUST_CHECK;
+
+/* Serves until the stream ends. temp_folder exists and is the caller's. */
+void ws_server_run(int socket, const char *temp_folder);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
