@@ -4,7 +4,9 @@
  * already comes before the names below: two HIP runtimes in one process do not
  * share devices' memory, and a framework brings its own. What
  * WAVESMITH_HIP_LIBRARY names comes before both and is not second-guessed:
- * when it cannot be loaded, that is the answer.
+ * when it cannot be loaded, that is the answer. Once its functions may have
+ * been called the library is never closed: a HIP runtime starts threads, which
+ * do not survive that their code is unmapped.
  */
 #include "hip_library.h"
 #include "wavesmith/rt.h"
@@ -65,17 +67,11 @@ int ws__hip_library_open(ws_hip_library *hip, char *message,
     if (!*places[i]) {
       snprintf(message, message_size,
                "the HIP library lacks %s; HIP 6 or newer is needed", names[i]);
-      ws__hip_library_close(hip);
+      dlclose(hip->handle);
       return WS_RT_NO_HIP;
     }
   }
   return WS_RT_OK;
-}
-
-void ws__hip_library_close(ws_hip_library *hip) {
-  if (hip->handle)
-    dlclose(hip->handle);
-  hip->handle = NULL;
 }
 
 void *ws__hip_library_symbol(const ws_hip_library *hip, const char *name) {

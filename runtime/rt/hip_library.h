@@ -31,11 +31,10 @@ typedef struct ws_hip_library {
 #undef WS_HIP_POINTER
 } ws_hip_library;
 
-/* Finds the library and all functions. WS_RT_OK, or WS_RT_NO_HIP with one line
- * in message; then there is nothing to close. */
+/* Finds the library, which then stays loaded for the life of the process, and
+ * all functions. WS_RT_OK, or WS_RT_NO_HIP with one line in message. */
 int ws__hip_library_open(ws_hip_library *hip, char *message,
                          size_t message_size);
-void ws__hip_library_close(ws_hip_library *hip);
 /* NULL when the library lacks it. */
 void *ws__hip_library_symbol(const ws_hip_library *hip, const char *name);
 

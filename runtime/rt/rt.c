@@ -255,7 +255,6 @@ void ws_rt_close(ws_rt_context *context) {
   }
   free(context->modules);
   free(context->functions);
-  ws__hip_library_close(&context->hip);
   free(context);
 }
 
