@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * See reference.h. Nothing here is fast; it is short enough to be believed.
+ */
+#include "reference.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 128 };
+
+static int32_t blocks(int32_t extent) { return (extent + BLOCK - 1) / BLOCK; }
+
+uint32_t random_next(uint64_t *state) {
+  *state = *state * 6364136223846793005u + 1442695040888963407u;
+  return (uint32_t)(*state >> 32);
+}
+
+static void fill_fp8(uint8_t *out, size_t count, uint64_t *state) {
+  for (size_t i = 0; i < count; i++) {
+    uint8_t byte = (uint8_t)(random_next(state) >> 24);
+    out[i] = byte == 0x80 ? 0 : byte; /* 0x80 is NaN */
+  }
+}
+
+/* Signed scales in [-1, 1). */
+static void fill_scales(float *out, size_t bytes, uint64_t *state) {
+  for (size_t i = 0; i < bytes / sizeof *out; i++)
+    out[i] = (float)random_next(state) / 2147483648.0f - 1.0f;
+}
+
+int operands_create(operands *out, int32_t m, int32_t n, int32_t k) {
+  size_t rows = (size_t)m, columns = (size_t)n, depth = (size_t)k;
+  *out = (operands){.m = m, .n = n, .k = k};
+  out->a_bytes = rows * depth;
+  out->b_bytes = columns * depth;
+  out->as_bytes = rows * (size_t)blocks(k) * sizeof *out->as;
+  out->bs_bytes = (size_t)blocks(n) * (size_t)blocks(k) * sizeof *out->bs;
+  out->c_bytes = rows * columns * sizeof *out->c;
+  out->a = malloc(out->a_bytes);
+  out->b = malloc(out->b_bytes);
+  out->as = malloc(out->as_bytes);
+  out->bs = malloc(out->bs_bytes);
+  out->c = malloc(out->c_bytes);
+  if (!out->a || !out->b || !out->as || !out->bs || !out->c)
+    return 0;
+  uint64_t state = 1;
+  fill_fp8(out->a, out->a_bytes, &state);
+  fill_fp8(out->b, out->b_bytes, &state);
+  fill_scales(out->as, out->as_bytes, &state);
+  fill_scales(out->bs, out->bs_bytes, &state);
+  return 1;
+}
+
+void operands_free(operands *op) {
+  free(op->a);
+  free(op->b);
+  free(op->as);
+  free(op->bs);
+  free(op->c);
+}
+
+/* e4m3 FNUZ: sign, 4 bits of exponent with bias 8, 3 bits of fraction. */
+static double decode_fp8(uint8_t byte) {
+  int exponent = byte >> 3 & 15, fraction = byte & 7;
+  double value =
+      exponent ? ldexp(8 + fraction, exponent - 11) : ldexp(fraction, -10);
+  return byte & 0x80 ? -value : value;
+}
+
+static double decode_bf16(uint16_t bits) {
+  uint32_t wide = (uint32_t)bits << 16;
+  float value;
+  memcpy(&value, &wide, sizeof value);
+  return value;
+}
+
+/* What rounding allows: 2^-8 of the value for bf16, and for fp32 sums a share
+ * of the sum of magnitudes; kernels/fp8_gemm_blockscale/README.md derives it.
+ */
+double operands_error(const operands *op, int32_t i, int32_t j) {
+  double want = 0, magnitude = 0;
+  for (int32_t kb = 0; kb < op->k / BLOCK; kb++) {
+    double scale =
+        (double)op->as[(size_t)kb * (size_t)op->m + (size_t)i] *
+        op->bs[(size_t)(j / BLOCK) * (size_t)(op->k / BLOCK) + (size_t)kb];
+    for (int32_t kk = kb * BLOCK; kk < (kb + 1) * BLOCK; kk++) {
+      double product =
+          scale * decode_fp8(op->a[(size_t)i * (size_t)op->k + (size_t)kk]) *
+          decode_fp8(op->b[(size_t)j * (size_t)op->k + (size_t)kk]);
+      want += product;
+      magnitude += fabs(product);
+    }
+  }
+  double bound = ldexp(fabs(want), -8) +
+                 ldexp((op->k / 16 + 16) * magnitude, -23) + ldexp(1, -126);
+  double got = decode_bf16(op->c[(size_t)i * (size_t)op->n + (size_t)j]);
+  double error = fabs(got - want) / bound;
+  return isfinite(error) ? error : INFINITY;
+}
