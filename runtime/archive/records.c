@@ -26,9 +26,13 @@ ws_status ws_archive_put_template(ws_archive *archive, const ws_template *tmpl,
                                   const char *text, const char *records_json,
                                   ws_diag *diag) {
   WS_TRY(ws__archive_begin(archive, diag));
-  return ws__archive_end(
-      archive,
-      ws__archive_add_template(archive, tmpl, text, records_json, diag), diag);
+  ws_arena *arena = ws_arena_create();
+  if (!records_json)
+    records_json = ws__archive_records_json(arena, tmpl);
+  ws_status status =
+      ws__archive_add_template(archive, tmpl, text, records_json, diag);
+  ws_arena_destroy(arena);
+  return ws__archive_end(archive, status, diag);
 }
 
 /* ---- runs ---- */

@@ -78,6 +78,9 @@ ws_status ws__archive_add_measurements(ws_archive *archive,
                                        const ws_measurement *items, int count,
                                        ws_diag *diag) WS_MUST_CHECK;
 
+/* The declarations of tmpl as JSON records, in the arena. */
+char *ws__archive_records_json(ws_arena *arena, const ws_template *tmpl);
+
 /* The run of a candidate, for the export. */
 ws_status ws__archive_get_run(ws_archive *archive, ws_arena *arena, int64_t id,
                               ws_run_row *out_run, ws_diag *diag) WS_MUST_CHECK;

@@ -148,7 +148,7 @@ char *ws__text_print_json(ws_arena *arena, const cJSON *json) {
 /* "folder/name" of plain names only, so that no manifest reaches outside. */
 static bool path_is_plain(const char *path) {
   static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
-                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./";
+                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.$/";
   return *path && *path != '.' && *path != '/' &&
          path[strspn(path, allowed)] == '\0' && !strstr(path, "..") &&
          strchr(path, '/');

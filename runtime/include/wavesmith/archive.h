@@ -37,6 +37,7 @@ typedef struct ws_archived_template {
   const char *hash, *name, *version, *problem, *target, *file, *text;
   const char *records_json; /* so that no compiler is needed to read it back */
 } ws_archived_template;
+/* tmpl->hash must be the hash of text. records_json NULL: written from tmpl. */
 ws_status ws_archive_put_template(ws_archive *archive, const ws_template *tmpl,
                                   const char *text, const char *records_json,
                                   ws_diag *diag) WS_MUST_CHECK;
@@ -109,8 +110,12 @@ ws_status ws_archive_get_code_object(ws_archive *archive, ws_arena *arena,
                                      const char *candidate_id,
                                      const void **out_data, size_t *out_size,
                                      ws_diag *diag) WS_MUST_CHECK;
-/* The first candidate whose canonical IR (by_code: machine code) has this
- * hash; found == false when there is none. For deduplication. */
+/* Gives a recorded candidate its code object (an import has none). */
+ws_status ws_archive_put_code_object(ws_archive *archive,
+                                     const char *candidate_id, const void *data,
+                                     size_t size, ws_diag *diag) WS_MUST_CHECK;
+/* The first candidate, itself no duplicate, whose ir_hash (by_code: code_hash)
+ * is this; found == false when there is none or hash is "". */
 ws_status ws_archive_find_twin(ws_archive *archive, ws_arena *arena,
                                const char *hash, bool by_code, bool *out_found,
                                ws_candidate_row *out_row,
