@@ -16,11 +16,11 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef struct request {
+typedef struct asked_for {
   const cJSON *json;
   const char *text; /* the blob, NUL-terminated */
   size_t size;
-} request;
+} asked_for;
 
 typedef struct server {
   int socket;
@@ -56,7 +56,7 @@ static cJSON *error_json(ws_status status, const char *text) {
   return json;
 }
 
-static ws_status describe(const request *asked, const char *file,
+static ws_status describe(const asked_for *asked, const char *file,
                           ws_arena *arena, ws_records *out, ws_diag *diag) {
   ws_findings findings;
   ws_findings_init(&findings, arena);
@@ -71,7 +71,7 @@ static ws_status describe(const request *asked, const char *file,
 }
 
 static void run_describe(void *context, int socket) {
-  const request *asked = context;
+  const asked_for *asked = context;
   ws_arena *arena = ws_arena_create();
   ws_records records;
   ws_diag diag;
@@ -135,7 +135,7 @@ static void serve_versions(const server *s) {
   send_json(s->socket, json, NULL, 0);
 }
 
-static void serve_describe(server *s, request *asked, ws_arena *arena) {
+static void serve_describe(server *s, asked_for *asked, ws_arena *arena) {
   ws_job_outcome outcome;
   run_job(s, run_describe, asked, &ws_limits_default, arena, &outcome);
   if (outcome.end == WS_JOB_ANSWERED)
@@ -161,7 +161,7 @@ static void send_death(const server *s, const ws_job_outcome *outcome) {
   send_result(s->socket, &result);
 }
 
-static void serve_build(server *s, const request *asked, ws_arena *arena) {
+static void serve_build(server *s, const asked_for *asked, ws_arena *arena) {
   ws_build_request build;
   ws_job_outcome outcome;
   ws_diag diag;
@@ -179,7 +179,7 @@ static void serve_build(server *s, const request *asked, ws_arena *arena) {
     send_death(s, &outcome);
 }
 
-static void serve(server *s, request *asked, ws_arena *arena) {
+static void serve(server *s, asked_for *asked, ws_arena *arena) {
   ws_diag diag;
   const char *op;
   if (ws_json_get_string(asked->json, "op", "request", &op, &diag) != WS_OK)
@@ -212,7 +212,7 @@ static bool serve_next(server *s, ws_arena *arena) {
     send_json(s->socket, error_json(WS_INPUT, diag.text), NULL, 0);
     return true;
   }
-  request asked = {parsed, ws_arena_strndup(arena, blob, size), size};
+  asked_for asked = {parsed, ws_arena_strndup(arena, blob, size), size};
   serve(s, &asked, arena);
   cJSON_Delete(parsed);
   return true;
