@@ -350,7 +350,7 @@ static void reference(const ws_shape *shape, int layout,
  */
 
 /* |got - want| may reach, with S = sum |as bs a b| (derivation: README.md)
- *   2^-8 |want|               rounding to bf16, be it by truncation
+ *   2^-8 |want|               rounding to the nearest bf16
  *   (k/16 + 16) 2^-23 S       CDNA3 matrix and fp32 arithmetic
  *   2^-126                    the smallest normal: underflow is no fault */
 static double error_bound(const ws_shape *shape, double want, double scale) {
