@@ -19,6 +19,7 @@ typedef struct known_template {
 typedef struct loader {
   ws_archive *archive;
   ws_arena *arena;
+  bool with_code;
   known_template *templates;
   int template_count;
 } loader;
@@ -66,6 +67,8 @@ static ws_status load_entry(loader *load, const char *id,
   WS_TRY(parse_result(load->arena, &row, result, diag));
   out->candidate = candidate;
   out->result = result;
+  if (!load->with_code)
+    return WS_OK;
   return ws_archive_get_code_object(load->archive, load->arena, id,
                                     &out->code_object, &out->code_object_size,
                                     diag);
@@ -76,10 +79,11 @@ static int compare_ids(const void *a, const void *b) {
   return strcmp(x->row.id, y->row.id);
 }
 
-ws_status ws_dispatch_load(ws_archive *archive, ws_arena *arena,
-                           const ws_problem *problem, const char *layout,
-                           const char *target, ws_dispatch_entry **out_entries,
-                           int *out_count, ws_diag *diag) {
+static ws_status load_all(ws_archive *archive, ws_arena *arena,
+                          const ws_problem *problem, const char *layout,
+                          const char *target, bool with_code,
+                          ws_dispatch_entry **out_entries, int *out_count,
+                          ws_diag *diag) {
   const ws_archive_filter filter = {.problem = problem->name,
                                     .layout = layout,
                                     .target = target,
@@ -94,7 +98,7 @@ ws_status ws_dispatch_load(ws_archive *archive, ws_arena *arena,
                    "%s; run `wavesmith tune` first",
                    problem->name, layout, target);
   qsort(items, (size_t)count, sizeof *items, compare_ids);
-  loader load = {archive, arena, NULL, 0};
+  loader load = {archive, arena, with_code, NULL, 0};
   load.templates =
       ws_arena_alloc(arena, (size_t)count * sizeof *load.templates);
   *out_entries = ws_arena_alloc(arena, (size_t)count * sizeof **out_entries);
@@ -102,6 +106,23 @@ ws_status ws_dispatch_load(ws_archive *archive, ws_arena *arena,
     WS_TRY(load_entry(&load, items[i].row.id, &(*out_entries)[i], diag));
   *out_count = count;
   return WS_OK;
+}
+
+ws_status ws_dispatch_load(ws_archive *archive, ws_arena *arena,
+                           const ws_problem *problem, const char *layout,
+                           const char *target, ws_dispatch_entry **out_entries,
+                           int *out_count, ws_diag *diag) {
+  return load_all(archive, arena, problem, layout, target, true, out_entries,
+                  out_count, diag);
+}
+
+ws_status ws_dispatch_load_recorded(ws_archive *archive, ws_arena *arena,
+                                    const ws_problem *problem,
+                                    const char *layout, const char *target,
+                                    ws_dispatch_entry **out_entries,
+                                    int *out_count, ws_diag *diag) {
+  return load_all(archive, arena, problem, layout, target, false, out_entries,
+                  out_count, diag);
 }
 
 static ws_status estimate_one(const ws_problem *problem,

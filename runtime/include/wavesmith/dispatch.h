@@ -96,14 +96,42 @@ ws_shape *ws_dispatch_training_shapes(ws_arena *arena,
                                       const ws_problem *problem,
                                       const ws_shape_set *set, int *out_count);
 
-/* ---- from an archive
- * --------------------------------------------------------- All ok candidates
- * of the problem and layout that have a code object, in the order of their ids.
- * WS_INPUT when there is none. */
+/* ---- from an archive ------------------------------------------------------ */
+
+/* All ok candidates of the problem and layout that have a code object, in the
+ * order of their ids. WS_INPUT when there is none. */
 ws_status ws_dispatch_load(ws_archive *archive, ws_arena *arena,
                            const ws_problem *problem, const char *layout,
                            const char *target, ws_dispatch_entry **out_entries,
                            int *out_count, ws_diag *diag) WS_MUST_CHECK;
+/* The same without code objects, which an imported text archive does not hold;
+ * ws_dispatch_rebuild makes them. */
+ws_status ws_dispatch_load_recorded(ws_archive *archive, ws_arena *arena,
+                                    const ws_problem *problem,
+                                    const char *layout, const char *target,
+                                    ws_dispatch_entry **out_entries,
+                                    int *out_count,
+                                    ws_diag *diag) WS_MUST_CHECK;
+/* What compiling recorded entries again came to. */
+typedef struct ws_rebuild_report {
+  const char *compiler;          /* in the caller's arena */
+  const char *recorded_compiler; /* of the first that differs, else compiler */
+  int changed; /* kept, but the machine code is another than recorded */
+  int dropped; /* did not build with this compiler */
+  const char *dropped_reason; /* of the first; "" when none */
+} ws_rebuild_report;
+/* Compiles every entry: fills code objects and puts the new facts into results;
+ * observations stay the recorded ones unless sanitize asks for new ones. The
+ * compiler that recorded an entry must arrive at the recorded hashes (else
+ * WS_INPUT: the archive was altered, or lowering is not deterministic); another
+ * compiler may differ, and an entry that it cannot build is dropped. *count
+ * becomes the number of entries kept; WS_INPUT when it is 0. */
+ws_status ws_dispatch_rebuild(ws_archive *archive, ws_compiler *compiler,
+                              ws_arena *arena, const char *target,
+                              bool sanitize, ws_dispatch_entry *entries,
+                              int *count, ws_rebuild_report *out_report,
+                              ws_diag *diag) WS_MUST_CHECK;
+
 /* Estimates every entry on every shape (ws_model_estimate). */
 ws_status ws_dispatch_estimate(ws_arena *arena, const ws_problem *problem,
                                const ws_dispatch_entry *entries,
