@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * What the files of the bound model share: the constants, the work of one
+ * workgroup, and the traffic of one launch. See docs/model.md.
+ */
+#ifndef WAVESMITH_MODEL_INTERNAL_H
+#define WAVESMITH_MODEL_INTERNAL_H
+
+#include "wavesmith/model.h"
+
+/* Clocks are engine clocks. Values and sources: model_constants.c. */
+typedef struct ws__model_constants {
+  /* compute unit */
+  double simds, max_waves_per_simd, max_waves_per_workgroup;
+  double vgpr_file, vgpr_granule, sgpr_file, sgpr_granule;
+  double lds_bytes, lds_granule;
+  /* issue */
+  double issue_clocks, trans_clocks;
+  double mfma_16x16x32_clocks, mfma_32x32x16_clocks, mfma_other_clocks;
+  double shadow_share, shadow_use;
+  /* LDS */
+  double lds_port_bytes, lds_ports, lds_write_address_clocks, lds_latency;
+  double barrier_clocks;
+  /* memory */
+  double l1_bytes, l1_bytes_per_clock, line_bytes;
+  double l2_bytes_per_clock, load_latency;
+  double mall_bytes, mall_tb_per_s, hbm_tb_per_s;
+  /* launch */
+  double workgroup_dispatch_clocks, wave_dispatch_clocks;
+  double workgroup_start_clocks;
+  double first_launch_us, next_launch_us;
+  /* how sharply the slowest of several overlapping limits decides */
+  double overlap_exponent;
+} ws__model_constants;
+extern const ws__model_constants ws__model;
+
+/* Work of one workgroup, all its waves together unless said otherwise. */
+typedef struct ws__work {
+  double mfma_clocks; /* matrix pipe */
+  double mfma_ops;
+  double valu_clocks;      /* VALU slot, without MFMA */
+  double issue_clocks;     /* one visit per instruction of any class but MFMA */
+  double lds_clocks;       /* the CU's LDS, the slower of array and ports */
+  double lds_write_clocks; /* the part of it that writes */
+  double vmem_clocks;      /* the CU's L1 */
+  double load_lines;       /* lines asked for, before the L1 */
+  double store_bytes;
+  double barriers; /* of one wave */
+  double steps;    /* rounds of the load-compute loop */
+} ws__work;
+
+/* One launch of a candidate, taken apart. */
+typedef struct ws__launch_work {
+  const ws_kernel_facts *facts;
+  bool follows_k;        /* has a loop over k: total = once + blocks * block */
+  ws__work once, block;  /* per workgroup; block: per 128 of k */
+  double slices;         /* workgroups that share one tile's k */
+  double hidden_clocks;  /* of a load's latency, behind the wave's own MFMA */
+  double run_workgroups; /* in run 0 */
+  double run_m, run_n;
+} ws__launch_work;
+
+/* Separates the work of a launch from run 0 (k = 256) and run 1 (k = 128).
+ * WS_INPUT when the result lacks runs or facts of this kernel. */
+ws_status ws__model_take_apart(const ws_candidate *candidate,
+                               const ws_build_result *result, int launch,
+                               int threads, ws__launch_work *out,
+                               ws_diag *diag);
+
+/* How one launch spreads over the device for a shape. */
+typedef struct ws__spread {
+  double workgroups, waves;  /* of the grid; per workgroup */
+  double work_scale;         /* work of a workgroup, relative to run 0's */
+  double blocks;             /* of k, that the busiest workgroup works on */
+  double capacity, resident; /* workgroups per CU: possible, present */
+  double queue;              /* workgroups that the busiest CU gets */
+} ws__spread;
+
+/* Bytes that one launch moves on the whole device. */
+typedef struct ws__traffic {
+  double l2_bytes;   /* between L1 and L2 */
+  double mall_bytes; /* between L2 and the Infinity Cache */
+} ws__traffic;
+ws__traffic ws__model_traffic(const ws_device_model *device,
+                              const ws_problem *problem,
+                              const ws_candidate *candidate,
+                              const ws__launch_work *work,
+                              const ws__spread *spread, const ws_shape *shape);
+
+/* Value of a parameter, or otherwise when the template has none of the name. */
+int64_t ws__model_parameter(const ws_candidate *candidate, const char *name,
+                            int64_t otherwise);
+
+#endif
