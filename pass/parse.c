@@ -205,10 +205,9 @@ static void attach_lines(LLVMModuleRef module,
                       sizeof flag - 1, LLVMValueAsMetadata(version));
 }
 
-LLVMModuleRef ws_pass_parse(LLVMContextRef context, const char *text,
-                            size_t size, const char *file,
-                            ws_findings *findings) {
-  LLVMContextSetDiagnosticHandler(context, collect_diagnostic, findings);
+LLVMModuleRef ws__pass_parse_body(LLVMContextRef context, const char *text,
+                                  size_t size, const char *file,
+                                  ws_findings *findings) {
   LLVMModuleRef module = parse_text(context, text, size, file, findings);
   if (!module)
     return NULL;
@@ -221,6 +220,18 @@ LLVMModuleRef ws_pass_parse(LLVMContextRef context, const char *text,
   if (!has_own_lines(module))
     attach_lines(module, sources, file);
   return module;
+}
+
+LLVMModuleRef ws_pass_parse(LLVMContextRef context, const char *text,
+                            size_t size, const char *file,
+                            ws_findings *findings) {
+  LLVMContextSetDiagnosticHandler(context, collect_diagnostic, findings);
+  return ws__pass_parse_body(context, text, size, file, findings);
+}
+
+void ws__pass_attach_file(LLVMModuleRef module, const char *file) {
+  if (!has_own_lines(module))
+    attach_lines(module, NULL, file);
 }
 
 /* ---- reading them back ------------------------------------------------------

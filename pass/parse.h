@@ -16,6 +16,15 @@
     for (LLVMValueRef instruction = LLVMGetFirstInstruction(block);            \
          instruction; instruction = LLVMGetNextInstruction(instruction))
 
+/* ws_pass_parse without touching the context's diagnostic handler, for a text
+ * that joins a module which opt or clang owns. */
+LLVMModuleRef ws__pass_parse_body(LLVMContextRef context, const char *text,
+                                  size_t size, const char *file,
+                                  ws_findings *findings);
+
+/* Locations that name the file only, unless the module brings its own. */
+void ws__pass_attach_file(LLVMModuleRef module, const char *file);
+
 /* Makes ws_pass_region_of say `region` for the code of this function (a helper
  * of a region's body, a shipped variant), before and after inlining. */
 void ws__pass_set_region(LLVMValueRef function, const char *region);

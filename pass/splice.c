@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * Makes a template's module the candidate: replaces region bodies, chooses
- * shipped variants, sets parameters, resizes LDS, states the workgroup size,
- * drops what nothing uses. Works on names, so it does not care whether the
- * module came from text, from opt, or from clang.
- *
- * The linker joins functions of different signatures without a word (opaque
- * pointers), so types are compared here. Symbols of the template that a body
- * declares are external only while the body is linked: the linker does not
- * resolve to internal ones.
+ * Makes a template's module the candidate: replaces region bodies
+ * (splice_body.c), chooses shipped variants, sets parameters, resizes LDS,
+ * states the workgroup size, drops what nothing uses. Works on names, so it
+ * does not care whether the module came from text, from opt, or from clang.
  */
+#include "splice.h"
 #include "parse.h"
 #include "template_ir.h"
 
@@ -101,8 +97,12 @@ static bool choose_bodies(const splicer *s) {
   for (int i = 0; i < tmpl->region_count; i++) {
     const ws_body *body = &s->candidate->bodies[i];
     const ws_region *region = &tmpl->regions[i];
-    if (!body->text && body->variant >= 0 &&
-        !choose_variant(s, region, &region->variants[body->variant]))
+    bool done = true;
+    if (body->text)
+      done = ws__pass_splice_body(s->module, s->candidate, i, s->findings);
+    else if (body->variant >= 0)
+      done = choose_variant(s, region, &region->variants[body->variant]);
+    if (!done)
       return false;
   }
   return true;

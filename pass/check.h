@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * Inside pass/: what the files of the static check share.
+ */
+#ifndef WAVESMITH_PASS_CHECK_H
+#define WAVESMITH_PASS_CHECK_H
+
+#include "pass.h"
+
+typedef enum ws_check_id {
+#define WS_CHECK(name, id, cure) WS_CHECK_##name,
+#include "checks.def"
+#undef WS_CHECK
+  WS_CHECK_COUNT
+} ws_check_id;
+
+typedef struct ws_checker {
+  LLVMModuleRef module;
+  const ws_candidate *candidate; /* NULL: no template, no roles */
+  const char *target;
+  ws_findings *findings;
+} ws_checker;
+
+/* Adds a finding: "SEEN; CURE", with region, file and line of the place (an
+ * instruction, a function, or NULL). */
+void ws__check_report(const ws_checker *checker, ws_check_id check,
+                      LLVMValueRef place, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* What an intrinsic does, from check_intrinsics.def. */
+enum {
+  WS_INTRINSIC_LANE = 1,
+  WS_INTRINSIC_UNIFORM = 2,
+  WS_INTRINSIC_BARRIER = 4,
+  WS_INTRINSIC_MFMA = 8,
+  WS_INTRINSIC_NARROW = 16,
+  WS_INTRINSIC_WRITES = 32,
+  WS_INTRINSIC_COPIES = 64,
+  WS_INTRINSIC_CLOCK = 128,
+  WS_INTRINSIC_TRAP = 256,
+  WS_INTRINSIC_HOST = 512,
+  WS_INTRINSIC_FPENV = 1024,
+  WS_INTRINSIC_OTHER_TARGET = 2048, /* known, but not on this target */
+  WS_INTRINSIC_UNLISTED = 4096
+};
+/* Traits of the intrinsic with this name (suffix and all) for a target. */
+unsigned ws__intrinsic_traits(const char *name, const char *target);
+
+/* The function that a call instruction calls by name; NULL: none. */
+LLVMValueRef ws__called_function(LLVMValueRef call);
+/* Traits of a call to an intrinsic; 0 for anything else. */
+unsigned ws__call_traits(const ws_checker *checker, LLVMValueRef instruction);
+
+/* One instruction of the module, and one type at a place. */
+void ws__check_instruction(const ws_checker *checker, LLVMValueRef instruction);
+void ws__check_type(const ws_checker *checker, LLVMValueRef place,
+                    LLVMTypeRef type);
+
+/* LDS of one workgroup in bytes; 0 for an unknown target. */
+int ws__target_lds_bytes(const char *target);
+
+/* The checks that follow values and control flow (check_flow.c): divergent
+ * barriers and MFMA, stores through read-only arguments, loops without exit,
+ * pointers from memory. requires: everything else has passed. */
+void ws__check_flow(const ws_checker *checker);
+
+#endif

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * The static check of one instruction at a time: types, intrinsics, calls,
+ * atomics, casts, and what kernels have no use for. One table says which
+ * opcodes are looked at.
+ */
+#include "check.h"
+#include "template_ir.h"
+
+#include <llvm-c/Target.h>
+#include <string.h>
+
+#define REPORT ws__check_report
+
+static const char *name_of(LLVMValueRef value) {
+  size_t size;
+  return LLVMGetValueName2(value, &size);
+}
+
+LLVMValueRef ws__called_function(LLVMValueRef call) {
+  LLVMValueRef callee = LLVMGetCalledValue(call);
+  return LLVMIsAFunction(callee) ? callee : NULL;
+}
+
+unsigned ws__call_traits(const ws_checker *checker, LLVMValueRef instruction) {
+  LLVMValueRef callee =
+      LLVMIsACallInst(instruction) ? ws__called_function(instruction) : NULL;
+  if (!callee || !LLVMIsDeclaration(callee))
+    return 0;
+  return ws__intrinsic_traits(name_of(callee), checker->target);
+}
+
+/* ---- types ------------------------------------------------------------------
+ */
+
+static bool scalar_allowed(LLVMTypeRef type) {
+  switch (LLVMGetTypeKind(type)) {
+  case LLVMHalfTypeKind:
+  case LLVMBFloatTypeKind:
+  case LLVMFloatTypeKind:
+  case LLVMDoubleTypeKind:
+    return true;
+  case LLVMIntegerTypeKind: {
+    unsigned width = LLVMGetIntTypeWidth(type);
+    return width == 1 || width == 8 || width == 16 || width == 32 ||
+           width == 64;
+  }
+  case LLVMPointerTypeKind: {
+    unsigned space = LLVMGetPointerAddressSpace(type);
+    return space == WS_SPACE_FLAT || space == WS_SPACE_GLOBAL ||
+           space == WS_SPACE_LDS || space == WS_SPACE_CONSTANT ||
+           space == WS_SPACE_PRIVATE;
+  }
+  default:
+    return false;
+  }
+}
+
+static bool type_allowed(LLVMTypeRef type, LLVMTargetDataRef layout) {
+  enum { MAX_VECTOR_BITS = 1024, MAX_DEPTH = 8 };
+  for (int depth = 0; depth < MAX_DEPTH; depth++) {
+    switch (LLVMGetTypeKind(type)) {
+    case LLVMVoidTypeKind:
+    case LLVMLabelTypeKind:
+    case LLVMMetadataTypeKind:
+      return true;
+    case LLVMArrayTypeKind:
+      type = LLVMGetElementType(type);
+      break;
+    case LLVMVectorTypeKind:
+      return scalar_allowed(LLVMGetElementType(type)) &&
+             LLVMSizeOfTypeInBits(layout, type) <= MAX_VECTOR_BITS;
+    case LLVMStructTypeKind:
+      for (unsigned i = 0; i < LLVMCountStructElementTypes(type); i++)
+        if (!type_allowed(LLVMStructGetTypeAtIndex(type, i), layout))
+          return false;
+      return true;
+    default:
+      return scalar_allowed(type);
+    }
+  }
+  return false;
+}
+
+void ws__check_type(const ws_checker *checker, LLVMValueRef place,
+                    LLVMTypeRef type) {
+  LLVMTargetDataRef layout = LLVMGetModuleDataLayout(checker->module);
+  if (type_allowed(type, layout))
+    return;
+  char *text = LLVMPrintTypeToString(type);
+  REPORT(checker, WS_CHECK_TYPE, place, "type %s is not supported", text);
+  LLVMDisposeMessage(text);
+}
+
+/* ---- instructions -----------------------------------------------------------
+ */
+
+/* Traits that are refused, each by its check. */
+static const struct refusal {
+  unsigned trait;
+  ws_check_id check;
+  const char *text;
+} refusals[] = {
+    {WS_INTRINSIC_CLOCK, WS_CHECK_CLOCK, "reads a clock or hardware register"},
+    {WS_INTRINSIC_TRAP, WS_CHECK_TRAP, "ends or stops a wave"},
+    {WS_INTRINSIC_HOST, WS_CHECK_HOST_CALL, "reaches outside the kernel"},
+    {WS_INTRINSIC_FPENV, WS_CHECK_FLOAT_ENVIRONMENT, "changes hardware modes"},
+    {WS_INTRINSIC_OTHER_TARGET, WS_CHECK_INTRINSIC,
+     "is not available on this target"},
+    {WS_INTRINSIC_UNLISTED, WS_CHECK_INTRINSIC, "is not on the allow list"},
+};
+
+static bool is_double(LLVMTypeRef type) {
+  if (LLVMGetTypeKind(type) == LLVMVectorTypeKind)
+    type = LLVMGetElementType(type);
+  return LLVMGetTypeKind(type) == LLVMDoubleTypeKind;
+}
+
+static void check_load_to_lds(const ws_checker *checker, LLVMValueRef call) {
+  LLVMValueRef size = LLVMGetOperand(call, 2);
+  unsigned long long bytes =
+      LLVMIsAConstantInt(size) ? LLVMConstIntGetZExtValue(size) : 0;
+  bool wide = !strcmp(checker->target, "gfx950");
+  if (bytes == 1 || bytes == 2 || bytes == 4 ||
+      (wide && (bytes == 12 || bytes == 16)))
+    return;
+  REPORT(checker, WS_CHECK_INTRINSIC, call,
+         "global.load.lds of %llu bytes does not exist on %s (1, 2 or 4%s)",
+         bytes, checker->target, wide ? ", 12, 16" : "");
+}
+
+static void check_intrinsic(const ws_checker *checker, LLVMValueRef call,
+                            LLVMValueRef callee) {
+  const char *name = name_of(callee);
+  unsigned traits = ws__intrinsic_traits(name, checker->target);
+  for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
+    if (traits & refusals[i].trait) {
+      REPORT(checker, refusals[i].check, call, "@%s %s (%s)", name,
+             refusals[i].text, checker->target);
+      return;
+    }
+  if (!LLVMGetIntrinsicID(callee))
+    REPORT(checker, WS_CHECK_INTRINSIC, call, "this LLVM has no @%s", name);
+  else if (traits & WS_INTRINSIC_NARROW && is_double(LLVMTypeOf(call)))
+    REPORT(checker, WS_CHECK_INTRINSIC, call,
+           "@%s has no double form on GPUs; compute it in float", name);
+  else if (traits & WS_INTRINSIC_COPIES)
+    check_load_to_lds(checker, call);
+}
+
+static bool is_barrier_for_compiler(LLVMValueRef assembly) {
+  size_t size;
+  LLVMGetInlineAsmAsmString(assembly, &size);
+  return size == 0;
+}
+
+static void check_call(const ws_checker *checker, LLVMValueRef call) {
+  LLVMValueRef target = LLVMGetCalledValue(call);
+  LLVMValueRef callee = ws__called_function(call);
+  if (LLVMIsAInlineAsm(target)) {
+    if (!is_barrier_for_compiler(target))
+      REPORT(checker, WS_CHECK_ASM, call, "inline assembly");
+  } else if (!callee) {
+    REPORT(checker, WS_CHECK_INDIRECT_CALL, call, "call through a pointer");
+  } else if (!strncmp(name_of(callee), "llvm.", 5)) {
+    check_intrinsic(checker, call, callee);
+  } else if (LLVMIsDeclaration(callee)) {
+    REPORT(checker, WS_CHECK_UNKNOWN_CALL, call, "@%s is not defined",
+           name_of(callee));
+  } else if (LLVMGetFunctionCallConv(callee) == WS_CC_AMDGPU_KERNEL) {
+    REPORT(checker, WS_CHECK_KERNEL_CALL, call, "@%s is a kernel",
+           name_of(callee));
+  }
+}
+
+static void check_alloca(const ws_checker *checker, LLVMValueRef alloca) {
+  LLVMBasicBlockRef block = LLVMGetInstructionParent(alloca);
+  LLVMValueRef function = LLVMGetBasicBlockParent(block);
+  ws__check_type(checker, alloca, LLVMGetAllocatedType(alloca));
+  if (!LLVMIsAConstantInt(LLVMGetOperand(alloca, 0)) ||
+      block != LLVMGetEntryBasicBlock(function) ||
+      LLVMGetPointerAddressSpace(LLVMTypeOf(alloca)) != WS_SPACE_PRIVATE)
+    REPORT(checker, WS_CHECK_DYNAMIC_ALLOCA, alloca,
+           "an alloca outside the entry block, of variable size, or in "
+           "another address space");
+}
+
+/* Flat on one side, or global and constant, which are the same memory. */
+static void check_space_cast(const ws_checker *checker, LLVMValueRef cast) {
+  LLVMTypeRef from_type = LLVMTypeOf(LLVMGetOperand(cast, 0));
+  LLVMTypeRef to_type = LLVMTypeOf(cast);
+  if (LLVMGetTypeKind(to_type) != LLVMPointerTypeKind)
+    return;
+  unsigned from = LLVMGetPointerAddressSpace(from_type);
+  unsigned to = LLVMGetPointerAddressSpace(to_type);
+  bool one_memory = (from == WS_SPACE_GLOBAL && to == WS_SPACE_CONSTANT) ||
+                    (from == WS_SPACE_CONSTANT && to == WS_SPACE_GLOBAL);
+  if (from != WS_SPACE_FLAT && to != WS_SPACE_FLAT && !one_memory)
+    REPORT(checker, WS_CHECK_ADDRESS_SPACE, cast,
+           "cast from addrspace(%u) to addrspace(%u)", from, to);
+}
+
+static void check_volatile(const ws_checker *checker, LLVMValueRef access) {
+  if (LLVMGetVolatile(access))
+    REPORT(checker, WS_CHECK_VOLATILE, access, "volatile access");
+}
+
+/* The narrower scopes by name; the default, "", is the whole system. */
+static bool scope_allowed(const ws_checker *checker, LLVMValueRef access) {
+  static const char *const scopes[] = {"agent",
+                                       "workgroup",
+                                       "wavefront",
+                                       "singlethread",
+                                       "agent-one-as",
+                                       "workgroup-one-as",
+                                       "wavefront-one-as",
+                                       "singlethread-one-as"};
+  LLVMContextRef context = LLVMGetModuleContext(checker->module);
+  unsigned scope = LLVMGetAtomicSyncScopeID(access);
+  for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++)
+    if (scope == LLVMGetSyncScopeID(context, scopes[i], strlen(scopes[i])))
+      return true;
+  return false;
+}
+
+/* A load, store, atomicrmw or cmpxchg with an ordering. */
+static void check_atomic(const ws_checker *checker, LLVMValueRef access,
+                         LLVMTypeRef type, LLVMValueRef pointer) {
+  LLVMTargetDataRef layout = LLVMGetModuleDataLayout(checker->module);
+  unsigned space = LLVMGetPointerAddressSpace(LLVMTypeOf(pointer));
+  unsigned long long bits = LLVMSizeOfTypeInBits(layout, type);
+  if (bits != 32 && bits != 64)
+    REPORT(checker, WS_CHECK_ATOMIC, access, "atomic of %llu bits", bits);
+  else if (space != WS_SPACE_GLOBAL && space != WS_SPACE_LDS)
+    REPORT(checker, WS_CHECK_ATOMIC, access, "atomic in addrspace(%u)", space);
+  else if (!scope_allowed(checker, access))
+    REPORT(checker, WS_CHECK_ATOMIC, access, "atomic of system scope");
+}
+
+static void check_load(const ws_checker *checker, LLVMValueRef load) {
+  check_volatile(checker, load);
+  if (LLVMGetOrdering(load) != LLVMAtomicOrderingNotAtomic)
+    check_atomic(checker, load, LLVMTypeOf(load), LLVMGetOperand(load, 0));
+}
+
+static void check_store(const ws_checker *checker, LLVMValueRef store) {
+  check_volatile(checker, store);
+  if (LLVMGetOrdering(store) != LLVMAtomicOrderingNotAtomic)
+    check_atomic(checker, store, LLVMTypeOf(LLVMGetOperand(store, 0)),
+                 LLVMGetOperand(store, 1));
+}
+
+static void check_update(const ws_checker *checker, LLVMValueRef update) {
+  check_volatile(checker, update);
+  check_atomic(checker, update, LLVMTypeOf(LLVMGetOperand(update, 1)),
+               LLVMGetOperand(update, 0));
+}
+
+static void check_fence(const ws_checker *checker, LLVMValueRef fence) {
+  if (!scope_allowed(checker, fence))
+    REPORT(checker, WS_CHECK_ATOMIC, fence, "fence of system scope");
+}
+
+static void refuse_inttoptr(const ws_checker *checker, LLVMValueRef at) {
+  REPORT(checker, WS_CHECK_INTTOPTR, at, "a pointer made from an integer");
+}
+static void refuse_branch(const ws_checker *checker, LLVMValueRef at) {
+  REPORT(checker, WS_CHECK_INDIRECT_BRANCH, at, "a computed branch");
+}
+static void refuse_exception(const ws_checker *checker, LLVMValueRef at) {
+  REPORT(checker, WS_CHECK_EXCEPTION, at, "exception handling");
+}
+static void refuse_variadic(const ws_checker *checker, LLVMValueRef at) {
+  REPORT(checker, WS_CHECK_VARIADIC, at, "va_arg");
+}
+static void refuse_unreachable(const ws_checker *checker, LLVMValueRef at) {
+  REPORT(checker, WS_CHECK_TRAP, at, "unreachable");
+}
+
+static const struct opcode_check {
+  LLVMOpcode opcode;
+  void (*run)(const ws_checker *checker, LLVMValueRef instruction);
+} opcode_checks[] = {
+    {LLVMCall, check_call},
+    {LLVMLoad, check_load},
+    {LLVMStore, check_store},
+    {LLVMAlloca, check_alloca},
+    {LLVMAtomicRMW, check_update},
+    {LLVMAtomicCmpXchg, check_update},
+    {LLVMFence, check_fence},
+    {LLVMAddrSpaceCast, check_space_cast},
+    {LLVMIntToPtr, refuse_inttoptr},
+    {LLVMIndirectBr, refuse_branch},
+    {LLVMCallBr, refuse_branch},
+    {LLVMInvoke, refuse_exception},
+    {LLVMLandingPad, refuse_exception},
+    {LLVMResume, refuse_exception},
+    {LLVMCleanupRet, refuse_exception},
+    {LLVMCatchRet, refuse_exception},
+    {LLVMCatchPad, refuse_exception},
+    {LLVMCleanupPad, refuse_exception},
+    {LLVMCatchSwitch, refuse_exception},
+    {LLVMVAArg, refuse_variadic},
+    {LLVMUnreachable, refuse_unreachable},
+};
+
+/* Constant expressions are instructions in disguise. */
+static void check_constant(const ws_checker *checker, LLVMValueRef user,
+                           LLVMValueRef constant, int depth) {
+  enum { MAX_DEPTH = 16 };
+  if (LLVMIsABlockAddress(constant)) {
+    refuse_branch(checker, user);
+  } else if (LLVMIsAFunction(constant)) {
+    REPORT(checker, WS_CHECK_INDIRECT_CALL, user, "the address of @%s",
+           name_of(constant));
+  } else if (LLVMIsAConstantExpr(constant) && depth < MAX_DEPTH) {
+    if (LLVMGetConstOpcode(constant) == LLVMIntToPtr)
+      refuse_inttoptr(checker, user);
+    for (int i = 0; i < LLVMGetNumOperands(constant); i++)
+      check_constant(checker, user, LLVMGetOperand(constant, (unsigned)i),
+                     depth + 1);
+  }
+}
+
+static void check_operands(const ws_checker *checker,
+                           LLVMValueRef instruction) {
+  int count = LLVMGetNumOperands(instruction);
+  if (LLVMIsACallInst(instruction))
+    count--; /* the last is the callee */
+  for (int i = 0; i < count; i++) {
+    LLVMValueRef operand = LLVMGetOperand(instruction, (unsigned)i);
+    if (!LLVMIsAConstant(operand))
+      continue;
+    ws__check_type(checker, instruction, LLVMTypeOf(operand));
+    check_constant(checker, instruction, operand, 0);
+  }
+}
+
+void ws__check_instruction(const ws_checker *checker,
+                           LLVMValueRef instruction) {
+  LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
+  for (size_t i = 0; i < sizeof opcode_checks / sizeof *opcode_checks; i++)
+    if (opcode_checks[i].opcode == opcode)
+      opcode_checks[i].run(checker, instruction);
+  ws__check_type(checker, instruction, LLVMTypeOf(instruction));
+  check_operands(checker, instruction);
+}

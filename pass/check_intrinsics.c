@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * The allow list of intrinsics, looked up by name. Names carry type suffixes
+ * (llvm.fma.v4f32), so the longest listed name that ends at a '.' wins. By
+ * name and not by LLVM's number: those change with LLVM's version, and with
+ * the build that a name is unknown to.
+ */
+#include "check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { GFX942 = 1, GFX950 = 2, ALL = 3 };
+enum {
+  LANE = WS_INTRINSIC_LANE,
+  UNIFORM = WS_INTRINSIC_UNIFORM,
+  BARRIER = WS_INTRINSIC_BARRIER,
+  MFMA = WS_INTRINSIC_MFMA,
+  NARROW = WS_INTRINSIC_NARROW,
+  WRITES = WS_INTRINSIC_WRITES,
+  COPIES = WS_INTRINSIC_COPIES,
+  CLOCK = WS_INTRINSIC_CLOCK,
+  TRAP = WS_INTRINSIC_TRAP,
+  HOST = WS_INTRINSIC_HOST,
+  FPENV = WS_INTRINSIC_FPENV
+};
+
+static const struct intrinsic {
+  const char *name;
+  int targets;
+  unsigned traits;
+} intrinsics[] = {
+#define X(name, targets, traits) {name, targets, traits},
+#include "check_intrinsics.def"
+#undef X
+};
+
+/* LDS: CDNA3 and CDNA4 ISA manuals. */
+static const struct target {
+  const char *name;
+  int mask, lds_bytes;
+} targets[] = {
+    {"gfx942", GFX942, 64 * 1024},
+    {"gfx950", GFX950, 160 * 1024},
+};
+
+static const struct target *find_target(const char *name) {
+  for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
+    if (!strcmp(targets[i].name, name))
+      return &targets[i];
+  return NULL;
+}
+
+int ws__target_lds_bytes(const char *target) {
+  const struct target *found = find_target(target);
+  return found ? found->lds_bytes : 0;
+}
+
+/* Whether what follows a listed name is LLVM's type suffix only: parts like
+ * ".v4f32", ".i32", ".p1", ".nxv..." and not a longer name. */
+static bool is_type_suffix(const char *suffix) {
+  while (*suffix == '.') {
+    size_t size = strcspn(++suffix, ".");
+    size_t letters = strspn(suffix, "abcdefghijklmnopqrstuvwxyz");
+    if (letters == 0 || letters > 4 || letters == size)
+      return false;
+    suffix += size;
+  }
+  return *suffix == '\0';
+}
+
+unsigned ws__intrinsic_traits(const char *name, const char *target) {
+  const struct target *known = find_target(target);
+  const struct intrinsic *best = NULL;
+  size_t best_size = 0;
+  for (size_t i = 0; i < sizeof intrinsics / sizeof *intrinsics; i++) {
+    size_t size = strlen(intrinsics[i].name);
+    if (size > best_size && !strncmp(name, intrinsics[i].name, size) &&
+        is_type_suffix(name + size)) {
+      best = &intrinsics[i];
+      best_size = size;
+    }
+  }
+  if (!best)
+    return WS_INTRINSIC_UNLISTED;
+  if (!known || !(best->targets & known->mask))
+    return WS_INTRINSIC_OTHER_TARGET;
+  return best->traits;
+}

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * One replacement body into the template's module: read it (IR text, or OpenCL
+ * C through comgr), see that it is what a region may be, link it, let it take
+ * the place of the shipped function.
+ *
+ * What it may bring: the region's function with exactly the template's type,
+ * helper functions, constant tables. What it may name: the template's symbols,
+ * with their types, and known intrinsics. The linker would take anything
+ * else without a word (opaque pointers), so all of that is compared here.
+ */
+#include "comgr.h"
+#include "parse.h"
+#include "splice.h"
+#include "template_ir.h"
+
+#include <llvm-c/BitReader.h>
+#include <llvm-c/Linker.h>
+#include <string.h>
+
+typedef struct body {
+  LLVMModuleRef target; /* the template's module */
+  LLVMModuleRef module; /* the body's */
+  const char *region, *file;
+  ws_findings *findings;
+} body;
+
+#define REFUSE(b, id, line, ...)                                               \
+  ws_findings_add((b)->findings, id, (b)->region, (b)->file, line, __VA_ARGS__)
+
+static const char *name_of(LLVMValueRef value) {
+  size_t size;
+  return LLVMGetValueName2(value, &size);
+}
+
+/* ---- reading ----------------------------------------------------------------
+ */
+
+/* A body without a data layout of its own would be read with LLVM's default,
+ * which aligns other than the GPU's. The lead stands on the body's first line,
+ * so that line numbers stay. */
+static LLVMModuleRef read_ir(const body *b, const char *text) {
+  const char *lead = ws_arena_printf(
+      b->findings->arena, "target datalayout = \"%s\" target triple = \"%s\" ",
+      LLVMGetDataLayoutStr(b->target), LLVMGetTarget(b->target));
+  const char *whole = ws_arena_printf(b->findings->arena, "%s%s", lead, text);
+  return ws__pass_parse_body(LLVMGetModuleContext(b->target), whole,
+                             strlen(whole), b->file, b->findings);
+}
+
+static LLVMModuleRef read_opencl(const body *b, const char *text,
+                                 const ws_candidate *candidate) {
+  const void *bitcode;
+  size_t size;
+  if (!ws_comgr_compile_opencl(text, b->file, candidate, b->findings->arena,
+                               &bitcode, &size, b->findings))
+    return NULL;
+  LLVMMemoryBufferRef buffer =
+      LLVMCreateMemoryBufferWithMemoryRange(bitcode, size, b->file, 0);
+  LLVMModuleRef module = NULL;
+  if (LLVMParseBitcodeInContext2(LLVMGetModuleContext(b->target), buffer,
+                                 &module)) {
+    REFUSE(b, "ir-parse", 0,
+           "the bitcode of the OpenCL compiler is not of "
+           "this LLVM's version; install comgr and LLVM of the same release");
+    module = NULL;
+  }
+  LLVMDisposeMemoryBuffer(buffer);
+  if (module)
+    ws__pass_attach_file(module, b->file);
+  return module;
+}
+
+/* ---- what a body may be -----------------------------------------------------
+ */
+
+static bool same_type(const body *b, LLVMValueRef ours, LLVMValueRef theirs) {
+  LLVMTypeRef want = LLVMGlobalGetValueType(ours);
+  LLVMTypeRef got = LLVMGlobalGetValueType(theirs);
+  if (want == got &&
+      LLVMGetFunctionCallConv(ours) == LLVMGetFunctionCallConv(theirs))
+    return true;
+  char *want_text = LLVMPrintTypeToString(want);
+  char *got_text = LLVMPrintTypeToString(got);
+  REFUSE(b, "splice-signature", ws_pass_line(theirs, NULL),
+         "@%s is %s (calling convention %u), the template has %s (%u); keep "
+         "the template's signature",
+         name_of(theirs), got_text, LLVMGetFunctionCallConv(theirs), want_text,
+         LLVMGetFunctionCallConv(ours));
+  LLVMDisposeMessage(want_text);
+  LLVMDisposeMessage(got_text);
+  return false;
+}
+
+static bool defines_region(const body *b) {
+  LLVMValueRef theirs = LLVMGetNamedFunction(b->module, b->region);
+  if (!theirs || LLVMIsDeclaration(theirs)) {
+    REFUSE(b, "splice-undefined", 0,
+           "the body does not define @%s; write the whole function with the "
+           "template's signature",
+           b->region);
+    return false;
+  }
+  return same_type(b, LLVMGetNamedFunction(b->target, b->region), theirs);
+}
+
+static bool function_allowed(const body *b, LLVMValueRef theirs) {
+  const char *name = name_of(theirs);
+  LLVMValueRef ours = LLVMGetNamedFunction(b->target, name);
+  if (!strcmp(name, b->region))
+    return true;
+  if (!LLVMIsDeclaration(theirs)) {
+    if (!ours)
+      return true;
+    REFUSE(b, "splice-redefined", ws_pass_line(theirs, NULL),
+           "@%s is a function of the template; a body defines its own region "
+           "and helpers under other names",
+           name);
+    return false;
+  }
+  if (!strncmp(name, "llvm.", 5)) {
+    if (LLVMGetIntrinsicID(theirs))
+      return true;
+    REFUSE(b, "splice-unknown-symbol", 0,
+           "there is no intrinsic @%s in this LLVM; check its spelling", name);
+    return false;
+  }
+  if (ours)
+    return same_type(b, ours, theirs);
+  REFUSE(b, "splice-unknown-symbol", 0,
+         "the body calls @%s, which the template does not have; define it in "
+         "the body or use an intrinsic",
+         name);
+  return false;
+}
+
+static bool global_allowed(const body *b, LLVMValueRef theirs) {
+  const char *name = name_of(theirs);
+  LLVMValueRef ours = LLVMGetNamedGlobal(b->target, name);
+  unsigned space = LLVMGetPointerAddressSpace(LLVMTypeOf(theirs));
+  if (!LLVMIsDeclaration(theirs)) {
+    bool constant =
+        LLVMIsGlobalConstant(theirs) && space == WS_SPACE_CONSTANT && !ours;
+    if (!constant)
+      REFUSE(b, "check-global-state", 0,
+             "the body defines global @%s; only internal addrspace(4) "
+             "constant tables with names of their own are allowed, LDS and "
+             "parameters are declared external",
+             name);
+    return constant;
+  }
+  if (!ours)
+    REFUSE(b, "splice-unknown-symbol", 0,
+           "the body declares global @%s, which the template does not have",
+           name);
+  /* The size of LDS is the template's affair; a parameter's type is fixed. */
+  bool same = ours && LLVMTypeOf(ours) == LLVMTypeOf(theirs) &&
+              (space == WS_SPACE_LDS ||
+               LLVMGlobalGetValueType(ours) == LLVMGlobalGetValueType(theirs));
+  if (ours && !same)
+    REFUSE(b, "splice-signature", 0,
+           "the body declares @%s with another type or address space than "
+           "the template",
+           name);
+  return same;
+}
+
+/* Metadata that parsing and clang add by themselves. */
+static bool metadata_allowed(const char *name) {
+  static const char *const known[] = {"llvm.module.flags", "llvm.dbg.cu",
+                                      "llvm.ident", "llvm.errno.tbaa"};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (!strcmp(name, known[i]))
+      return true;
+  return !strncmp(name, "opencl.", 7);
+}
+
+static bool module_allowed(const body *b) {
+  size_t size;
+  LLVMGetModuleInlineAsm(b->module, &size);
+  if (size) {
+    REFUSE(b, "check-asm", 0, "module-level assembly is not allowed");
+    return false;
+  }
+  if (LLVMGetFirstGlobalAlias(b->module) ||
+      LLVMGetFirstGlobalIFunc(b->module)) {
+    REFUSE(b, "splice-alias", 0, "aliases are not allowed; call by name");
+    return false;
+  }
+  for (LLVMNamedMDNodeRef n = LLVMGetFirstNamedMetadata(b->module); n;
+       n = LLVMGetNextNamedMetadata(n)) {
+    const char *name = LLVMGetNamedMetadataName(n, &size);
+    if (!metadata_allowed(name)) {
+      REFUSE(b, "splice-metadata", 0,
+             "a body may not have named metadata (!%s); the template's holds",
+             name);
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool body_allowed(const body *b) {
+  bool allowed = module_allowed(b) && defines_region(b);
+  if (!allowed)
+    return false;
+  for (LLVMValueRef f = LLVMGetFirstFunction(b->module); f;
+       f = LLVMGetNextFunction(f))
+    allowed &= function_allowed(b, f);
+  for (LLVMValueRef g = LLVMGetFirstGlobal(b->module); g;
+       g = LLVMGetNextGlobal(g))
+    allowed &= global_allowed(b, g);
+  return allowed;
+}
+
+/* ---- linking ----------------------------------------------------------------
+ */
+
+static unsigned attribute_kind(const char *name) {
+  return LLVMGetEnumAttributeKindForName(name, strlen(name));
+}
+
+/* Everything a body defines is inlined away, in the name of its region. */
+static void prepare_definition(const body *b, LLVMValueRef function) {
+  static const char *const dropped[] = {"noinline", "optnone"};
+  for (size_t i = 0; i < sizeof dropped / sizeof *dropped; i++)
+    LLVMRemoveEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex,
+                                   attribute_kind(dropped[i]));
+  LLVMAddAttributeAtIndex(
+      function, LLVMAttributeFunctionIndex,
+      LLVMCreateEnumAttribute(LLVMGetModuleContext(b->module),
+                              attribute_kind("alwaysinline"), 0));
+  if (strcmp(name_of(function), b->region))
+    LLVMSetLinkage(function, LLVMInternalLinkage);
+  else
+    LLVMSetLinkage(function, LLVMExternalLinkage);
+  LLVMSetVisibility(function, LLVMDefaultVisibility);
+  ws__pass_set_region(function, b->region);
+}
+
+static void prepare(const body *b) {
+  for (LLVMValueRef f = LLVMGetFirstFunction(b->module); f;
+       f = LLVMGetNextFunction(f))
+    if (!LLVMIsDeclaration(f))
+      prepare_definition(b, f);
+  for (LLVMValueRef g = LLVMGetFirstGlobal(b->module); g;
+       g = LLVMGetNextGlobal(g))
+    if (!LLVMIsDeclaration(g))
+      LLVMSetLinkage(g, LLVMInternalLinkage);
+}
+
+/* The template's symbols that the body declares. They are external only while
+ * the body is linked: the linker does not resolve to internal ones. */
+typedef struct exports {
+  LLVMValueRef *items;
+  int count;
+} exports;
+
+static void export_symbol(exports *list, LLVMValueRef theirs,
+                          LLVMValueRef ours) {
+  if (!ours || !LLVMIsDeclaration(theirs) ||
+      LLVMGetLinkage(ours) != LLVMInternalLinkage)
+    return;
+  LLVMSetLinkage(ours, LLVMExternalLinkage);
+  list->items[list->count++] = ours;
+}
+
+static exports export_symbols(const body *b) {
+  int count = 0;
+  for (LLVMValueRef f = LLVMGetFirstFunction(b->module); f;
+       f = LLVMGetNextFunction(f))
+    count++;
+  for (LLVMValueRef g = LLVMGetFirstGlobal(b->module); g;
+       g = LLVMGetNextGlobal(g))
+    count++;
+  exports list = {
+      ws_arena_alloc(b->findings->arena, (size_t)count * sizeof(LLVMValueRef)),
+      0};
+  for (LLVMValueRef f = LLVMGetFirstFunction(b->module); f;
+       f = LLVMGetNextFunction(f))
+    export_symbol(&list, f, LLVMGetNamedFunction(b->target, name_of(f)));
+  for (LLVMValueRef g = LLVMGetFirstGlobal(b->module); g;
+       g = LLVMGetNextGlobal(g))
+    export_symbol(&list, g, LLVMGetNamedGlobal(b->target, name_of(g)));
+  return list;
+}
+
+/* Consumes the body's module. */
+static bool link_body(const body *b) {
+  prepare(b);
+  exports list = export_symbols(b);
+  LLVMValueRef old = LLVMGetNamedFunction(b->target, b->region);
+  LLVMSetValueName2(old, "", 0);
+  bool linked = !LLVMLinkModules2(b->target, b->module);
+  for (int i = 0; i < list.count; i++)
+    LLVMSetLinkage(list.items[i], LLVMInternalLinkage);
+  if (!linked) {
+    REFUSE(b, "splice-link", 0, "the body cannot be linked into the template");
+    return false;
+  }
+  LLVMValueRef new = LLVMGetNamedFunction(b->target, b->region);
+  LLVMSetLinkage(new, LLVMInternalLinkage);
+  LLVMReplaceAllUsesWith(old, new);
+  LLVMDeleteFunction(old);
+  return true;
+}
+
+bool ws__pass_splice_body(LLVMModuleRef module, const ws_candidate *candidate,
+                          int region, ws_findings *findings) {
+  const ws_body *given = &candidate->bodies[region];
+  const char *name = candidate->tmpl->regions[region].function;
+  bool opencl = given->language && !strcmp(given->language, "opencl");
+  body b = {.target = module,
+            .region = name,
+            .file = ws_arena_printf(findings->arena, "%s.%s", name,
+                                    opencl ? "cl" : "ll"),
+            .findings = findings};
+  if (!LLVMGetNamedFunction(module, name)) {
+    REFUSE(&b, "splice-undefined", 0,
+           "region @%s is gone from the module: specialise before any "
+           "optimisation",
+           name);
+    return false;
+  }
+  b.module = opencl ? read_opencl(&b, given->text, candidate)
+                    : read_ir(&b, given->text);
+  if (!b.module)
+    return false;
+  if (!body_allowed(&b)) {
+    LLVMDisposeModule(b.module);
+    return false;
+  }
+  return link_body(&b);
+}
