@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# Installs into a fresh prefix, tunes a little, exports, and goes the way of a
+# user: wavesmith build, then examples/gemm as a project of its own against the
+# installation and against the build tree, then runs it without a device and on
+# a HIP library that multiplies on the CPU.
+#   package.sh BUILD_DIR SOURCE_DIR CPU_HIP_LIBRARY
+set -euo pipefail
+build=$1 source=$2 cpu_hip=$3
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+prefix=$work/prefix
+
+fail() { echo "FAILED: $*" >&2; exit 1; }
+# expect CODE PATTERN COMMAND...: exit code, and a line of its output.
+expect() {
+  local want=$1 pattern=$2 got=0; shift 2
+  "$@" >"$work/output" 2>&1 || got=$?
+  [ "$got" = "$want" ] || { cat "$work/output" >&2; fail "exit $got, want $want: $*"; }
+  grep -qE -- "$pattern" "$work/output" || { cat "$work/output" >&2; fail "no '$pattern' in the output of: $*"; }
+  echo "ok: $(basename "$1") ${*:2} -> $got" | cut -c1-110
+}
+quietly() { "$@" >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "$*"; }; }
+
+echo "# installation"
+quietly cmake --install "$build" --prefix "$prefix"
+for file in bin/wavesmith libexec/wavesmith/wavesmith-compiler include/wavesmith/rt.h \
+  'lib*/libwavesmith_rt.a' 'lib*/wavesmith/WavesmithPass.so' 'lib*/cmake/wavesmith/wavesmithConfig.cmake' \
+  'lib*/pkgconfig/wavesmith.pc' share/wavesmith/ir-templates/fp8_gemm_mfma.ll; do
+  compgen -G "$prefix/$file" >/dev/null || compgen -G "$prefix/${file/lib\*/lib/*}" >/dev/null ||
+    fail "$file is not installed"
+done
+PATH=$prefix/bin:$PATH
+unset WAVESMITH_COMPILER # the installed one must be found
+export PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name wavesmith.pc)")
+
+echo "# an archive of a few candidates"
+templates=$prefix/share/wavesmith/ir-templates
+quietly wavesmith tune "$templates/fp8_gemm_mfma.ll" --baseline "$templates/fp8_gemm_naive.ll" \
+  --layout kmajor --shapes contest --strategy random --seed 7 --evaluations 12 --archive "$work/tune.db"
+quietly wavesmith dispatch "$work/tune.db" --layout kmajor --shapes contest --name fp8_gemm --out "$work/dispatch"
+quietly wavesmith archive export "$work/tune.db" "$work/archive"
+
+echo "# build gives what dispatch gave, every time"
+expect 0 'fp8_gemm: [0-9]+ kernels compiled' wavesmith build "$work/archive" --name fp8_gemm --out "$work/built"
+diff -r "$work/dispatch" "$work/built" >/dev/null || fail "build and dispatch differ"
+expect 0 'and checked' wavesmith build "$work/archive" --name fp8_gemm --out "$work/checked" --check
+diff -r "$work/built" "$work/checked" >/dev/null || fail "--check changes the files"
+expect 0 '"portfolio":\[\{"candidate":"[0-9a-f]{32}"' \
+  wavesmith build "$work/archive" --name fp8_gemm --out "$work/one" --max-kernels 1 --json
+[ "$(ls "$work/one"/*.co | wc -l)" = 1 ] || fail "--max-kernels 1 gives another number of code objects"
+
+echo "# wrong input"
+expect 2 'unknown or lacks' wavesmith build "$work/archive" --nonsense
+expect 2 'one folder' wavesmith build
+expect 2 'max-kernels' wavesmith build "$work/archive" --max-kernels 0
+expect 2 'C identifier' wavesmith build "$work/archive" --name 1x --out "$work/x"
+expect 2 'layout' wavesmith build "$work/archive" --layout diagonal
+expect 1 'no-such-folder' wavesmith build "$work/no-such-folder"
+expect 1 'mnmajor' wavesmith build "$work/archive" --layout mnmajor --out "$work/x"
+touch "$work/a-file"
+expect 3 'a-file' wavesmith build "$work/archive" --name fp8_gemm --out "$work/a-file"
+cp -r "$work/archive" "$work/altered"
+altered=$(ls "$work"/altered/templates/*.ll | head -1)
+echo '; a comment more' >>"$altered"
+expect 1 "$(basename "$altered")" wavesmith build "$work/altered" --out "$work/x"
+[ ! -e "$work/x" ] || fail "a failed build left files"
+
+echo "# the example against the installation"
+make_example() { # FOLDER OPTION...
+  quietly cmake -S "$source/examples/gemm" -B "$1" -G Ninja -DGEMM_ARCHIVE="$work/archive" \
+    -DCMAKE_C_FLAGS='-Werror -Wpedantic' "${@:2}"
+  quietly cmake --build "$1"
+}
+make_example "$work/example" -DCMAKE_PREFIX_PATH="$prefix"
+diff "$work/built/fp8_gemm.c" "$work/example/wavesmith/fp8_gemm/fp8_gemm.c" >/dev/null || fail "wavesmith_add_kernels and build differ"
+ldd "$work/example/gemm" | grep -qiE 'llvm|comgr|hip' && fail "the example links LLVM or HIP"
+cmake --build "$work/example" | grep -q 'no work to do' || fail "a second build does work"
+touch "$work/archive/manifest.json"
+cmake --build "$work/example" | grep -q 'Building kernels fp8_gemm' || fail "a changed archive is not built again"
+
+gemm=$work/example/gemm
+expect 3 'nonexistent' env WAVESMITH_HIP_LIBRARY=/nonexistent.so "$gemm"
+if [ ! -e /dev/kfd ]; then
+  expect 3 'no device|no HIP library' "$gemm"
+fi
+cpu=(env WAVESMITH_HIP_LIBRARY="$cpu_hip")
+expect 0 '^512 of 512 sampled elements agree' "${cpu[@]}" CPU_HIP_SHAPE='96 576 512' "$gemm" 96 576 512
+expect 0 'estimate' "${cpu[@]}" CPU_HIP_SHAPE='16 272 128' "$gemm" 16 272 128
+expect 1 'c\[0\]\[0\] is wrong' "${cpu[@]}" CPU_HIP_SHAPE='96 576 512' CPU_HIP_BREAK=1 "$gemm" 96 576 512
+expect 1 'not a legal shape' "${cpu[@]}" CPU_HIP_SHAPE='17 576 512' "$gemm" 17 576 512
+expect 2 usage "$gemm" 96 576
+
+echo "# the example against the build tree"
+make_example "$work/example2" -Dwavesmith_DIR="$build/package"
+expect 0 'agree' "${cpu[@]}" CPU_HIP_SHAPE='96 576 512' "$work/example2/gemm" 96 576 512
+
+echo "# by hand, with pkg-config"
+quietly ${CC:-cc} -std=c11 -Wall -Wextra -Werror -I"$work/built" "$source"/examples/gemm/*.c "$work/built/fp8_gemm.c" \
+  $(pkg-config --cflags --libs --static wavesmith) -lm -o "$work/by-hand"
+expect 0 'agree' "${cpu[@]}" CPU_HIP_SHAPE='96 576 512' "$work/by-hand" 96 576 512
+
+echo "# wrong arguments of wavesmith_add_kernels"
+bad_call() { # PATTERN ARGUMENT...
+  local pattern=$1; shift
+  mkdir -p "$work/bad"
+  printf 'cmake_minimum_required(VERSION 3.25)\nproject(bad C)\nfind_package(wavesmith REQUIRED)\nwavesmith_add_kernels(%s)\n' "$*" >"$work/bad/CMakeLists.txt"
+  expect 1 "$pattern" cmake -S "$work/bad" -B "$work/bad/build" -DCMAKE_PREFIX_PATH="$prefix"
+}
+bad_call 'C identifier' NAME a-b ARCHIVE "$work/archive"
+bad_call 'is no folder' NAME a ARCHIVE "$work/none"
+bad_call 'SHAPE' NAME a ARCHIVE "$work/archive" SHAPE x
+echo "package: all as expected"
