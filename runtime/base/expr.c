@@ -463,8 +463,12 @@ static struct node *make_integer(struct binder *binder, const struct node *like,
   return node;
 }
 
-/* value != 0, for what is left of && and || once the other side is known. */
+/* What is left of && and || once the other side is known: value != 0, or the
+ * value where that is a truth value already. */
 static struct node *make_truth(struct binder *binder, struct node *value) {
+  if (value->kind == NODE_NOT ||
+      (value->kind >= NODE_EQUAL && value->kind <= NODE_OR))
+    return value;
   struct node *node =
       new_node(binder->arena, NODE_NOT_EQUAL, value->begin, value->end);
   node->operands[0] = value;

@@ -1,39 +1,72 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * Expressions as C99 text over long long. Every operator is parenthesised, and
- * what C would give as int is cast, so that arithmetic around it stays long
- * long. Comparisons of equal text and divisions by a literal zero would draw
- * warnings; the first are printed as their result, the second cannot be
- * reached where the expression has a value and are printed as 0.
+ * Expressions as C99 text over long long, for files that others compile with
+ * all warnings on. Every operator is parenthesised, and a truth value is
+ * spelled as a choice of 1LL and 0LL, so that arithmetic around it stays long
+ * long. Compilers warn of some things that are right but odd; these are
+ * printed as what they come to: constant parts and a comparison of equal
+ * operands as their value, and a part that fails whenever it is reached
+ * (x / 0) as 0, which no evaluation that has a value can see.
  */
 #include "expr_tree.h"
 
 #include <inttypes.h>
-#include <string.h>
+#include <stdio.h>
 
-/* How a kind is spelled: a two-operand operator, or a function to call. */
+/* How a kind is spelled, and of what sort it is. */
+enum form_sort { FORM_ARITHMETIC, FORM_COMPARISON, FORM_LOGIC, FORM_CALL };
 static const struct {
   const char *spelling;
-  bool is_truth; /* int in C: cast */
-  bool is_call;
+  enum form_sort sort;
+  bool of_equals; /* FORM_COMPARISON: its value when both sides are equal */
 } forms[] = {
-    [NODE_ADD] = {"+", false, false},
-    [NODE_SUBTRACT] = {"-", false, false},
-    [NODE_MULTIPLY] = {"*", false, false},
-    [NODE_DIVIDE] = {"/", false, false},
-    [NODE_REMAINDER] = {"%", false, false},
-    [NODE_EQUAL] = {"==", true, false},
-    [NODE_NOT_EQUAL] = {"!=", true, false},
-    [NODE_LESS] = {"<", true, false},
-    [NODE_LESS_EQUAL] = {"<=", true, false},
-    [NODE_GREATER] = {">", true, false},
-    [NODE_GREATER_EQUAL] = {">=", true, false},
-    [NODE_AND] = {"&&", true, false},
-    [NODE_OR] = {"||", true, false},
-    [NODE_MIN] = {"ws_min", false, true},
-    [NODE_MAX] = {"ws_max", false, true},
-    [NODE_CEILDIV] = {"ws_ceildiv", false, true},
+    [NODE_ADD] = {"+", FORM_ARITHMETIC, false},
+    [NODE_SUBTRACT] = {"-", FORM_ARITHMETIC, false},
+    [NODE_MULTIPLY] = {"*", FORM_ARITHMETIC, false},
+    [NODE_DIVIDE] = {"/", FORM_ARITHMETIC, false},
+    [NODE_REMAINDER] = {"%", FORM_ARITHMETIC, false},
+    [NODE_EQUAL] = {"==", FORM_COMPARISON, true},
+    [NODE_NOT_EQUAL] = {"!=", FORM_COMPARISON, false},
+    [NODE_LESS] = {"<", FORM_COMPARISON, false},
+    [NODE_LESS_EQUAL] = {"<=", FORM_COMPARISON, true},
+    [NODE_GREATER] = {">", FORM_COMPARISON, false},
+    [NODE_GREATER_EQUAL] = {">=", FORM_COMPARISON, true},
+    [NODE_AND] = {"&&", FORM_LOGIC, false},
+    [NODE_OR] = {"||", FORM_LOGIC, false},
+    [NODE_MIN] = {"ws_min", FORM_CALL, false},
+    [NODE_MAX] = {"ws_max", FORM_CALL, false},
+    [NODE_CEILDIV] = {"ws_ceildiv", FORM_CALL, false},
 };
+
+static bool same(const struct node *a, const struct node *b) {
+  if (!a || !b)
+    return a == b;
+  if (a->kind != b->kind || a->value != b->value || a->name != b->name)
+    return false;
+  for (int i = 0; i < NODE_OPERANDS_MAX; i++)
+    if (!same(a->operands[i], b->operands[i]))
+      return false;
+  return true;
+}
+
+static bool is_zero(const struct node *node) {
+  return node->kind == NODE_INTEGER && node->value == 0;
+}
+
+/* Does this fail whenever it is reached? In a folded tree, an operator whose
+ * operands are all known is left only where it fails. */
+static bool always_fails(const struct node *node) {
+  if (node->kind == NODE_DIVIDE || node->kind == NODE_REMAINDER)
+    if (is_zero(node->operands[1]))
+      return true;
+  if (!node->operands[0] || node->kind == NODE_AND || node->kind == NODE_OR ||
+      node->kind == NODE_CHOOSE)
+    return false;
+  for (int i = 0; i < NODE_OPERANDS_MAX && node->operands[i]; i++)
+    if (node->operands[i]->kind != NODE_INTEGER)
+      return false;
+  return true;
+}
 
 static void print_integer(int64_t value, ws_strbuf *out) {
   if (value == INT64_MIN) /* C has no such literal */
@@ -44,11 +77,39 @@ static void print_integer(int64_t value, ws_strbuf *out) {
 }
 
 static void print(const ws_expr *expr, const struct node *node, ws_strbuf *out);
+static void print_condition(const ws_expr *expr, const struct node *node,
+                            ws_strbuf *out);
 
-/* As a condition: compared with 0, because compilers warn of arithmetic that
- * stands as a truth value. */
-static void print_truth(const ws_expr *expr, const struct node *node,
-                        ws_strbuf *out) {
+static void print_pair(const ws_expr *expr, const struct node *node,
+                       const char *separator,
+                       void (*print_operand)(const ws_expr *,
+                                             const struct node *, ws_strbuf *),
+                       ws_strbuf *out) {
+  ws_strbuf_puts(out, "(");
+  print_operand(expr, node->operands[0], out);
+  ws_strbuf_puts(out, separator);
+  print_operand(expr, node->operands[1], out);
+  ws_strbuf_puts(out, ")");
+}
+
+static void print_operator(const ws_expr *expr, const struct node *node,
+                           ws_strbuf *out) {
+  char separator[8];
+  snprintf(separator, sizeof separator, " %s ", forms[node->kind].spelling);
+  bool logic = forms[node->kind].sort == FORM_LOGIC;
+  print_pair(expr, node, separator, logic ? print_condition : print, out);
+}
+
+/* An int that is zero or not, as ?: && || take it. */
+static void print_condition(const ws_expr *expr, const struct node *node,
+                            ws_strbuf *out) {
+  enum form_sort sort = node->operands[1] ? forms[node->kind].sort : FORM_CALL;
+  if ((sort == FORM_COMPARISON && !same(node->operands[0], node->operands[1]) &&
+       !always_fails(node)) ||
+      sort == FORM_LOGIC) {
+    print_operator(expr, node, out);
+    return;
+  }
   ws_strbuf_puts(out, "(");
   print(expr, node, out);
   ws_strbuf_puts(out, " != 0LL)");
@@ -56,25 +117,34 @@ static void print_truth(const ws_expr *expr, const struct node *node,
 
 static void print_binary(const ws_expr *expr, const struct node *node,
                          ws_strbuf *out) {
-  const char *spelling = forms[node->kind].spelling;
-  bool logic = node->kind == NODE_AND || node->kind == NODE_OR;
-  void (*print_operand)(const ws_expr *, const struct node *, ws_strbuf *) =
-      logic ? print_truth : print;
-  if (forms[node->kind].is_call)
-    ws_strbuf_printf(out, "%s(", spelling);
-  else
-    ws_strbuf_puts(out, forms[node->kind].is_truth ? "((long long)(" : "(");
-  print_operand(expr, node->operands[0], out);
-  if (forms[node->kind].is_call)
-    ws_strbuf_puts(out, ", ");
-  else
-    ws_strbuf_printf(out, " %s ", spelling);
-  print_operand(expr, node->operands[1], out);
-  ws_strbuf_puts(out, forms[node->kind].is_truth ? "))" : ")");
+  switch (forms[node->kind].sort) {
+  case FORM_CALL:
+    ws_strbuf_puts(out, forms[node->kind].spelling);
+    print_pair(expr, node, ", ", print, out);
+    break;
+  case FORM_ARITHMETIC:
+    print_operator(expr, node, out);
+    break;
+  case FORM_COMPARISON:
+    if (same(node->operands[0], node->operands[1])) {
+      print_integer(forms[node->kind].of_equals, out);
+      break;
+    }
+    /* fall through */
+  case FORM_LOGIC:
+    ws_strbuf_puts(out, "(");
+    print_operator(expr, node, out);
+    ws_strbuf_puts(out, " ? 1LL : 0LL)");
+    break;
+  }
 }
 
 static void print(const ws_expr *expr, const struct node *node,
                   ws_strbuf *out) {
+  if (always_fails(node)) {
+    print_integer(0, out);
+    return;
+  }
   switch (node->kind) {
   case NODE_INTEGER:
     print_integer(node->value, out);
@@ -88,13 +158,13 @@ static void print(const ws_expr *expr, const struct node *node,
     ws_strbuf_puts(out, ")");
     break;
   case NODE_NOT:
-    ws_strbuf_puts(out, "((long long)(");
-    print(expr, node->operands[0], out);
-    ws_strbuf_puts(out, " == 0LL))");
+    ws_strbuf_puts(out, "(");
+    print_condition(expr, node->operands[0], out);
+    ws_strbuf_puts(out, " ? 0LL : 1LL)");
     break;
   case NODE_CHOOSE:
     ws_strbuf_puts(out, "(");
-    print_truth(expr, node->operands[0], out);
+    print_condition(expr, node->operands[0], out);
     ws_strbuf_puts(out, " ? ");
     print(expr, node->operands[1], out);
     ws_strbuf_puts(out, " : ");
@@ -107,5 +177,9 @@ static void print(const ws_expr *expr, const struct node *node,
 }
 
 void ws_expr_print_c(const ws_expr *expr, ws_strbuf *out) {
-  print(expr, expr->root, out);
+  const ws_scope nothing = {0};
+  ws_arena *arena = ws_arena_create();
+  const ws_expr *folded = ws_expr_bind(arena, expr, &nothing);
+  print(folded, folded->root, out);
+  ws_arena_destroy(arena);
 }

@@ -8,6 +8,7 @@
 
 #include "wavesmith/expr.h"
 
+/* NODE_EQUAL to NODE_OR give 0 or 1, as NODE_NOT does. */
 enum node_kind {
   NODE_INTEGER,
   NODE_NAME,
