@@ -18,15 +18,24 @@ typedef struct ws_tune_options {
   const char *baseline_file;  /* measured first as "naive"; NULL: none */
   const char *archive_path;
   const char *layout;         /* "kmajor" */
-  const char *shape_set;      /* "contest" */
+  const char *shape_set;      /* "contest", or "m,n,k;m,n,k" */
   const char *strategy;       /* "random" or "local" */
   uint64_t seed;
   double minutes;             /* <= 0: no time limit */
   int64_t evaluations;        /* <= 0: no limit on candidates */
   int workers;                /* compile servers; <= 0: one per core */
-  bool sanitize;              /* default true */
-  bool json;                  /* progress and result as JSON lines */
+  /* Must be true: the estimate rests on what the sanitizer run observes. (For
+   * devices that time, to come.) */
+  bool sanitize;
+  bool json; /* progress as JSON lines on stdout, not as text on stderr */
 } ws_tune_options;
+
+/* One shape of the task. Times are 0 and texts "" where there is none. */
+typedef struct ws_tune_row {
+  ws_shape shape;
+  double baseline_us, best_us;
+  const char *best_id, *parameters, *variants, *bound, *provenance;
+} ws_tune_row;
 
 typedef struct ws_tune_result {
   int64_t run_id;
@@ -35,14 +44,20 @@ typedef struct ws_tune_result {
   int64_t verdicts[WS_VERDICT_COUNT];
   double seconds;
   bool interrupted;
+  bool exhausted; /* no legal point is left */
+  const ws_tune_row *rows;
+  int row_count;
+  /* Geometric means over the shapes that have both; 0: none. */
+  double baseline_geomean_us, best_geomean_us;
 } ws_tune_result;
 
 /* Deterministic from the seed: the sequence of proposals does not depend on
  * workers or speed; limits only cut it. A run with the same settings on an
  * archive that holds part of the sequence replays that part without building.
- * Ctrl-C (SIGINT, SIGTERM) ends it cleanly with everything kept. */
-ws_status ws_tune(const ws_tune_options *options, ws_tune_result *out_result,
-                  ws_diag *diag) WS_MUST_CHECK;
+ * Ctrl-C (SIGINT, SIGTERM) ends it cleanly with everything kept; that is
+ * WS_OK with interrupted set. The result lives in the arena. */
+ws_status ws_tune(const ws_tune_options *options, ws_arena *arena,
+                  ws_tune_result *out_result, ws_diag *diag) WS_MUST_CHECK;
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * Progress of a tuning run: rate, best so far, verdict counts, time left. Only
+ * new candidates count for the rate; those that the archive knew cost nothing.
+ */
+#include "progress.h"
+
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum { REDRAW_MS = 200, LINE_MS = 5000 };
+
+void ws__progress_init(ws__progress *progress, bool json) {
+  double now_ms = ws_clock_ms();
+  bool terminal = !json && isatty(STDERR_FILENO);
+  *progress =
+      (ws__progress){.json = json,
+                     .terminal = terminal,
+                     .start_ms = now_ms,
+                     .next_ms = now_ms + (terminal ? REDRAW_MS : LINE_MS)};
+}
+
+static double rate_of(const ws__progress *progress,
+                      const ws__progress_state *state) {
+  double seconds = (ws_clock_ms() - progress->start_ms) / 1000;
+  return seconds > 0 ? (double)state->evaluated / seconds : 0;
+}
+
+static double seconds_left(const ws__progress_state *state) {
+  double left = (state->deadline_ms - ws_clock_ms()) / 1000;
+  return left > 0 ? left : 0;
+}
+
+static void print_json(const ws__progress *progress,
+                       const ws__progress_state *state) {
+  cJSON *json = cJSON_CreateObject();
+  cJSON_AddStringToObject(json, "event", "progress");
+  cJSON_AddNumberToObject(json, "evaluated", (double)state->evaluated);
+  cJSON_AddNumberToObject(json, "replayed", (double)state->replayed);
+  cJSON_AddNumberToObject(json, "per_second", rate_of(progress, state));
+  if (state->best_geomean_us > 0)
+    cJSON_AddNumberToObject(json, "best_geomean_us", state->best_geomean_us);
+  cJSON *verdicts = cJSON_AddObjectToObject(json, "verdicts");
+  for (int i = 0; i < WS_VERDICT_COUNT; i++)
+    if (state->verdicts[i])
+      cJSON_AddNumberToObject(verdicts, ws_verdict_text((ws_verdict)i),
+                              (double)state->verdicts[i]);
+  if (isfinite(state->deadline_ms))
+    cJSON_AddNumberToObject(json, "seconds_left", seconds_left(state));
+  char *text = cJSON_PrintUnformatted(json);
+  cJSON_Delete(json);
+  WS_ASSERT(text);
+  puts(text);
+  fflush(stdout);
+  cJSON_free(text);
+}
+
+static void print_text(const ws__progress *progress,
+                       const ws__progress_state *state) {
+  ws_strbuf line;
+  ws_strbuf_init(&line);
+  ws_strbuf_printf(&line, "%lld new, %.1f/s", (long long)state->evaluated,
+                   rate_of(progress, state));
+  if (state->replayed)
+    ws_strbuf_printf(&line, ", %lld known", (long long)state->replayed);
+  if (state->best_geomean_us > 0)
+    ws_strbuf_printf(&line, " | best %.2f us (geomean, estimate)",
+                     state->best_geomean_us);
+  ws_strbuf_puts(&line, " |");
+  for (int i = 0; i < WS_VERDICT_COUNT; i++)
+    if (state->verdicts[i])
+      ws_strbuf_printf(&line, " %s %lld", ws_verdict_text((ws_verdict)i),
+                       (long long)state->verdicts[i]);
+  if (isfinite(state->deadline_ms)) {
+    int left = (int)ceil(seconds_left(state));
+    ws_strbuf_printf(&line, " | %d:%02d left", left / 60, left % 60);
+  } else if (state->evaluation_limit > 0) {
+    ws_strbuf_printf(&line, " | %lld of %lld",
+                     (long long)(state->evaluated + state->replayed),
+                     (long long)state->evaluation_limit);
+  }
+  if (progress->terminal)
+    fprintf(stderr, "\r%s\033[K", line.data);
+  else
+    fprintf(stderr, "%s\n", line.data);
+  fflush(stderr);
+  ws_strbuf_deinit(&line);
+}
+
+static void print(const ws__progress *progress,
+                  const ws__progress_state *state) {
+  if (progress->json)
+    print_json(progress, state);
+  else
+    print_text(progress, state);
+}
+
+void ws__progress_show(ws__progress *progress,
+                       const ws__progress_state *state) {
+  double now_ms = ws_clock_ms();
+  if (now_ms < progress->next_ms)
+    return;
+  progress->next_ms = now_ms + (progress->terminal ? REDRAW_MS : LINE_MS);
+  print(progress, state);
+}
+
+void ws__progress_end(ws__progress *progress, const ws__progress_state *state) {
+  print(progress, state);
+  if (progress->terminal)
+    fputc('\n', stderr);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * What the user sees while tuning: one redrawn line on a terminal, a plain
+ * line every few seconds elsewhere (both on stderr), or JSON lines on stdout.
+ */
+#ifndef WAVESMITH_SEARCH_PROGRESS_H
+#define WAVESMITH_SEARCH_PROGRESS_H
+
+#include "wavesmith/build.h"
+
+typedef struct ws__progress {
+  bool json, terminal;
+  double start_ms, next_ms;
+} ws__progress;
+
+typedef struct ws__progress_state {
+  int64_t evaluated, replayed;
+  int64_t evaluation_limit; /* <= 0: none */
+  double deadline_ms;       /* INFINITY: none */
+  double best_geomean_us;   /* 0: none yet */
+  const int64_t *verdicts;
+} ws__progress_state;
+
+void ws__progress_init(ws__progress *progress, bool json);
+/* Shows state when it is time to. */
+void ws__progress_show(ws__progress *progress, const ws__progress_state *state);
+/* Shows the last state and leaves the line. */
+void ws__progress_end(ws__progress *progress, const ws__progress_state *state);
+
+#endif
