@@ -229,6 +229,12 @@ LLVMModuleRef ws_pass_parse(LLVMContextRef context, const char *text,
   return ws__pass_parse_body(context, text, size, file, findings);
 }
 
+void ws__pass_attach_text(LLVMModuleRef module, ws_arena *arena,
+                          const char *text, size_t size, const char *file) {
+  if (!has_own_lines(module))
+    attach_lines(module, ws_source_functions(arena, text, size), file);
+}
+
 void ws__pass_attach_file(LLVMModuleRef module, const char *file) {
   if (!has_own_lines(module))
     attach_lines(module, NULL, file);

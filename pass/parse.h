@@ -22,6 +22,11 @@ LLVMModuleRef ws__pass_parse_body(LLVMContextRef context, const char *text,
                                   size_t size, const char *file,
                                   ws_findings *findings);
 
+/* The locations of the text that the module was parsed from, unless it brings
+ * its own. */
+void ws__pass_attach_text(LLVMModuleRef module, ws_arena *arena,
+                          const char *text, size_t size, const char *file);
+
 /* Locations that name the file only, unless the module brings its own. */
 void ws__pass_attach_file(LLVMModuleRef module, const char *file);
 

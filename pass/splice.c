@@ -58,7 +58,7 @@ static bool evaluate(const splicer *s, const ws_expr *expr, const char *what,
   return true;
 }
 
-static bool set_parameters(const splicer *s) {
+static void set_parameters(const splicer *s) {
   const ws_template *tmpl = s->candidate->tmpl;
   for (int i = 0; i < tmpl->param_count; i++) {
     LLVMValueRef global = LLVMGetNamedGlobal(s->module, tmpl->params[i].global);
@@ -69,7 +69,6 @@ static bool set_parameters(const splicer *s) {
         global,
         LLVMConstInt(type, (unsigned long long)s->candidate->values[i], 1));
   }
-  return true;
 }
 
 /* ---- variants ---------------------------------------------------------------
@@ -259,16 +258,21 @@ static bool verifies(const splicer *s) {
   return valid;
 }
 
-bool ws_pass_splice(LLVMModuleRef module, const ws_candidate *candidate,
-                    ws_findings *findings) {
+bool ws__pass_splice_keep(LLVMModuleRef module, const ws_candidate *candidate,
+                          ws_findings *findings) {
   splicer s = {module, candidate,
                ws_candidate_scope(findings->arena, candidate, NULL, 0),
                findings};
   if (!constraints_hold(&s) || !choose_bodies(&s))
     return false;
   set_parameters(&s);
-  if (!set_lds(&s) || !set_threads(&s))
+  return set_lds(&s) && set_threads(&s) && verifies(&s);
+}
+
+bool ws_pass_splice(LLVMModuleRef module, const ws_candidate *candidate,
+                    ws_findings *findings) {
+  if (!ws__pass_splice_keep(module, candidate, findings))
     return false;
   drop_unused_functions(module);
-  return verifies(&s);
+  return true;
 }
