@@ -146,7 +146,8 @@ void ws_pass_build(const ws_build_request *request, ws_arena *arena,
                                   .stage = "",
                                   .reason = "",
                                   .ir_hash = "",
-                                  .code_hash = ""};
+                                  .code_hash = "",
+                                  .compiler = ""};
   ws_findings_init(&b.findings, arena);
   for (size_t i = 0; i < sizeof stages / sizeof stages[0]; i++) {
     const struct stage *stage = &stages[i];

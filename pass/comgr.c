@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * comgr behind four verbs and a metadata reader. One action is one call of
+ * comgr behind a few verbs and a metadata reader. One action is one call of
  * `run_action`: it builds the data sets, runs, copies result and log into the
  * arena, and releases every handle, whatever happened.
- *
- * Code generation gets bitcode that has been through O3 already, so its
- * options skip the middle end (pass/lower.c says what that saves).
  */
 #include "comgr.h"
 
@@ -99,20 +96,6 @@ static bool run_action(const action *act, const char *target, ws_blob input,
   amd_comgr_destroy_data_set(outputs);
   amd_comgr_destroy_data_set(inputs);
   return done;
-}
-
-bool ws_comgr_codegen(ws_arena *arena, const char *target, ws_blob bitcode,
-                      ws_blob *out_object, char **out_log) {
-  static const char *const options[] = {"-O3", "-Xclang",
-                                        "-disable-llvm-passes"};
-  const action act = {AMD_COMGR_ACTION_CODEGEN_BC_TO_RELOCATABLE,
-                      AMD_COMGR_DATA_KIND_BC,
-                      AMD_COMGR_DATA_KIND_RELOCATABLE,
-                      AMD_COMGR_LANGUAGE_NONE,
-                      "kernels.bc",
-                      options,
-                      3};
-  return run_action(&act, target, bitcode, arena, out_object, out_log);
 }
 
 bool ws_comgr_link(ws_arena *arena, const char *target, ws_blob object,

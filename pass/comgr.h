@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * The only door to comgr (AMD's code object manager): code generation, link,
- * kernel metadata, disassembly, OpenCL C. Results live in the caller's arena.
+ * The only door to comgr (AMD's code object manager): link, kernel metadata,
+ * disassembly, OpenCL C. Results live in the caller's arena.
  *
  * comgr may abort or exit the process on input that verifies, writes below
  * TMPDIR and keeps a cache in the user's home unless told not to
@@ -29,8 +29,6 @@ void ws_comgr_prepare(void);
 /* What turns one file into the next. target is "gfx942". Each returns false
  * when comgr reports an error; *out_log is then its log, never NULL, and may be
  * empty. */
-bool ws_comgr_codegen(ws_arena *arena, const char *target, ws_blob bitcode,
-                      ws_blob *out_object, char **out_log);
 bool ws_comgr_link(ws_arena *arena, const char *target, ws_blob object,
                    ws_blob *out_code_object, char **out_log);
 /* NUL-terminated text, of every executable section. */

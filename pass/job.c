@@ -114,6 +114,17 @@ static const char *find_line(const char *text) {
   return text;
 }
 
+/* LLVM names nodes by their addresses, which differ from run to run. */
+static void blank_addresses(char *text) {
+  for (char *at = text; (at = strstr(at, "0x"));) {
+    size_t digits = strspn(at + 2, "0123456789abcdef");
+    if (digits < 8)
+      at += 2;
+    else
+      memmove(at, at + 2 + digits, strlen(at + 2 + digits) + 1);
+  }
+}
+
 static char *read_output(const job *j, ws_arena *arena) {
   struct stat info;
   off_t offset = 0;
@@ -124,6 +135,7 @@ static char *read_output(const job *j, ws_arena *arena) {
   for (ssize_t i = 0; i < got; i++)
     if (!text[i])
       text[i] = ' ';
+  blank_addresses(text);
   return text;
 }
 
