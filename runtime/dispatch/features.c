@@ -38,7 +38,7 @@ static const struct {
     {"fp8_gemm_blockscale",
      "m >= 16 && m <= 4194304 && m % 16 == 0 && "
      "n >= 16 && n <= 4194304 && n % 16 == 0 && "
-     "k >= 128 && k <= 4194304 && k % 128 == 0 && m * n <= 274877906944"},
+     "k >= 128 && k <= 4194304 && k % 128 == 0 && m * n <= 2147483648"},
 };
 
 const char *ws__problem_legal_text(const ws_problem *problem) {

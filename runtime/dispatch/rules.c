@@ -17,6 +17,9 @@
  * one shape sped up by 1 %. Less is the roughness of the estimate. */
 static const double least_split_gain = 0.01;
 
+/* Each side of a split must stand on this many training shapes. */
+enum { LEAST_LEAF_SHAPES = 4 };
+
 typedef struct split {
   double gain;
   int feature;
@@ -188,7 +191,8 @@ static void try_feature(const fit *f, const open_leaf *leaf, int feature,
       low[p] += row[p];
       high[p] -= row[p];
     }
-    if (order[i].value == order[i + 1].value)
+    if (order[i].value == order[i + 1].value || i + 1 < LEAST_LEAF_SHAPES ||
+        leaf->shape_count - (i + 1) < LEAST_LEAF_SHAPES)
       continue;
     double gain = leaf_loss - least(low, columns) - least(high, columns);
     if (gain > best->gain + 1e-9)

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * What an emitted selection costs: a dispatch of seven kernels and 24 rules,
+ * compiled as a user would, over random legal shapes in random order. Prints
+ * the average of the best of several passes and of the loop without the call.
+ */
+#include "synthetic.h"
+#include "ws_test_directory.h"
+
+enum { SHAPES = 4096, PASSES = 200 };
+
+static double pass_ns(const ws_shape *shapes,
+                      int (*select)(long long, long long, long long),
+                      volatile long long *sink) {
+  double begin = ws_clock_ms();
+  long long sum = 0;
+  for (int i = 0; i < SHAPES; i++)
+    sum += select(shapes[i].m, shapes[i].n, shapes[i].k);
+  *sink = sum;
+  return (ws_clock_ms() - begin) * 1e6 / SHAPES;
+}
+
+static int nothing(long long m, long long n, long long k) {
+  __asm__ volatile("" : : "r"(m), "r"(n), "r"(k));
+  return 0;
+}
+
+static double best_ns(const ws_shape *shapes,
+                      int (*select)(long long, long long, long long)) {
+  volatile long long sink;
+  double best = INFINITY;
+  for (int i = 0; i < PASSES; i++)
+    best = fmin(best, pass_ns(shapes, select, &sink));
+  return best;
+}
+
+static void print_cpu(void) {
+  char line[256];
+  FILE *info = fopen("/proc/cpuinfo", "r");
+  while (info && fgets(line, sizeof line, info))
+    if (!strncmp(line, "model name", 10)) {
+      printf("# machine: %s", strchr(line, ':') + 2);
+      break;
+    }
+  if (info)
+    fclose(info);
+}
+
+WS_TEST(selection_cost) {
+  emitted e;
+  ws_rng rng;
+  static ws_shape shapes[SHAPES];
+  prepare_and_load(&e, ws_test_directory(), "-O2");
+  ws_rng_init(&rng, 1);
+  for (int i = 0; i < SHAPES; i++)
+    shapes[i] = synthetic_shape(&rng);
+  print_cpu();
+  printf("# %d kernels, %d rules: %.1f ns per selection (an empty call %.1f "
+         "ns); the bar is 50\n",
+         e.report.portfolio_count, e.report.leaf_count,
+         best_ns(shapes, e.select), best_ns(shapes, nothing));
+  ws_arena_destroy(e.arena);
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * Portfolio and rules on matrices whose best answer is known by hand.
+ */
+#include "synthetic.h"
+
+#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
+
+static const ws_problem *problem(void) {
+  return ws_problem_find("fp8_gemm_blockscale");
+}
+
+/* ---- portfolio
+ * ----------------------------------------------------------------
+ */
+
+/* Column 0 runs everything at 12; 1 is three times faster where it runs at
+ * all; 2 is the fastest on shape 1 only; 3 is never of use. */
+static double cover_us[] = {
+    12, 4,        100, 30, /**/
+    12, INFINITY, 6,   30, /**/
+    12, 4,        100, 30, /**/
+    12, 4,        100, 11, /**/
+};
+static const ws_shape four_shapes[] = {
+    {16, 16, 128}, {32, 16, 128}, {48, 16, 128}, {64, 16, 128}};
+static const ws_matrix cover = {four_shapes, 4, 4, cover_us, "test"};
+
+WS_TEST(portfolio_covers_greedily) {
+  int columns[8], count;
+  WS_CHECK_INT(ws_portfolio_pick(&cover, 8, columns, &count, NULL), WS_OK);
+  WS_CHECK_INT(count, 3);
+  WS_CHECK_INT(columns[0], 0); /* the only feasible one that is not slow */
+  WS_CHECK_INT(columns[1], 1);
+  WS_CHECK_INT(columns[2], 2);
+}
+
+WS_TEST(portfolio_stops_at_its_size) {
+  int columns[8], count;
+  WS_CHECK_INT(ws_portfolio_pick(&cover, 2, columns, &count, NULL), WS_OK);
+  WS_CHECK_INT(count, 2);
+  WS_CHECK_INT(columns[1], 1);
+}
+
+WS_TEST(portfolio_needs_a_column_for_every_shape) {
+  double us[] = {1, INFINITY, INFINITY, 1};
+  const ws_matrix holes = {four_shapes, 2, 2, us, "test"};
+  int columns[8], count;
+  ws_diag diag = {""};
+  WS_CHECK_INT(ws_portfolio_pick(&holes, 8, columns, &count, &diag), WS_INPUT);
+  WS_CHECK_CONTAINS(diag.text, "fallback");
+}
+
+/* Against a search over all columns for each step. */
+WS_TEST(portfolio_steps_are_the_best_steps) {
+  enum { SHAPES = 40, COLUMNS = 12 };
+  ws_rng rng;
+  ws_rng_init(&rng, 7);
+  ws_shape shapes[SHAPES] = {{0, 0, 0}};
+  double us[SHAPES * COLUMNS];
+  for (int i = 0; i < SHAPES * COLUMNS; i++)
+    us[i] = exp(2 * ws_rng_double(&rng));
+  const ws_matrix matrix = {shapes, SHAPES, COLUMNS, us, "test"};
+  int columns[COLUMNS], count;
+  WS_CHECK_INT(ws_portfolio_pick(&matrix, COLUMNS, columns, &count, NULL),
+               WS_OK);
+  double product_before = INFINITY;
+  for (int step = 0; step < count; step++) {
+    double chosen = 0, best = INFINITY;
+    for (int c = 0; c < COLUMNS; c++) {
+      double sum = 0;
+      for (int s = 0; s < SHAPES; s++) {
+        double least = us[s * COLUMNS + c];
+        for (int i = 0; i < step; i++)
+          least = fmin(least, us[s * COLUMNS + columns[i]]);
+        sum += log(least);
+      }
+      best = fmin(best, sum);
+      if (c == columns[step])
+        chosen = sum;
+    }
+    WS_CHECK_NEAR(chosen, best, 1e-9);
+    WS_CHECK(chosen < product_before);
+    product_before = chosen;
+  }
+}
+
+/* ---- rules
+ * --------------------------------------------------------------------
+ */
+
+enum { MS = 8, KS = 4, GRID = MS * KS };
+static const int64_t grid_m[MS] = {16, 32, 64, 96, 112, 256, 1024, 4096};
+static const int64_t grid_k[KS] = {128, 512, 2048, 8192};
+
+static void fill_grid(ws_shape *shapes) {
+  for (int i = 0; i < MS; i++)
+    for (int j = 0; j < KS; j++)
+      shapes[i * KS + j] = (ws_shape){grid_m[i], 512, grid_k[j]};
+}
+
+static const ws_rules *fit(ws_arena *arena, const ws_matrix *matrix,
+                           int max_leaves) {
+  static const int columns[] = {0, 1, 2, 3, 4, 5, 6, 7};
+  const ws_rules *rules;
+  ws_diag diag = {""};
+  if (ws_rules_fit(arena, problem(), NULL, matrix, columns,
+                   matrix->candidate_count, max_leaves, &rules, &diag) != WS_OK)
+    WS_FAIL("%s", diag.text);
+  return rules;
+}
+
+WS_TEST(one_threshold_is_found) {
+  ws_arena *arena = ws_arena_create();
+  ws_shape shapes[GRID];
+  double us[GRID * 2];
+  fill_grid(shapes);
+  for (int s = 0; s < GRID; s++) { /* 0 is twice as fast up to m = 96 */
+    us[2 * s] = shapes[s].m <= 96 ? 10 : 20;
+    us[2 * s + 1] = shapes[s].m <= 96 ? 20 : 10;
+  }
+  const ws_matrix matrix = {shapes, GRID, 2, us, "test"};
+  const ws_rules *rules = fit(arena, &matrix, 24);
+  WS_CHECK_INT(ws_rules_leaf_count(rules), 2);
+  WS_CHECK_INT(ws_rules_pick(rules, &(ws_shape){96, 4096, 128}), 0);
+  WS_CHECK_INT(ws_rules_pick(rules, &(ws_shape){112, 16, 8192}), 1);
+  WS_CHECK_INT(ws_rules_pick(rules, &(ws_shape){112, 16, 100}), -1);
+  ws_regret regret = ws_rules_regret(rules, &matrix);
+  WS_CHECK_NEAR(regret.geomean, 1, 1e-12);
+  WS_CHECK_NEAR(regret.max, 1, 1e-12);
+  ws_arena_destroy(arena);
+}
+
+WS_TEST(quadrants_need_four_leaves) {
+  ws_arena *arena = ws_arena_create();
+  ws_shape shapes[GRID];
+  double us[GRID * 4];
+  fill_grid(shapes);
+  for (int s = 0; s < GRID; s++) {
+    int best = (shapes[s].m > 96) * 2 + (shapes[s].k > 512);
+    for (int c = 0; c < 4; c++) /* unequal losses, so that one split helps */
+      us[4 * s + c] = c == best ? 10 : 15 + 5 * ((c >> 1) != (best >> 1));
+  }
+  const ws_matrix matrix = {shapes, GRID, 4, us, "test"};
+  const ws_rules *rules = fit(arena, &matrix, 24);
+  WS_CHECK_INT(ws_rules_leaf_count(rules), 4);
+  for (int s = 0; s < GRID; s++)
+    WS_CHECK_INT(ws_rules_pick(rules, &shapes[s]),
+                 (shapes[s].m > 96) * 2 + (shapes[s].k > 512));
+  ws_arena_destroy(arena);
+}
+
+/* By counting wins, column 0 is right 31 times of 32; by what it costs, column
+ * 1 is: 31 shapes lose 1 %, one gains a hundredfold. */
+WS_TEST(a_leaf_minds_the_loss_not_the_count) {
+  ws_arena *arena = ws_arena_create();
+  ws_shape shapes[GRID];
+  double us[GRID * 2];
+  fill_grid(shapes);
+  for (int s = 0; s < GRID; s++) {
+    us[2 * s] = s == 5 ? 1000 : 10;
+    us[2 * s + 1] = s == 5 ? 10 : 10.1;
+  }
+  const ws_matrix matrix = {shapes, GRID, 2, us, "test"};
+  const ws_rules *rules = fit(arena, &matrix, 1);
+  WS_CHECK_INT(ws_rules_leaf_count(rules), 1);
+  WS_CHECK_INT(ws_rules_pick(rules, &shapes[0]), 1);
+  ws_regret regret = ws_rules_regret(rules, &matrix);
+  WS_CHECK_NEAR(regret.max, 1.01, 1e-9);
+  WS_CHECK_NEAR(regret.geomean, exp(31 * log(1.01) / 32), 1e-9);
+  ws_arena_destroy(arena);
+}
+
+WS_TEST(more_leaves_never_lose_more) {
+  ws_arena *arena = ws_arena_create();
+  ws_shape shapes[GRID];
+  double us[GRID * 8];
+  ws_rng rng;
+  ws_rng_init(&rng, 11);
+  fill_grid(shapes);
+  for (int i = 0; i < GRID * 8; i++)
+    us[i] = exp(ws_rng_double(&rng));
+  const ws_matrix matrix = {shapes, GRID, 8, us, "test"};
+  double before = INFINITY;
+  for (int leaves = 1; leaves <= GRID; leaves++) {
+    const ws_rules *rules = fit(arena, &matrix, leaves);
+    WS_CHECK(ws_rules_leaf_count(rules) <= leaves);
+    double now = ws_rules_regret(rules, &matrix).geomean;
+    WS_CHECK(now <= before + 1e-12);
+    before = now;
+  }
+  ws_arena_destroy(arena);
+}
+
+/* ---- constraints
+ * ----------------------------------------------------------------
+ */
+
+WS_TEST(a_refused_shape_goes_to_the_fallback) {
+  ws_arena *arena = ws_arena_create();
+  const ws_template *tmpl = synthetic_template(arena);
+  const ws_dispatch_entry entries[] = {synthetic_entry(arena, tmpl, "tile=128"),
+                                       synthetic_entry(arena, tmpl, "tile=16")};
+  ws_shape shapes[GRID];
+  double us[GRID * 2];
+  fill_grid(shapes);
+  for (int s = 0; s < GRID; s++) {
+    us[2 * s] = shapes[s].m % 128 ? INFINITY : 1;
+    us[2 * s + 1] = 3;
+  }
+  const ws_matrix matrix = {shapes, GRID, 2, us, "test"};
+  const int columns[] = {0, 1};
+  const ws_rules *rules;
+  WS_CHECK_INT(ws_rules_fit(arena, problem(), entries, &matrix, columns, 2, 1,
+                            &rules, NULL),
+               WS_OK);
+  WS_CHECK_INT(ws_rules_pick(rules, &(ws_shape){1024, 64, 128}), 0);
+  WS_CHECK_INT(ws_rules_pick(rules, &(ws_shape){1040, 64, 128}), 1);
+  WS_CHECK_NEAR(ws_rules_regret(rules, &matrix).max, 1, 1e-12);
+  ws_arena_destroy(arena);
+}
+
+WS_TEST(without_a_fallback_there_are_no_rules) {
+  ws_arena *arena = ws_arena_create();
+  const ws_template *tmpl = synthetic_template(arena);
+  /* 48 refuses most multiples of 16; the only shape of the matrix is not one */
+  const ws_dispatch_entry entries[] = {synthetic_entry(arena, tmpl, "tile=48")};
+  const ws_shape shape = {96, 64, 128};
+  double us[] = {1};
+  const ws_matrix matrix = {&shape, 1, 1, us, "test"};
+  const int columns[] = {0};
+  const ws_rules *rules;
+  ws_diag diag = {""};
+  WS_CHECK_INT(ws_rules_fit(arena, problem(), entries, &matrix, columns, 1, 4,
+                            &rules, &diag),
+               WS_INPUT);
+  WS_CHECK_CONTAINS(diag.text, "fallback");
+  ws_arena_destroy(arena);
+}
+
+/* ---- training shapes
+ * --------------------------------------------------------------
+ */
+
+WS_TEST(training_shapes_are_legal_distinct_and_hold_the_set) {
+  ws_arena *arena = ws_arena_create();
+  const ws_shape_set *set = ws_problem_shape_set(problem(), "contest");
+  int count;
+  ws_shape *shapes = ws_dispatch_training_shapes(arena, problem(), set, &count);
+  WS_CHECK(count > 300 && count < 3000);
+  for (int i = 0; i < set->count; i++)
+    WS_CHECK(!memcmp(&shapes[i], &set->shapes[i], sizeof *shapes));
+  int decode = 0, odd_n = 0;
+  for (int i = 0; i < count; i++) {
+    WS_CHECK_INT(problem()->check_shape(&shapes[i], NULL), WS_OK);
+    decode += shapes[i].m <= 64;
+    odd_n += shapes[i].n % 128 != 0;
+    for (int j = 0; j < i; j++)
+      WS_CHECK(memcmp(&shapes[i], &shapes[j], sizeof *shapes));
+  }
+  WS_CHECK(decode > 30 && odd_n > 30);
+  ws_arena_destroy(arena);
+}
