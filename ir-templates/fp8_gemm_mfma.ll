@@ -1,7 +1,35 @@
 ; SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 ;
 ; fp8_gemm_mfma: fp8_gemm_blockscale with matrix instructions, tiles staged in
-; LDS, two levels of accumulators.
+; LDS, two levels of accumulators. Both layouts, every legal m, n and k.
+;
+; A workgroup makes a tile of C, tile_m x tile_n, in steps of tile_k along k:
+;
+;   load_*   global -> registers        of a later step, if prefetch > 0
+;   barrier                             all waves have read the previous tile
+;   store_*  registers -> LDS           mnmajor: transposed, k runs in a row
+;   barrier                             the tile is in LDS
+;   mma      LDS -> partial             fp32 sums over one scale block of k
+;   scale    partial -> running         once per 128 k
+;
+; and at the end store_c, or with split_k store_partials and a second kernel,
+; fp8_gemm_reduce. With two LDS buffers the first barrier is not needed: a wave
+; that stores to one buffer has passed the barrier before which every wave read
+; it.
+;
+; LDS, per buffer: A tile, tile_m rows of tile_k + lds_pad bytes; B tile, tile_n
+; such rows; tile_m scales of A; up to two scales of B; zero to two words unused.
+; Within a row, 16-byte chunks may be permuted (lds_offset).
+;
+; Rows of A or B past the operand are loaded as its last row again; their
+; products land in rows or columns of C that the mask of the store drops. So no
+; access is out of bounds and no LDS is read that was not written.
+;
+; The text mutants of tests/sanitizer rest on these lines, each marked by the
+; comment in quotes: "barrier: previous tile is read", "barrier: tile is in
+; LDS", "accumulator zeroing", "global load mask", "global store mask", "LDS
+; store offset", "16-byte global load", "16-byte LDS store", "16-byte LDS read",
+; "matrix instruction", and the wavesmith.lds expression "bytes of LDS".
 
 target datalayout = "e-p:64:64-p1:64:64-p2:32:32-p3:32:32-p4:64:64-p5:32:32-p6:32:32-p7:160:256:256:32-p8:128:128:128:48-p9:192:256:256:32-i64:64-v16:16-v24:32-v32:32-v48:64-v96:128-v192:256-v256:256-v512:512-v1024:1024-v2048:2048-n32:64-S32-A5-G1-ni:7:8:9"
 target triple = "amdgcn-amd-amdhsa"
@@ -13,30 +41,153 @@ target triple = "amdgcn-amd-amdhsa"
 @ws.waves_m = internal addrspace(4) constant i32 2
 @ws.waves_n = internal addrspace(4) constant i32 2
 @ws.mfma = internal addrspace(4) constant i32 16
+@ws.lds_layout = internal addrspace(4) constant i32 0
 @ws.lds_pad = internal addrspace(4) constant i32 8
+@ws.lds_read = internal addrspace(4) constant i32 8
+@ws.lds_buffers = internal addrspace(4) constant i32 1
+@ws.prefetch = internal addrspace(4) constant i32 1
+@ws.split_k = internal addrspace(4) constant i32 1
+@ws.order = internal addrspace(4) constant i32 0
+@ws.group_m = internal addrspace(4) constant i32 1
+@ws.nontemporal = internal addrspace(4) constant i32 0
 
 @ws.lds = internal addrspace(3) global [35344 x i8] poison, align 16
 
 declare i32 @llvm.amdgcn.workitem.id.x()
 declare i32 @llvm.amdgcn.workgroup.id.x()
+declare i32 @llvm.amdgcn.workgroup.id.y()
 declare i32 @llvm.amdgcn.readfirstlane.i32(i32)
+declare i32 @llvm.amdgcn.perm(i32, i32, i32)
+declare i32 @llvm.amdgcn.update.dpp.i32(i32, i32, i32 immarg, i32 immarg, i32 immarg, i1 immarg)
 declare void @llvm.amdgcn.s.barrier()
+declare void @llvm.amdgcn.s.setprio(i16 immarg)
 declare <4 x float> @llvm.amdgcn.mfma.f32.16x16x32.fp8.fp8(i64, i64, <4 x float>, i32 immarg, i32 immarg, i32 immarg)
 declare <16 x float> @llvm.amdgcn.mfma.f32.32x32x16.fp8.fp8(i64, i64, <16 x float>, i32 immarg, i32 immarg, i32 immarg)
+declare float @llvm.fma.f32(float, float, float)
 declare <4 x float> @llvm.fmuladd.v4f32(<4 x float>, <4 x float>, <4 x float>)
 declare i32 @llvm.umin.i32(i32, i32)
 
-; ---- region tile_order ------------------------------------------------------
+; ---- region tile_order: workgroup -> tile -----------------------------------
+
+; Where workgroup `group` of `count` stands in the walk over the tiles. With
+; order 2, workgroups that share an XCD (same id modulo 8) get a contiguous
+; piece of the walk; the pieces of the first count % 8 XCDs are one longer.
+define internal i32 @walk_position(i32 %group, i32 %count) #1 {
+entry:
+  %order = load i32, ptr addrspace(4) @ws.order
+  %spread = icmp eq i32 %order, 2
+  %xcd = urem i32 %group, 8
+  %piece = udiv i32 %count, 8
+  %longer.0 = urem i32 %count, 8
+  %longer = call i32 @llvm.umin.i32(i32 %xcd, i32 %longer.0)
+  %remapped.0 = mul i32 %xcd, %piece
+  %remapped.1 = add i32 %remapped.0, %longer
+  %remapped.2 = udiv i32 %group, 8
+  %remapped = add i32 %remapped.1, %remapped.2
+  %position = select i1 %spread, i32 %remapped, i32 %group
+  ret i32 %position
+}
+
 define internal <2 x i32> @tile_order(i32 %group, i32 %tiles_m, i32 %tiles_n) #1 {
 entry:
-  %tile.m = udiv i32 %group, %tiles_n
-  %tile.n = urem i32 %group, %tiles_n
+  %group_m = load i32, ptr addrspace(4) @ws.group_m
+  %count = mul i32 %tiles_m, %tiles_n
+  %position = call i32 @walk_position(i32 %group, i32 %count)
+  %band = mul i32 %group_m, %tiles_n
+  %first.0 = udiv i32 %position, %band
+  %first = mul i32 %first.0, %group_m
+  %within = urem i32 %position, %band
+  %height.0 = sub i32 %tiles_m, %first
+  %height = call i32 @llvm.umin.i32(i32 %group_m, i32 %height.0)
+  %tile.m.0 = urem i32 %within, %height
+  %tile.m = add i32 %first, %tile.m.0
+  %tile.n = udiv i32 %within, %height
   %half = insertelement <2 x i32> poison, i32 %tile.m, i32 0
   %tile = insertelement <2 x i32> %half, i32 %tile.n, i32 1
   ret <2 x i32> %tile
 }
 
-; ---- region load_rows: kmajor, global -> registers --------------------------
+; Every other band backwards.
+define internal <2 x i32> @tile_order_snake(i32 %group, i32 %tiles_m, i32 %tiles_n) #1 {
+entry:
+  %group_m = load i32, ptr addrspace(4) @ws.group_m
+  %count = mul i32 %tiles_m, %tiles_n
+  %position = call i32 @walk_position(i32 %group, i32 %count)
+  %band = mul i32 %group_m, %tiles_n
+  %number = udiv i32 %position, %band
+  %first = mul i32 %number, %group_m
+  %within = urem i32 %position, %band
+  %height.0 = sub i32 %tiles_m, %first
+  %height = call i32 @llvm.umin.i32(i32 %group_m, i32 %height.0)
+  %tile.m.0 = urem i32 %within, %height
+  %tile.m = add i32 %first, %tile.m.0
+  %ahead = udiv i32 %within, %height
+  %back.0 = sub i32 %tiles_n, 1
+  %back = sub i32 %back.0, %ahead
+  %turned.0 = urem i32 %number, 2
+  %turned = icmp eq i32 %turned.0, 1
+  %tile.n = select i1 %turned, i32 %back, i32 %ahead
+  %half = insertelement <2 x i32> poison, i32 %tile.m, i32 0
+  %tile = insertelement <2 x i32> %half, i32 %tile.n, i32 1
+  ret <2 x i32> %tile
+}
+
+; Bands of columns instead of rows.
+define internal <2 x i32> @tile_order_columns(i32 %group, i32 %tiles_m, i32 %tiles_n) #1 {
+entry:
+  %group_m = load i32, ptr addrspace(4) @ws.group_m
+  %count = mul i32 %tiles_m, %tiles_n
+  %position = call i32 @walk_position(i32 %group, i32 %count)
+  %band = mul i32 %group_m, %tiles_m
+  %first.0 = udiv i32 %position, %band
+  %first = mul i32 %first.0, %group_m
+  %within = urem i32 %position, %band
+  %width.0 = sub i32 %tiles_n, %first
+  %width = call i32 @llvm.umin.i32(i32 %group_m, i32 %width.0)
+  %tile.n.0 = urem i32 %within, %width
+  %tile.n = add i32 %first, %tile.n.0
+  %tile.m = udiv i32 %within, %width
+  %half = insertelement <2 x i32> poison, i32 %tile.m, i32 0
+  %tile = insertelement <2 x i32> %half, i32 %tile.n, i32 1
+  ret <2 x i32> %tile
+}
+
+; ---- region lds_offset: where a chunk of a tile lies -------------------------
+define internal i32 @lds_offset(i32 %row, i32 %k) #1 {
+entry:
+  %layout = load i32, ptr addrspace(4) @ws.layout
+  %tile_k = load i32, ptr addrspace(4) @ws.tile_k
+  %lds_layout = load i32, ptr addrspace(4) @ws.lds_layout
+  %lds_pad = load i32, ptr addrspace(4) @ws.lds_pad
+  %chunk = udiv i32 %k, 16
+  %chunks = udiv i32 %tile_k, 16
+  ; rows that are read together start in different banks
+  %key.near.0 = udiv i32 128, %tile_k
+  %key.near = udiv i32 %row, %key.near.0
+  ; and so do rows 4 apart, which store_columns writes together
+  %transposed = icmp eq i32 %layout, 1
+  %key.far.0 = udiv i32 %row, 8
+  %key.far = select i1 %transposed, i32 %key.far.0, i32 0
+  %rotated.0 = add i32 %chunk, %key.near
+  %rotated.1 = add i32 %rotated.0, %key.far
+  %rotated.2 = sub i32 %chunks, 1
+  %rotated = and i32 %rotated.1, %rotated.2
+  %flipped.0 = xor i32 %chunk, %key.near
+  %flipped.1 = xor i32 %flipped.0, %key.far
+  %flipped.2 = sub i32 %chunks, 1
+  %flipped = and i32 %flipped.1, %flipped.2
+  %rotate = icmp eq i32 %lds_layout, 1
+  %flip = icmp eq i32 %lds_layout, 2
+  %moved = select i1 %rotate, i32 %rotated, i32 %chunk
+  %placed = select i1 %flip, i32 %flipped, i32 %moved
+  %pitch = add i32 %tile_k, %lds_pad
+  %offset.0 = mul i32 %row, %pitch
+  %offset.1 = mul i32 %placed, 16
+  %offset = add i32 %offset.0, %offset.1
+  ret i32 %offset
+}
+
+; ---- region load_rows: kmajor, global -> registers ---------------------------
 define internal void @load_rows(ptr addrspace(1) %operand, i32 %origin, i32 %rows, i32 %extent, i32 %depth, i32 %length, i32 %thread, ptr addrspace(5) %registers) #1 {
 entry:
   %i.slot = alloca i32, addrspace(5)
@@ -50,8 +201,8 @@ entry:
   %count.0 = add i32 %total, %threads
   %count.1 = add i32 %count.0, -1
   %count = udiv i32 %count.1, %threads
-  %spare = urem i32 %total, %threads
-  %even = icmp eq i32 %spare, 0
+  %even.0 = urem i32 %total, %threads
+  %even = icmp eq i32 %even.0, 0
   %origin64 = zext i32 %origin to i64
   %length64 = zext i32 %length to i64
   %depth64 = zext i32 %depth to i64
@@ -65,20 +216,20 @@ i.head:
   %i.more = icmp ult i32 %i, %count
   br i1 %i.more, label %i.body, label %i.exit
 i.body:
-  %chunk.any.0 = mul i32 %i, %threads
-  %chunk.any = add i32 %chunk.any.0, %thread
-  %chunk.last.0 = sub i32 %total, 1
-  %chunk.last = call i32 @llvm.umin.i32(i32 %chunk.any, i32 %chunk.last.0)
-  %chunk = select i1 %even, i32 %chunk.any, i32 %chunk.last
-  %row = udiv i32 %chunk, %chunks
-  %column.0 = urem i32 %chunk, %chunks
-  %column = mul i32 %column.0, 16
-  %row.any = add i32 %origin, %row
+  %chunk.own.0 = mul i32 %i, %threads
+  %chunk.own = add i32 %chunk.own.0, %thread
+  %chunk.kept.0 = sub i32 %total, 1
+  %chunk.kept = call i32 @llvm.umin.i32(i32 %chunk.own, i32 %chunk.kept.0)
+  %chunk = select i1 %even, i32 %chunk.own, i32 %chunk.kept
+  %row.0 = udiv i32 %chunk, %chunks
+  %row = add i32 %origin, %row.0
   %row.kept.0 = sub i32 %extent, 1
-  %row.kept = call i32 @llvm.umin.i32(i32 %row.any, i32 %row.kept.0) ; global load mask: rows past the operand repeat its last
+  %row.kept = call i32 @llvm.umin.i32(i32 %row, i32 %row.kept.0) ; global load mask: rows past the operand repeat its last
   %offset.0 = sub i32 %row.kept, %origin
   %offset.1 = mul i32 %offset.0, %length
-  %offset = add i32 %offset.1, %column
+  %offset.2 = urem i32 %chunk, %chunks
+  %offset.3 = mul i32 %offset.2, 16
+  %offset = add i32 %offset.1, %offset.3
     %offset64 = zext i32 %offset to i64
     %at = getelementptr i8, ptr addrspace(1) %base, i64 %offset64
     %value = load <4 x i32>, ptr addrspace(1) %at, align 16 ; 16-byte global load
@@ -91,18 +242,7 @@ i.exit:
   ret void
 }
 
-; ---- region lds_offset ------------------------------------------------------
-define internal i32 @lds_offset(i32 %row, i32 %k) #1 {
-entry:
-  %tile_k = load i32, ptr addrspace(4) @ws.tile_k
-  %lds_pad = load i32, ptr addrspace(4) @ws.lds_pad
-  %pitch = add i32 %tile_k, %lds_pad
-  %offset.0 = mul i32 %row, %pitch
-  %offset = add i32 %offset.0, %k ; LDS offset
-  ret i32 %offset
-}
-
-; ---- region store_rows: kmajor, registers -> LDS ----------------------------
+; ---- region store_rows: kmajor, registers -> LDS -----------------------------
 define internal void @store_rows(ptr addrspace(5) %registers, ptr addrspace(3) %tile, i32 %rows, i32 %thread) #1 {
 entry:
   %i.slot = alloca i32, addrspace(5)
@@ -117,8 +257,8 @@ entry:
   %count.0 = add i32 %total, %threads
   %count.1 = add i32 %count.0, -1
   %count = udiv i32 %count.1, %threads
-  %spare = urem i32 %total, %threads
-  %even = icmp eq i32 %spare, 0
+  %even.0 = urem i32 %total, %threads
+  %even = icmp eq i32 %even.0, 0
   %narrow = icmp eq i32 %lds_pad, 8
   store i32 0, ptr addrspace(5) %i.slot
   br label %i.head
@@ -131,14 +271,14 @@ i.body:
     %value = load <4 x i32>, ptr addrspace(5) %slot, align 16
   %chunk.0 = mul i32 %i, %threads
   %chunk = add i32 %chunk.0, %thread
-  %exists = icmp ult i32 %chunk, %total
-    %wanted = or i1 %even, %exists
-  br i1 %wanted, label %write.then, label %write.end
+  %exists.0 = icmp ult i32 %chunk, %total
+  %exists = or i1 %even, %exists.0
+  br i1 %exists, label %write.then, label %write.end
 write.then:
   %row = udiv i32 %chunk, %chunks
-  %column.0 = urem i32 %chunk, %chunks
-  %column = mul i32 %column.0, 16
-      %offset = call i32 @lds_offset(i32 %row, i32 %column) ; LDS store offset
+  %k.0 = urem i32 %chunk, %chunks
+  %k = mul i32 %k.0, 16
+      %offset = call i32 @lds_offset(i32 %row, i32 %k) ; LDS store offset
       %at = getelementptr i8, ptr addrspace(3) %tile, i32 %offset
   br i1 %narrow, label %halves.then, label %halves.else
 halves.then:
@@ -157,32 +297,283 @@ i.exit:
   ret void
 }
 
-; ---- region mma -------------------------------------------------------------
+; ---- region load_columns: mnmajor, global -> registers -----------------------
+define internal void @load_columns(ptr addrspace(1) %operand, i32 %origin, i32 %rows, i32 %extent, i32 %depth, i32 %length, i32 %thread, ptr addrspace(5) %registers) #1 {
+entry:
+  %i.slot = alloca i32, addrspace(5)
+  %e.slot = alloca i32, addrspace(5)
+  %tile_k = load i32, ptr addrspace(4) @ws.tile_k
+  %waves_m = load i32, ptr addrspace(4) @ws.waves_m
+  %waves_n = load i32, ptr addrspace(4) @ws.waves_n
+  %quads = udiv i32 %rows, 4
+  %total.0 = udiv i32 %tile_k, 16
+  %total = mul i32 %quads, %total.0
+  %threads.0 = mul i32 %waves_m, %waves_n
+  %threads = mul i32 %threads.0, 64
+  %count.0 = add i32 %total, %threads
+  %count.1 = add i32 %count.0, -1
+  %count = udiv i32 %count.1, %threads
+  %even.0 = urem i32 %total, %threads
+  %even = icmp eq i32 %even.0, 0
+  %origin64 = zext i32 %origin to i64
+  %length64 = zext i32 %length to i64
+  %depth64 = zext i32 %depth to i64
+  %first = mul i64 %depth64, %length64
+  %start = add i64 %first, %origin64
+  %base = getelementptr i8, ptr addrspace(1) %operand, i64 %start
+  store i32 0, ptr addrspace(5) %i.slot
+  br label %i.head
+i.head:
+  %i = load i32, ptr addrspace(5) %i.slot
+  %i.more = icmp ult i32 %i, %count
+  br i1 %i.more, label %i.body, label %i.exit
+i.body:
+  %block.own.0 = mul i32 %i, %threads
+  %block.own = add i32 %block.own.0, %thread
+  %block.kept.0 = sub i32 %total, 1
+  %block.kept = call i32 @llvm.umin.i32(i32 %block.own, i32 %block.kept.0)
+  %block = select i1 %even, i32 %block.own, i32 %block.kept
+  %row.0 = urem i32 %block, %quads
+  %row.1 = mul i32 %row.0, 4
+  %row = add i32 %origin, %row.1
+  %row.kept.0 = sub i32 %extent, 4
+  %row.kept = call i32 @llvm.umin.i32(i32 %row, i32 %row.kept.0) ; global load mask: rows past the operand repeat its last
+  %offset.0 = udiv i32 %block, %quads
+  %offset.1 = mul i32 %offset.0, 16
+  %offset.2 = mul i32 %offset.1, %length
+  %offset.3 = add i32 %offset.2, %row.kept
+  %offset = sub i32 %offset.3, %origin
+    %offset64 = zext i32 %offset to i64
+  store i32 0, ptr addrspace(5) %e.slot
+  br label %e.head
+e.head:
+  %e = load i32, ptr addrspace(5) %e.slot
+  %e.more = icmp ult i32 %e, 16
+  br i1 %e.more, label %e.body, label %e.exit
+e.body:
+  %line = mul i32 %e, %length
+      %line64 = zext i32 %line to i64
+      %line.at = getelementptr i8, ptr addrspace(1) %base, i64 %line64
+      %at = getelementptr i8, ptr addrspace(1) %line.at, i64 %offset64
+      %value = load i32, ptr addrspace(1) %at, align 4
+  %number.0 = mul i32 %i, 16
+  %number = add i32 %number.0, %e
+      %slot = getelementptr i32, ptr addrspace(5) %registers, i32 %number
+      store i32 %value, ptr addrspace(5) %slot, align 4
+  %e.next = add i32 %e, 1
+  store i32 %e.next, ptr addrspace(5) %e.slot
+  br label %e.head, !llvm.loop !1
+e.exit:
+  %i.next = add i32 %i, 1
+  store i32 %i.next, ptr addrspace(5) %i.slot
+  br label %i.head, !llvm.loop !1
+i.exit:
+  ret void
+}
+
+; ---- region store_columns: mnmajor, registers -> LDS, transposed -------------
+define internal void @store_columns(ptr addrspace(5) %registers, ptr addrspace(3) %tile, i32 %rows, i32 %thread) #1 {
+entry:
+  %lines = alloca [16 x i32], align 16, addrspace(5)
+  %i.slot = alloca i32, addrspace(5)
+  %q.slot = alloca i32, addrspace(5)
+  %e.slot = alloca i32, addrspace(5)
+  %tile_k = load i32, ptr addrspace(4) @ws.tile_k
+  %waves_m = load i32, ptr addrspace(4) @ws.waves_m
+  %waves_n = load i32, ptr addrspace(4) @ws.waves_n
+  %lds_pad = load i32, ptr addrspace(4) @ws.lds_pad
+  %quads = udiv i32 %rows, 4
+  %total.0 = udiv i32 %tile_k, 16
+  %total = mul i32 %quads, %total.0
+  %threads.0 = mul i32 %waves_m, %waves_n
+  %threads = mul i32 %threads.0, 64
+  %count.0 = add i32 %total, %threads
+  %count.1 = add i32 %count.0, -1
+  %count = udiv i32 %count.1, %threads
+  %even.0 = urem i32 %total, %threads
+  %even = icmp eq i32 %even.0, 0
+  %narrow = icmp eq i32 %lds_pad, 8
+  store i32 0, ptr addrspace(5) %i.slot
+  br label %i.head
+i.head:
+  %i = load i32, ptr addrspace(5) %i.slot
+  %i.more = icmp ult i32 %i, %count
+  br i1 %i.more, label %i.body, label %i.exit
+i.body:
+    ; 4 x 4 bytes at a time: word e of the four holds rows 0-3 at depth e
+  store i32 0, ptr addrspace(5) %q.slot
+  br label %q.head
+q.head:
+  %q = load i32, ptr addrspace(5) %q.slot
+  %q.more = icmp ult i32 %q, 4
+  br i1 %q.more, label %q.body, label %q.exit
+q.body:
+  %number.0 = mul i32 %i, 16
+  %number.1 = mul i32 %q, 4
+  %number = add i32 %number.0, %number.1
+      %slot = getelementptr i32, ptr addrspace(5) %registers, i32 %number
+      %slot.1 = getelementptr i32, ptr addrspace(5) %slot, i32 1
+      %slot.2 = getelementptr i32, ptr addrspace(5) %slot, i32 2
+      %slot.3 = getelementptr i32, ptr addrspace(5) %slot, i32 3
+      %word.0 = load i32, ptr addrspace(5) %slot, align 4
+      %word.1 = load i32, ptr addrspace(5) %slot.1, align 4
+      %word.2 = load i32, ptr addrspace(5) %slot.2, align 4
+      %word.3 = load i32, ptr addrspace(5) %slot.3, align 4
+      %low.01 = call i32 @llvm.amdgcn.perm(i32 %word.1, i32 %word.0, i32 u0x05010400)
+      %low.23 = call i32 @llvm.amdgcn.perm(i32 %word.3, i32 %word.2, i32 u0x05010400)
+      %high.01 = call i32 @llvm.amdgcn.perm(i32 %word.1, i32 %word.0, i32 u0x07030602)
+      %high.23 = call i32 @llvm.amdgcn.perm(i32 %word.3, i32 %word.2, i32 u0x07030602)
+      %line.0 = call i32 @llvm.amdgcn.perm(i32 %low.23, i32 %low.01, i32 u0x05040100)
+      %line.1 = call i32 @llvm.amdgcn.perm(i32 %low.23, i32 %low.01, i32 u0x07060302)
+      %line.2 = call i32 @llvm.amdgcn.perm(i32 %high.23, i32 %high.01, i32 u0x05040100)
+      %line.3 = call i32 @llvm.amdgcn.perm(i32 %high.23, i32 %high.01, i32 u0x07060302)
+      %out = getelementptr i32, ptr addrspace(5) %lines, i32 %q
+      %out.1 = getelementptr i32, ptr addrspace(5) %out, i32 4
+      %out.2 = getelementptr i32, ptr addrspace(5) %out, i32 8
+      %out.3 = getelementptr i32, ptr addrspace(5) %out, i32 12
+      store i32 %line.0, ptr addrspace(5) %out, align 4
+      store i32 %line.1, ptr addrspace(5) %out.1, align 4
+      store i32 %line.2, ptr addrspace(5) %out.2, align 4
+      store i32 %line.3, ptr addrspace(5) %out.3, align 4
+  %q.next = add i32 %q, 1
+  store i32 %q.next, ptr addrspace(5) %q.slot
+  br label %q.head, !llvm.loop !1
+q.exit:
+  %block.0 = mul i32 %i, %threads
+  %block = add i32 %block.0, %thread
+  %exists.0 = icmp ult i32 %block, %total
+  %exists = or i1 %even, %exists.0
+  br i1 %exists, label %write.then, label %write.end
+write.then:
+  %k.0 = udiv i32 %block, %quads
+  %k = mul i32 %k.0, 16
+  store i32 0, ptr addrspace(5) %e.slot
+  br label %e.head
+e.head:
+  %e = load i32, ptr addrspace(5) %e.slot
+  %e.more = icmp ult i32 %e, 4
+  br i1 %e.more, label %e.body, label %e.exit
+e.body:
+  %row.0 = urem i32 %block, %quads
+  %row.1 = mul i32 %row.0, 4
+  %row = add i32 %row.1, %e
+        %offset = call i32 @lds_offset(i32 %row, i32 %k)
+        %at = getelementptr i8, ptr addrspace(3) %tile, i32 %offset
+  %first = mul i32 %e, 4
+        %chunk.at = getelementptr i32, ptr addrspace(5) %lines, i32 %first
+        %chunk = load <4 x i32>, ptr addrspace(5) %chunk.at, align 16
+  br i1 %narrow, label %halves.then, label %halves.else
+halves.then:
+          store <4 x i32> %chunk, ptr addrspace(3) %at, align 8
+  br label %halves.end
+halves.else:
+          store <4 x i32> %chunk, ptr addrspace(3) %at, align 16
+  br label %halves.end
+halves.end:
+  %e.next = add i32 %e, 1
+  store i32 %e.next, ptr addrspace(5) %e.slot
+  br label %e.head, !llvm.loop !1
+e.exit:
+  br label %write.end
+write.end:
+  %i.next = add i32 %i, 1
+  store i32 %i.next, ptr addrspace(5) %i.slot
+  br label %i.head, !llvm.loop !1
+i.exit:
+  ret void
+}
+
+; ---- region mma: LDS -> partial sums -----------------------------------------
+
+; The operand fragments of one window in k: for each of `count` blocks of rows,
+; lds_read bytes of this lane's row.
+define internal void @read_fragments(ptr addrspace(3) %tile, i32 %first, i32 %count, i32 %k, i32 %lane, ptr addrspace(5) %fragments) #1 {
+entry:
+  %i.slot = alloca i32, addrspace(5)
+  %mfma = load i32, ptr addrspace(4) @ws.mfma
+  %lds_read = load i32, ptr addrspace(4) @ws.lds_read
+  %lane.row = urem i32 %lane, %mfma
+  %wide = icmp eq i32 %lds_read, 16
+  %chunk = and i32 %k, 4294967280
+  %rest = and i32 %k, 15
+  store i32 0, ptr addrspace(5) %i.slot
+  br label %i.head
+i.head:
+  %i = load i32, ptr addrspace(5) %i.slot
+  %i.more = icmp ult i32 %i, %count
+  br i1 %i.more, label %i.body, label %i.exit
+i.body:
+  %row.0 = mul i32 %i, %mfma
+  %row.1 = add i32 %first, %row.0
+  %row = add i32 %row.1, %lane.row
+    %offset = call i32 @lds_offset(i32 %row, i32 %chunk)
+    %chunk.at = getelementptr i8, ptr addrspace(3) %tile, i32 %offset
+  br i1 %wide, label %both.then, label %both.else
+both.then:
+      %pair = load <2 x i64>, ptr addrspace(3) %chunk.at, align 16 ; 16-byte LDS read
+  %number = mul i32 %i, 2
+      %pair.slot = getelementptr i64, ptr addrspace(5) %fragments, i32 %number
+      store <2 x i64> %pair, ptr addrspace(5) %pair.slot, align 16
+  br label %both.end
+both.else:
+      %at = getelementptr i8, ptr addrspace(3) %chunk.at, i32 %rest
+      %one = load i64, ptr addrspace(3) %at, align 8
+      %slot = getelementptr i64, ptr addrspace(5) %fragments, i32 %i
+      store i64 %one, ptr addrspace(5) %slot, align 8
+  br label %both.end
+both.end:
+  %i.next = add i32 %i, 1
+  store i32 %i.next, ptr addrspace(5) %i.slot
+  br label %i.head, !llvm.loop !1
+i.exit:
+  ret void
+}
+
+; partial[block] += a * b, for one block of mfma x mfma.
+define internal void @multiply(i64 %a, i64 %b, ptr addrspace(5) %partial, i32 %block) #1 {
+entry:
+  %mfma = load i32, ptr addrspace(4) @ws.mfma
+  %small = icmp eq i32 %mfma, 16
+  br i1 %small, label %m16.then, label %m16.else
+m16.then:
+    %c16.at = getelementptr <4 x float>, ptr addrspace(5) %partial, i32 %block
+    %c16 = load <4 x float>, ptr addrspace(5) %c16.at, align 16
+    %d16 = call <4 x float> @llvm.amdgcn.mfma.f32.16x16x32.fp8.fp8(i64 %a, i64 %b, <4 x float> %c16, i32 0, i32 0, i32 0) ; matrix instruction
+    store <4 x float> %d16, ptr addrspace(5) %c16.at, align 16
+  br label %m16.end
+m16.else:
+    %c32.at = getelementptr <16 x float>, ptr addrspace(5) %partial, i32 %block
+    %c32 = load <16 x float>, ptr addrspace(5) %c32.at, align 16
+    %d32 = call <16 x float> @llvm.amdgcn.mfma.f32.32x32x16.fp8.fp8(i64 %a, i64 %b, <16 x float> %c32, i32 0, i32 0, i32 0)
+    store <16 x float> %d32, ptr addrspace(5) %c32.at, align 16
+  br label %m16.end
+m16.end:
+  ret void
+}
+
 define internal void @mma(ptr addrspace(3) %a, ptr addrspace(3) %b, i32 %row_a, i32 %row_b, ptr addrspace(5) %partial, i32 %lane) #1 {
 entry:
-  %fragments.a = alloca [16 x i64], align 16, addrspace(5)
-  %fragments.b = alloca [16 x i64], align 16, addrspace(5)
+  %fragments.a = alloca [32 x i64], align 16, addrspace(5)
+  %fragments.b = alloca [32 x i64], align 16, addrspace(5)
   %w.slot = alloca i32, addrspace(5)
+  %h.slot = alloca i32, addrspace(5)
   %i.slot = alloca i32, addrspace(5)
   %j.slot = alloca i32, addrspace(5)
-  %p.slot = alloca i32, addrspace(5)
-  %q.slot = alloca i32, addrspace(5)
   %tile_m = load i32, ptr addrspace(4) @ws.tile_m
   %tile_n = load i32, ptr addrspace(4) @ws.tile_n
   %tile_k = load i32, ptr addrspace(4) @ws.tile_k
   %waves_m = load i32, ptr addrspace(4) @ws.waves_m
   %waves_n = load i32, ptr addrspace(4) @ws.waves_n
   %mfma = load i32, ptr addrspace(4) @ws.mfma
+  %lds_read = load i32, ptr addrspace(4) @ws.lds_read
   %count_m.0 = udiv i32 %tile_m, %waves_m
   %count_m = udiv i32 %count_m.0, %mfma
   %count_n.0 = udiv i32 %tile_n, %waves_n
   %count_n = udiv i32 %count_n.0, %mfma
-  %lane.row = urem i32 %lane, %mfma
-  %lane.k.0 = udiv i32 %lane, %mfma
-  %lane.k = mul i32 %lane.k.0, 8
-  %depth = udiv i32 512, %mfma
+  %halves = udiv i32 %lds_read, 8
+  %depth.0 = udiv i32 64, %mfma
+  %depth = mul i32 %depth.0, %lds_read
   %windows = udiv i32 %tile_k, %depth
-  %small = icmp eq i32 %mfma, 16
   store i32 0, ptr addrspace(5) %w.slot
   br label %w.head
 w.head:
@@ -191,9 +582,18 @@ w.head:
   br i1 %w.more, label %w.body, label %w.exit
 w.body:
   %k.0 = mul i32 %w, %depth
-  %k = add i32 %k.0, %lane.k
-  %k.chunk = and i32 %k, 4294967280
-  %k.rest = and i32 %k, 15
+  %k.1 = udiv i32 %lane, %mfma
+  %k.2 = mul i32 %k.1, %lds_read
+  %k = add i32 %k.0, %k.2
+    call void @read_fragments(ptr addrspace(3) %a, i32 %row_a, i32 %count_m, i32 %k, i32 %lane, ptr addrspace(5) %fragments.a)
+    call void @read_fragments(ptr addrspace(3) %b, i32 %row_b, i32 %count_n, i32 %k, i32 %lane, ptr addrspace(5) %fragments.b)
+  store i32 0, ptr addrspace(5) %h.slot
+  br label %h.head
+h.head:
+  %h = load i32, ptr addrspace(5) %h.slot
+  %h.more = icmp ult i32 %h, %halves
+  br i1 %h.more, label %h.body, label %h.exit
+h.body:
   store i32 0, ptr addrspace(5) %i.slot
   br label %i.head
 i.head:
@@ -201,19 +601,10 @@ i.head:
   %i.more = icmp ult i32 %i, %count_m
   br i1 %i.more, label %i.body, label %i.exit
 i.body:
-  %a.row.0 = mul i32 %i, %mfma
-  %a.row.1 = add i32 %row_a, %a.row.0
-  %a.row = add i32 %a.row.1, %lane.row
-      %a.chunk = call i32 @lds_offset(i32 %a.row, i32 %k.chunk)
-  %a.offset = add i32 %a.chunk, %k.rest
-      %a.at = getelementptr i8, ptr addrspace(3) %a, i32 %a.offset
-      %a.value = load i64, ptr addrspace(3) %a.at, align 8
-      %a.slot = getelementptr i64, ptr addrspace(5) %fragments.a, i32 %i
-      store i64 %a.value, ptr addrspace(5) %a.slot, align 8
-  %i.next = add i32 %i, 1
-  store i32 %i.next, ptr addrspace(5) %i.slot
-  br label %i.head, !llvm.loop !1
-i.exit:
+  %number.a.0 = mul i32 %i, %halves
+  %number.a = add i32 %number.a.0, %h
+        %a.slot = getelementptr i64, ptr addrspace(5) %fragments.a, i32 %number.a
+        %a.value = load i64, ptr addrspace(5) %a.slot, align 8
   store i32 0, ptr addrspace(5) %j.slot
   br label %j.head
 j.head:
@@ -221,61 +612,25 @@ j.head:
   %j.more = icmp ult i32 %j, %count_n
   br i1 %j.more, label %j.body, label %j.exit
 j.body:
-  %b.row.0 = mul i32 %j, %mfma
-  %b.row.1 = add i32 %row_b, %b.row.0
-  %b.row = add i32 %b.row.1, %lane.row
-      %b.chunk = call i32 @lds_offset(i32 %b.row, i32 %k.chunk)
-  %b.offset = add i32 %b.chunk, %k.rest
-      %b.at = getelementptr i8, ptr addrspace(3) %b, i32 %b.offset
-      %b.value = load i64, ptr addrspace(3) %b.at, align 8
-      %b.slot = getelementptr i64, ptr addrspace(5) %fragments.b, i32 %j
-      store i64 %b.value, ptr addrspace(5) %b.slot, align 8
+  %number.b.0 = mul i32 %j, %halves
+  %number.b = add i32 %number.b.0, %h
+          %b.slot = getelementptr i64, ptr addrspace(5) %fragments.b, i32 %number.b
+          %b.value = load i64, ptr addrspace(5) %b.slot, align 8
+  %block.0 = mul i32 %i, %count_n
+  %block = add i32 %block.0, %j
+          call void @multiply(i64 %a.value, i64 %b.value, ptr addrspace(5) %partial, i32 %block)
   %j.next = add i32 %j, 1
   store i32 %j.next, ptr addrspace(5) %j.slot
   br label %j.head, !llvm.loop !1
 j.exit:
-  store i32 0, ptr addrspace(5) %p.slot
-  br label %p.head
-p.head:
-  %p = load i32, ptr addrspace(5) %p.slot
-  %p.more = icmp ult i32 %p, %count_m
-  br i1 %p.more, label %p.body, label %p.exit
-p.body:
-  store i32 0, ptr addrspace(5) %q.slot
-  br label %q.head
-q.head:
-  %q = load i32, ptr addrspace(5) %q.slot
-  %q.more = icmp ult i32 %q, %count_n
-  br i1 %q.more, label %q.body, label %q.exit
-q.body:
-        %x.slot = getelementptr i64, ptr addrspace(5) %fragments.a, i32 %p
-        %y.slot = getelementptr i64, ptr addrspace(5) %fragments.b, i32 %q
-        %x = load i64, ptr addrspace(5) %x.slot, align 8
-        %y = load i64, ptr addrspace(5) %y.slot, align 8
-  %t.0 = mul i32 %p, %count_n
-  %t = add i32 %t.0, %q
-  br i1 %small, label %m16.then, label %m16.else
-m16.then:
-          %c16.at = getelementptr <4 x float>, ptr addrspace(5) %partial, i32 %t
-          %c16 = load <4 x float>, ptr addrspace(5) %c16.at, align 16
-          %d16 = call <4 x float> @llvm.amdgcn.mfma.f32.16x16x32.fp8.fp8(i64 %x, i64 %y, <4 x float> %c16, i32 0, i32 0, i32 0)
-          store <4 x float> %d16, ptr addrspace(5) %c16.at, align 16
-  br label %m16.end
-m16.else:
-          %c32.at = getelementptr <16 x float>, ptr addrspace(5) %partial, i32 %t
-          %c32 = load <16 x float>, ptr addrspace(5) %c32.at, align 16
-          %d32 = call <16 x float> @llvm.amdgcn.mfma.f32.32x32x16.fp8.fp8(i64 %x, i64 %y, <16 x float> %c32, i32 0, i32 0, i32 0)
-          store <16 x float> %d32, ptr addrspace(5) %c32.at, align 16
-  br label %m16.end
-m16.end:
-  %q.next = add i32 %q, 1
-  store i32 %q.next, ptr addrspace(5) %q.slot
-  br label %q.head, !llvm.loop !1
-q.exit:
-  %p.next = add i32 %p, 1
-  store i32 %p.next, ptr addrspace(5) %p.slot
-  br label %p.head, !llvm.loop !1
-p.exit:
+  %i.next = add i32 %i, 1
+  store i32 %i.next, ptr addrspace(5) %i.slot
+  br label %i.head, !llvm.loop !1
+i.exit:
+  %h.next = add i32 %h, 1
+  store i32 %h.next, ptr addrspace(5) %h.slot
+  br label %h.head, !llvm.loop !1
+h.exit:
   %w.next = add i32 %w, 1
   store i32 %w.next, ptr addrspace(5) %w.slot
   br label %w.head, !llvm.loop !1
@@ -283,7 +638,185 @@ w.exit:
   ret void
 }
 
-; ---- region scale -----------------------------------------------------------
+; Above other waves while the matrix unit is fed.
+define internal void @mma_priority(ptr addrspace(3) %a, ptr addrspace(3) %b, i32 %row_a, i32 %row_b, ptr addrspace(5) %partial, i32 %lane) #1 {
+entry:
+  %fragments.a = alloca [32 x i64], align 16, addrspace(5)
+  %fragments.b = alloca [32 x i64], align 16, addrspace(5)
+  %w.slot = alloca i32, addrspace(5)
+  %h.slot = alloca i32, addrspace(5)
+  %i.slot = alloca i32, addrspace(5)
+  %j.slot = alloca i32, addrspace(5)
+  %tile_m = load i32, ptr addrspace(4) @ws.tile_m
+  %tile_n = load i32, ptr addrspace(4) @ws.tile_n
+  %tile_k = load i32, ptr addrspace(4) @ws.tile_k
+  %waves_m = load i32, ptr addrspace(4) @ws.waves_m
+  %waves_n = load i32, ptr addrspace(4) @ws.waves_n
+  %mfma = load i32, ptr addrspace(4) @ws.mfma
+  %lds_read = load i32, ptr addrspace(4) @ws.lds_read
+  %count_m.0 = udiv i32 %tile_m, %waves_m
+  %count_m = udiv i32 %count_m.0, %mfma
+  %count_n.0 = udiv i32 %tile_n, %waves_n
+  %count_n = udiv i32 %count_n.0, %mfma
+  %halves = udiv i32 %lds_read, 8
+  %depth.0 = udiv i32 64, %mfma
+  %depth = mul i32 %depth.0, %lds_read
+  %windows = udiv i32 %tile_k, %depth
+  store i32 0, ptr addrspace(5) %w.slot
+  br label %w.head
+w.head:
+  %w = load i32, ptr addrspace(5) %w.slot
+  %w.more = icmp ult i32 %w, %windows
+  br i1 %w.more, label %w.body, label %w.exit
+w.body:
+  %k.0 = mul i32 %w, %depth
+  %k.1 = udiv i32 %lane, %mfma
+  %k.2 = mul i32 %k.1, %lds_read
+  %k = add i32 %k.0, %k.2
+    call void @read_fragments(ptr addrspace(3) %a, i32 %row_a, i32 %count_m, i32 %k, i32 %lane, ptr addrspace(5) %fragments.a)
+    call void @read_fragments(ptr addrspace(3) %b, i32 %row_b, i32 %count_n, i32 %k, i32 %lane, ptr addrspace(5) %fragments.b)
+    call void @llvm.amdgcn.s.setprio(i16 1)
+  store i32 0, ptr addrspace(5) %h.slot
+  br label %h.head
+h.head:
+  %h = load i32, ptr addrspace(5) %h.slot
+  %h.more = icmp ult i32 %h, %halves
+  br i1 %h.more, label %h.body, label %h.exit
+h.body:
+  store i32 0, ptr addrspace(5) %i.slot
+  br label %i.head
+i.head:
+  %i = load i32, ptr addrspace(5) %i.slot
+  %i.more = icmp ult i32 %i, %count_m
+  br i1 %i.more, label %i.body, label %i.exit
+i.body:
+  %number.a.0 = mul i32 %i, %halves
+  %number.a = add i32 %number.a.0, %h
+        %a.slot = getelementptr i64, ptr addrspace(5) %fragments.a, i32 %number.a
+        %a.value = load i64, ptr addrspace(5) %a.slot, align 8
+  store i32 0, ptr addrspace(5) %j.slot
+  br label %j.head
+j.head:
+  %j = load i32, ptr addrspace(5) %j.slot
+  %j.more = icmp ult i32 %j, %count_n
+  br i1 %j.more, label %j.body, label %j.exit
+j.body:
+  %number.b.0 = mul i32 %j, %halves
+  %number.b = add i32 %number.b.0, %h
+          %b.slot = getelementptr i64, ptr addrspace(5) %fragments.b, i32 %number.b
+          %b.value = load i64, ptr addrspace(5) %b.slot, align 8
+  %block.0 = mul i32 %i, %count_n
+  %block = add i32 %block.0, %j
+          call void @multiply(i64 %a.value, i64 %b.value, ptr addrspace(5) %partial, i32 %block)
+  %j.next = add i32 %j, 1
+  store i32 %j.next, ptr addrspace(5) %j.slot
+  br label %j.head, !llvm.loop !1
+j.exit:
+  %i.next = add i32 %i, 1
+  store i32 %i.next, ptr addrspace(5) %i.slot
+  br label %i.head, !llvm.loop !1
+i.exit:
+  %h.next = add i32 %h, 1
+  store i32 %h.next, ptr addrspace(5) %h.slot
+  br label %h.head, !llvm.loop !1
+h.exit:
+    call void @llvm.amdgcn.s.setprio(i16 0)
+  %w.next = add i32 %w, 1
+  store i32 %w.next, ptr addrspace(5) %w.slot
+  br label %w.head, !llvm.loop !1
+w.exit:
+  ret void
+}
+
+; B's fragments stay, A's come one block of rows at a time.
+define internal void @mma_stationary(ptr addrspace(3) %a, ptr addrspace(3) %b, i32 %row_a, i32 %row_b, ptr addrspace(5) %partial, i32 %lane) #1 {
+entry:
+  %fragments.a = alloca [2 x i64], align 16, addrspace(5)
+  %fragments.b = alloca [32 x i64], align 16, addrspace(5)
+  %w.slot = alloca i32, addrspace(5)
+  %i.slot = alloca i32, addrspace(5)
+  %h.slot = alloca i32, addrspace(5)
+  %j.slot = alloca i32, addrspace(5)
+  %tile_m = load i32, ptr addrspace(4) @ws.tile_m
+  %tile_n = load i32, ptr addrspace(4) @ws.tile_n
+  %tile_k = load i32, ptr addrspace(4) @ws.tile_k
+  %waves_m = load i32, ptr addrspace(4) @ws.waves_m
+  %waves_n = load i32, ptr addrspace(4) @ws.waves_n
+  %mfma = load i32, ptr addrspace(4) @ws.mfma
+  %lds_read = load i32, ptr addrspace(4) @ws.lds_read
+  %count_m.0 = udiv i32 %tile_m, %waves_m
+  %count_m = udiv i32 %count_m.0, %mfma
+  %count_n.0 = udiv i32 %tile_n, %waves_n
+  %count_n = udiv i32 %count_n.0, %mfma
+  %halves = udiv i32 %lds_read, 8
+  %depth.0 = udiv i32 64, %mfma
+  %depth = mul i32 %depth.0, %lds_read
+  %windows = udiv i32 %tile_k, %depth
+  store i32 0, ptr addrspace(5) %w.slot
+  br label %w.head
+w.head:
+  %w = load i32, ptr addrspace(5) %w.slot
+  %w.more = icmp ult i32 %w, %windows
+  br i1 %w.more, label %w.body, label %w.exit
+w.body:
+  %k.0 = mul i32 %w, %depth
+  %k.1 = udiv i32 %lane, %mfma
+  %k.2 = mul i32 %k.1, %lds_read
+  %k = add i32 %k.0, %k.2
+    call void @read_fragments(ptr addrspace(3) %b, i32 %row_b, i32 %count_n, i32 %k, i32 %lane, ptr addrspace(5) %fragments.b)
+  store i32 0, ptr addrspace(5) %i.slot
+  br label %i.head
+i.head:
+  %i = load i32, ptr addrspace(5) %i.slot
+  %i.more = icmp ult i32 %i, %count_m
+  br i1 %i.more, label %i.body, label %i.exit
+i.body:
+  %row.0 = mul i32 %i, %mfma
+  %row = add i32 %row_a, %row.0
+      call void @read_fragments(ptr addrspace(3) %a, i32 %row, i32 1, i32 %k, i32 %lane, ptr addrspace(5) %fragments.a)
+  store i32 0, ptr addrspace(5) %h.slot
+  br label %h.head
+h.head:
+  %h = load i32, ptr addrspace(5) %h.slot
+  %h.more = icmp ult i32 %h, %halves
+  br i1 %h.more, label %h.body, label %h.exit
+h.body:
+        %a.slot = getelementptr i64, ptr addrspace(5) %fragments.a, i32 %h
+        %a.value = load i64, ptr addrspace(5) %a.slot, align 8
+  store i32 0, ptr addrspace(5) %j.slot
+  br label %j.head
+j.head:
+  %j = load i32, ptr addrspace(5) %j.slot
+  %j.more = icmp ult i32 %j, %count_n
+  br i1 %j.more, label %j.body, label %j.exit
+j.body:
+  %number.b.0 = mul i32 %j, %halves
+  %number.b = add i32 %number.b.0, %h
+          %b.slot = getelementptr i64, ptr addrspace(5) %fragments.b, i32 %number.b
+          %b.value = load i64, ptr addrspace(5) %b.slot, align 8
+  %block.0 = mul i32 %i, %count_n
+  %block = add i32 %block.0, %j
+          call void @multiply(i64 %a.value, i64 %b.value, ptr addrspace(5) %partial, i32 %block)
+  %j.next = add i32 %j, 1
+  store i32 %j.next, ptr addrspace(5) %j.slot
+  br label %j.head, !llvm.loop !1
+j.exit:
+  %h.next = add i32 %h, 1
+  store i32 %h.next, ptr addrspace(5) %h.slot
+  br label %h.head, !llvm.loop !1
+h.exit:
+  %i.next = add i32 %i, 1
+  store i32 %i.next, ptr addrspace(5) %i.slot
+  br label %i.head, !llvm.loop !1
+i.exit:
+  %w.next = add i32 %w, 1
+  store i32 %w.next, ptr addrspace(5) %w.slot
+  br label %w.head, !llvm.loop !1
+w.exit:
+  ret void
+}
+
+; ---- region scale: partial sums -> running sums ------------------------------
 define internal void @scale(ptr addrspace(5) %running, ptr addrspace(5) %partial, ptr addrspace(3) %a_scales, ptr addrspace(3) %b_scales, i32 %row, i32 %column, i32 %lane) #1 {
 entry:
   %i.slot = alloca i32, addrspace(5)
@@ -338,16 +871,16 @@ j.body:
         %bs.one = insertelement <4 x float> poison, float %bs, i32 0
         %bs.all = shufflevector <4 x float> %bs.one, <4 x float> poison, <4 x i32> zeroinitializer
         %factor = fmul <4 x float> %as, %bs.all
-  %t.0 = mul i32 %i, %count_n
-  %t.1 = add i32 %t.0, %j
-  %t.2 = mul i32 %t.1, %quads
-  %t = add i32 %t.2, %g
-        %p.at = getelementptr <4 x float>, ptr addrspace(5) %partial, i32 %t
-        %r.at = getelementptr <4 x float>, ptr addrspace(5) %running, i32 %t
-        %p = load <4 x float>, ptr addrspace(5) %p.at, align 16
-        %sum = load <4 x float>, ptr addrspace(5) %r.at, align 16
-        %sum.next = call <4 x float> @llvm.fmuladd.v4f32(<4 x float> %p, <4 x float> %factor, <4 x float> %sum)
-        store <4 x float> %sum.next, ptr addrspace(5) %r.at, align 16
+  %quad.0 = mul i32 %i, %count_n
+  %quad.1 = add i32 %quad.0, %j
+  %quad.2 = mul i32 %quad.1, %quads
+  %quad = add i32 %quad.2, %g
+        %part.at = getelementptr <4 x float>, ptr addrspace(5) %partial, i32 %quad
+        %sum.at = getelementptr <4 x float>, ptr addrspace(5) %running, i32 %quad
+        %part = load <4 x float>, ptr addrspace(5) %part.at, align 16
+        %sum = load <4 x float>, ptr addrspace(5) %sum.at, align 16
+        %sum.next = call <4 x float> @llvm.fmuladd.v4f32(<4 x float> %part, <4 x float> %factor, <4 x float> %sum)
+        store <4 x float> %sum.next, ptr addrspace(5) %sum.at, align 16
   %j.next = add i32 %j, 1
   store i32 %j.next, ptr addrspace(5) %j.slot
   br label %j.head, !llvm.loop !1
@@ -363,8 +896,520 @@ i.exit:
   ret void
 }
 
-; ---- region store_c ---------------------------------------------------------
+; One fused multiply-add per element instead of packed pairs.
+define internal void @scale_elements(ptr addrspace(5) %running, ptr addrspace(5) %partial, ptr addrspace(3) %a_scales, ptr addrspace(3) %b_scales, i32 %row, i32 %column, i32 %lane) #1 {
+entry:
+  %i.slot = alloca i32, addrspace(5)
+  %g.slot = alloca i32, addrspace(5)
+  %j.slot = alloca i32, addrspace(5)
+  %e.slot = alloca i32, addrspace(5)
+  %tile_m = load i32, ptr addrspace(4) @ws.tile_m
+  %tile_n = load i32, ptr addrspace(4) @ws.tile_n
+  %waves_m = load i32, ptr addrspace(4) @ws.waves_m
+  %waves_n = load i32, ptr addrspace(4) @ws.waves_n
+  %mfma = load i32, ptr addrspace(4) @ws.mfma
+  %count_m.0 = udiv i32 %tile_m, %waves_m
+  %count_m = udiv i32 %count_m.0, %mfma
+  %count_n.0 = udiv i32 %tile_n, %waves_n
+  %count_n = udiv i32 %count_n.0, %mfma
+  %quads.0 = mul i32 %mfma, %mfma
+  %quads = udiv i32 %quads.0, 256
+  %lane.row.0 = udiv i32 %lane, %mfma
+  %lane.row = mul i32 %lane.row.0, 4
+  store i32 0, ptr addrspace(5) %i.slot
+  br label %i.head
+i.head:
+  %i = load i32, ptr addrspace(5) %i.slot
+  %i.more = icmp ult i32 %i, %count_m
+  br i1 %i.more, label %i.body, label %i.exit
+i.body:
+  store i32 0, ptr addrspace(5) %g.slot
+  br label %g.head
+g.head:
+  %g = load i32, ptr addrspace(5) %g.slot
+  %g.more = icmp ult i32 %g, %quads
+  br i1 %g.more, label %g.body, label %g.exit
+g.body:
+  store i32 0, ptr addrspace(5) %j.slot
+  br label %j.head
+j.head:
+  %j = load i32, ptr addrspace(5) %j.slot
+  %j.more = icmp ult i32 %j, %count_n
+  br i1 %j.more, label %j.body, label %j.exit
+j.body:
+  %block.0 = mul i32 %j, %mfma
+  %block.1 = add i32 %column, %block.0
+  %block = udiv i32 %block.1, 128
+        %bs.at = getelementptr float, ptr addrspace(3) %b_scales, i32 %block
+        %bs = load float, ptr addrspace(3) %bs.at, align 4
+  store i32 0, ptr addrspace(5) %e.slot
+  br label %e.head
+e.head:
+  %e = load i32, ptr addrspace(5) %e.slot
+  %e.more = icmp ult i32 %e, 4
+  br i1 %e.more, label %e.body, label %e.exit
+e.body:
+  %r.0 = mul i32 %i, %mfma
+  %r.1 = add i32 %row, %r.0
+  %r.2 = mul i32 %g, 8
+  %r.3 = add i32 %r.1, %r.2
+  %r.4 = add i32 %r.3, %lane.row
+  %r = add i32 %r.4, %e
+          %as.at = getelementptr float, ptr addrspace(3) %a_scales, i32 %r
+          %as = load float, ptr addrspace(3) %as.at, align 4
+          %factor = fmul float %as, %bs
+  %number.0 = mul i32 %i, %count_n
+  %number.1 = add i32 %number.0, %j
+  %number.2 = mul i32 %number.1, %quads
+  %number.3 = add i32 %number.2, %g
+  %number.4 = mul i32 %number.3, 4
+  %number = add i32 %number.4, %e
+          %part.at = getelementptr float, ptr addrspace(5) %partial, i32 %number
+          %sum.at = getelementptr float, ptr addrspace(5) %running, i32 %number
+          %part = load float, ptr addrspace(5) %part.at, align 4
+          %sum = load float, ptr addrspace(5) %sum.at, align 4
+          %sum.next = call float @llvm.fma.f32(float %part, float %factor, float %sum)
+          store float %sum.next, ptr addrspace(5) %sum.at, align 4
+  %e.next = add i32 %e, 1
+  store i32 %e.next, ptr addrspace(5) %e.slot
+  br label %e.head, !llvm.loop !1
+e.exit:
+  %j.next = add i32 %j, 1
+  store i32 %j.next, ptr addrspace(5) %j.slot
+  br label %j.head, !llvm.loop !1
+j.exit:
+  %g.next = add i32 %g, 1
+  store i32 %g.next, ptr addrspace(5) %g.slot
+  br label %g.head, !llvm.loop !1
+g.exit:
+  %i.next = add i32 %i, 1
+  store i32 %i.next, ptr addrspace(5) %i.slot
+  br label %i.head, !llvm.loop !1
+i.exit:
+  ret void
+}
+
+; B's scale goes onto the partial sum first, A's into the addition: no products
+; of scales to keep, one more packed multiplication per pair.
+define internal void @scale_twice(ptr addrspace(5) %running, ptr addrspace(5) %partial, ptr addrspace(3) %a_scales, ptr addrspace(3) %b_scales, i32 %row, i32 %column, i32 %lane) #1 {
+entry:
+  %j.slot = alloca i32, addrspace(5)
+  %i.slot = alloca i32, addrspace(5)
+  %g.slot = alloca i32, addrspace(5)
+  %tile_m = load i32, ptr addrspace(4) @ws.tile_m
+  %tile_n = load i32, ptr addrspace(4) @ws.tile_n
+  %waves_m = load i32, ptr addrspace(4) @ws.waves_m
+  %waves_n = load i32, ptr addrspace(4) @ws.waves_n
+  %mfma = load i32, ptr addrspace(4) @ws.mfma
+  %count_m.0 = udiv i32 %tile_m, %waves_m
+  %count_m = udiv i32 %count_m.0, %mfma
+  %count_n.0 = udiv i32 %tile_n, %waves_n
+  %count_n = udiv i32 %count_n.0, %mfma
+  %quads.0 = mul i32 %mfma, %mfma
+  %quads = udiv i32 %quads.0, 256
+  %lane.row.0 = udiv i32 %lane, %mfma
+  %lane.row = mul i32 %lane.row.0, 4
+  store i32 0, ptr addrspace(5) %j.slot
+  br label %j.head
+j.head:
+  %j = load i32, ptr addrspace(5) %j.slot
+  %j.more = icmp ult i32 %j, %count_n
+  br i1 %j.more, label %j.body, label %j.exit
+j.body:
+  %block.0 = mul i32 %j, %mfma
+  %block.1 = add i32 %column, %block.0
+  %block = udiv i32 %block.1, 128
+    %bs.at = getelementptr float, ptr addrspace(3) %b_scales, i32 %block
+    %bs = load float, ptr addrspace(3) %bs.at, align 4
+    %bs.one = insertelement <4 x float> poison, float %bs, i32 0
+    %bs.all = shufflevector <4 x float> %bs.one, <4 x float> poison, <4 x i32> zeroinitializer
+  store i32 0, ptr addrspace(5) %i.slot
+  br label %i.head
+i.head:
+  %i = load i32, ptr addrspace(5) %i.slot
+  %i.more = icmp ult i32 %i, %count_m
+  br i1 %i.more, label %i.body, label %i.exit
+i.body:
+  store i32 0, ptr addrspace(5) %g.slot
+  br label %g.head
+g.head:
+  %g = load i32, ptr addrspace(5) %g.slot
+  %g.more = icmp ult i32 %g, %quads
+  br i1 %g.more, label %g.body, label %g.exit
+g.body:
+  %r.0 = mul i32 %i, %mfma
+  %r.1 = add i32 %row, %r.0
+  %r.2 = mul i32 %g, 8
+  %r.3 = add i32 %r.1, %r.2
+  %r = add i32 %r.3, %lane.row
+        %as.at = getelementptr float, ptr addrspace(3) %a_scales, i32 %r
+        %as = load <4 x float>, ptr addrspace(3) %as.at, align 16
+  %quad.0 = mul i32 %i, %count_n
+  %quad.1 = add i32 %quad.0, %j
+  %quad.2 = mul i32 %quad.1, %quads
+  %quad = add i32 %quad.2, %g
+        %part.at = getelementptr <4 x float>, ptr addrspace(5) %partial, i32 %quad
+        %sum.at = getelementptr <4 x float>, ptr addrspace(5) %running, i32 %quad
+        %part = load <4 x float>, ptr addrspace(5) %part.at, align 16
+        %sum = load <4 x float>, ptr addrspace(5) %sum.at, align 16
+        %scaled = fmul <4 x float> %part, %bs.all
+        %sum.next = call <4 x float> @llvm.fmuladd.v4f32(<4 x float> %scaled, <4 x float> %as, <4 x float> %sum)
+        store <4 x float> %sum.next, ptr addrspace(5) %sum.at, align 16
+  %g.next = add i32 %g, 1
+  store i32 %g.next, ptr addrspace(5) %g.slot
+  br label %g.head, !llvm.loop !1
+g.exit:
+  %i.next = add i32 %i, 1
+  store i32 %i.next, ptr addrspace(5) %i.slot
+  br label %i.head, !llvm.loop !1
+i.exit:
+  %j.next = add i32 %j, 1
+  store i32 %j.next, ptr addrspace(5) %j.slot
+  br label %j.head, !llvm.loop !1
+j.exit:
+  ret void
+}
+
+; ---- region store_c: running sums -> C ---------------------------------------
 define internal void @store_c(ptr addrspace(5) %running, ptr addrspace(1) %c, i32 %row, i32 %column, i32 %m, i32 %n, i32 %lane) #1 {
+entry:
+  %i.slot = alloca i32, addrspace(5)
+  %g.slot = alloca i32, addrspace(5)
+  %j.slot = alloca i32, addrspace(5)
+  %e.slot = alloca i32, addrspace(5)
+  %tile_m = load i32, ptr addrspace(4) @ws.tile_m
+  %tile_n = load i32, ptr addrspace(4) @ws.tile_n
+  %waves_m = load i32, ptr addrspace(4) @ws.waves_m
+  %waves_n = load i32, ptr addrspace(4) @ws.waves_n
+  %mfma = load i32, ptr addrspace(4) @ws.mfma
+  %nontemporal = load i32, ptr addrspace(4) @ws.nontemporal
+  %count_m.0 = udiv i32 %tile_m, %waves_m
+  %count_m = udiv i32 %count_m.0, %mfma
+  %count_n.0 = udiv i32 %tile_n, %waves_n
+  %count_n = udiv i32 %count_n.0, %mfma
+  %quads.0 = mul i32 %mfma, %mfma
+  %quads = udiv i32 %quads.0, 256
+  %lane.row.0 = udiv i32 %lane, %mfma
+  %lane.row = mul i32 %lane.row.0, 4
+  %lane.column = urem i32 %lane, %mfma
+  %stream = icmp eq i32 %nontemporal, 1
+  %n64 = zext i32 %n to i64
+  store i32 0, ptr addrspace(5) %i.slot
+  br label %i.head
+i.head:
+  %i = load i32, ptr addrspace(5) %i.slot
+  %i.more = icmp ult i32 %i, %count_m
+  br i1 %i.more, label %i.body, label %i.exit
+i.body:
+  store i32 0, ptr addrspace(5) %g.slot
+  br label %g.head
+g.head:
+  %g = load i32, ptr addrspace(5) %g.slot
+  %g.more = icmp ult i32 %g, %quads
+  br i1 %g.more, label %g.body, label %g.exit
+g.body:
+  store i32 0, ptr addrspace(5) %j.slot
+  br label %j.head
+j.head:
+  %j = load i32, ptr addrspace(5) %j.slot
+  %j.more = icmp ult i32 %j, %count_n
+  br i1 %j.more, label %j.body, label %j.exit
+j.body:
+  %quad.0 = mul i32 %i, %count_n
+  %quad.1 = add i32 %quad.0, %j
+  %quad.2 = mul i32 %quad.1, %quads
+  %quad = add i32 %quad.2, %g
+        %sum.at = getelementptr <4 x float>, ptr addrspace(5) %running, i32 %quad
+        %sum = load <4 x float>, ptr addrspace(5) %sum.at, align 16
+        %rounded = fptrunc <4 x float> %sum to <4 x bfloat>
+  %r.0 = mul i32 %i, %mfma
+  %r.1 = add i32 %row, %r.0
+  %r.2 = mul i32 %g, 8
+  %r.3 = add i32 %r.1, %r.2
+  %r = add i32 %r.3, %lane.row
+  %s.0 = mul i32 %j, %mfma
+  %s.1 = add i32 %column, %s.0
+  %s = add i32 %s.1, %lane.column
+  %inside.0 = icmp ult i32 %r, %m
+  %inside.1 = icmp ult i32 %s, %n
+  %inside = and i1 %inside.0, %inside.1 ; global store mask
+  br i1 %inside, label %write.then, label %write.end
+write.then:
+          %s64 = zext i32 %s to i64
+  store i32 0, ptr addrspace(5) %e.slot
+  br label %e.head
+e.head:
+  %e = load i32, ptr addrspace(5) %e.slot
+  %e.more = icmp ult i32 %e, 4
+  br i1 %e.more, label %e.body, label %e.exit
+e.body:
+  %line = add i32 %r, %e
+            %line64 = zext i32 %line to i64
+            %start = mul i64 %line64, %n64
+            %offset = add i64 %start, %s64
+            %at = getelementptr bfloat, ptr addrspace(1) %c, i64 %offset
+            %value = extractelement <4 x bfloat> %rounded, i32 %e
+  br i1 %stream, label %past.then, label %past.else
+past.then:
+              store bfloat %value, ptr addrspace(1) %at, align 2, !nontemporal !53
+  br label %past.end
+past.else:
+              store bfloat %value, ptr addrspace(1) %at, align 2
+  br label %past.end
+past.end:
+  %e.next = add i32 %e, 1
+  store i32 %e.next, ptr addrspace(5) %e.slot
+  br label %e.head, !llvm.loop !1
+e.exit:
+  br label %write.end
+write.end:
+  %j.next = add i32 %j, 1
+  store i32 %j.next, ptr addrspace(5) %j.slot
+  br label %j.head, !llvm.loop !1
+j.exit:
+  %g.next = add i32 %g, 1
+  store i32 %g.next, ptr addrspace(5) %g.slot
+  br label %g.head, !llvm.loop !1
+g.exit:
+  %i.next = add i32 %i, 1
+  store i32 %i.next, ptr addrspace(5) %i.slot
+  br label %i.head, !llvm.loop !1
+i.exit:
+  ret void
+}
+
+; Rounding in integers: sums are finite as long as inputs and scales are, so NaN
+; needs no care; an infinite sum stays infinite.
+define internal void @store_c_integer(ptr addrspace(5) %running, ptr addrspace(1) %c, i32 %row, i32 %column, i32 %m, i32 %n, i32 %lane) #1 {
+entry:
+  %i.slot = alloca i32, addrspace(5)
+  %g.slot = alloca i32, addrspace(5)
+  %j.slot = alloca i32, addrspace(5)
+  %e.slot = alloca i32, addrspace(5)
+  %tile_m = load i32, ptr addrspace(4) @ws.tile_m
+  %tile_n = load i32, ptr addrspace(4) @ws.tile_n
+  %waves_m = load i32, ptr addrspace(4) @ws.waves_m
+  %waves_n = load i32, ptr addrspace(4) @ws.waves_n
+  %mfma = load i32, ptr addrspace(4) @ws.mfma
+  %nontemporal = load i32, ptr addrspace(4) @ws.nontemporal
+  %count_m.0 = udiv i32 %tile_m, %waves_m
+  %count_m = udiv i32 %count_m.0, %mfma
+  %count_n.0 = udiv i32 %tile_n, %waves_n
+  %count_n = udiv i32 %count_n.0, %mfma
+  %quads.0 = mul i32 %mfma, %mfma
+  %quads = udiv i32 %quads.0, 256
+  %lane.row.0 = udiv i32 %lane, %mfma
+  %lane.row = mul i32 %lane.row.0, 4
+  %lane.column = urem i32 %lane, %mfma
+  %stream = icmp eq i32 %nontemporal, 1
+  %n64 = zext i32 %n to i64
+  store i32 0, ptr addrspace(5) %i.slot
+  br label %i.head
+i.head:
+  %i = load i32, ptr addrspace(5) %i.slot
+  %i.more = icmp ult i32 %i, %count_m
+  br i1 %i.more, label %i.body, label %i.exit
+i.body:
+  store i32 0, ptr addrspace(5) %g.slot
+  br label %g.head
+g.head:
+  %g = load i32, ptr addrspace(5) %g.slot
+  %g.more = icmp ult i32 %g, %quads
+  br i1 %g.more, label %g.body, label %g.exit
+g.body:
+  store i32 0, ptr addrspace(5) %j.slot
+  br label %j.head
+j.head:
+  %j = load i32, ptr addrspace(5) %j.slot
+  %j.more = icmp ult i32 %j, %count_n
+  br i1 %j.more, label %j.body, label %j.exit
+j.body:
+  %r.0 = mul i32 %i, %mfma
+  %r.1 = add i32 %row, %r.0
+  %r.2 = mul i32 %g, 8
+  %r.3 = add i32 %r.1, %r.2
+  %r = add i32 %r.3, %lane.row
+  %s.0 = mul i32 %j, %mfma
+  %s.1 = add i32 %column, %s.0
+  %s = add i32 %s.1, %lane.column
+  %inside.0 = icmp ult i32 %r, %m
+  %inside.1 = icmp ult i32 %s, %n
+  %inside = and i1 %inside.0, %inside.1
+  br i1 %inside, label %write.then, label %write.end
+write.then:
+          %s64 = zext i32 %s to i64
+  store i32 0, ptr addrspace(5) %e.slot
+  br label %e.head
+e.head:
+  %e = load i32, ptr addrspace(5) %e.slot
+  %e.more = icmp ult i32 %e, 4
+  br i1 %e.more, label %e.body, label %e.exit
+e.body:
+  %number.0 = mul i32 %i, %count_n
+  %number.1 = add i32 %number.0, %j
+  %number.2 = mul i32 %number.1, %quads
+  %number.3 = add i32 %number.2, %g
+  %number.4 = mul i32 %number.3, 4
+  %number = add i32 %number.4, %e
+            %bits.at = getelementptr i32, ptr addrspace(5) %running, i32 %number
+            %bits = load i32, ptr addrspace(5) %bits.at, align 4
+  %rounded.0 = add i32 %bits, 32767
+  %rounded.1 = lshr i32 %bits, 16
+  %rounded.2 = and i32 %rounded.1, 1
+  %rounded.3 = add i32 %rounded.0, %rounded.2
+  %rounded = lshr i32 %rounded.3, 16
+            %value = trunc i32 %rounded to i16
+  %line = add i32 %r, %e
+            %line64 = zext i32 %line to i64
+            %start = mul i64 %line64, %n64
+            %offset = add i64 %start, %s64
+            %at = getelementptr i16, ptr addrspace(1) %c, i64 %offset
+  br i1 %stream, label %past.then, label %past.else
+past.then:
+              store i16 %value, ptr addrspace(1) %at, align 2, !nontemporal !53
+  br label %past.end
+past.else:
+              store i16 %value, ptr addrspace(1) %at, align 2
+  br label %past.end
+past.end:
+  %e.next = add i32 %e, 1
+  store i32 %e.next, ptr addrspace(5) %e.slot
+  br label %e.head, !llvm.loop !1
+e.exit:
+  br label %write.end
+write.end:
+  %j.next = add i32 %j, 1
+  store i32 %j.next, ptr addrspace(5) %j.slot
+  br label %j.head, !llvm.loop !1
+j.exit:
+  %g.next = add i32 %g, 1
+  store i32 %g.next, ptr addrspace(5) %g.slot
+  br label %g.head, !llvm.loop !1
+g.exit:
+  %i.next = add i32 %i, 1
+  store i32 %i.next, ptr addrspace(5) %i.slot
+  br label %i.head, !llvm.loop !1
+i.exit:
+  ret void
+}
+
+; Lanes of neighbouring columns swap halves, so that each stores two columns of
+; two rows in words: the even lane rows 0 and 2 of the four, the odd one 1 and 3.
+define internal void @store_c_pairs(ptr addrspace(5) %running, ptr addrspace(1) %c, i32 %row, i32 %column, i32 %m, i32 %n, i32 %lane) #1 {
+entry:
+  %i.slot = alloca i32, addrspace(5)
+  %g.slot = alloca i32, addrspace(5)
+  %j.slot = alloca i32, addrspace(5)
+  %tile_m = load i32, ptr addrspace(4) @ws.tile_m
+  %tile_n = load i32, ptr addrspace(4) @ws.tile_n
+  %waves_m = load i32, ptr addrspace(4) @ws.waves_m
+  %waves_n = load i32, ptr addrspace(4) @ws.waves_n
+  %mfma = load i32, ptr addrspace(4) @ws.mfma
+  %nontemporal = load i32, ptr addrspace(4) @ws.nontemporal
+  %count_m.0 = udiv i32 %tile_m, %waves_m
+  %count_m = udiv i32 %count_m.0, %mfma
+  %count_n.0 = udiv i32 %tile_n, %waves_n
+  %count_n = udiv i32 %count_n.0, %mfma
+  %quads.0 = mul i32 %mfma, %mfma
+  %quads = udiv i32 %quads.0, 256
+  %parity = and i32 %lane, 1
+  %is.odd = icmp eq i32 %parity, 1
+  %lane.row.0 = udiv i32 %lane, %mfma
+  %lane.row = mul i32 %lane.row.0, 4
+  %lane.column.0 = urem i32 %lane, %mfma
+  %lane.column = sub i32 %lane.column.0, %parity
+  %stream = icmp eq i32 %nontemporal, 1
+  %n64 = zext i32 %n to i64
+  store i32 0, ptr addrspace(5) %i.slot
+  br label %i.head
+i.head:
+  %i = load i32, ptr addrspace(5) %i.slot
+  %i.more = icmp ult i32 %i, %count_m
+  br i1 %i.more, label %i.body, label %i.exit
+i.body:
+  store i32 0, ptr addrspace(5) %g.slot
+  br label %g.head
+g.head:
+  %g = load i32, ptr addrspace(5) %g.slot
+  %g.more = icmp ult i32 %g, %quads
+  br i1 %g.more, label %g.body, label %g.exit
+g.body:
+  store i32 0, ptr addrspace(5) %j.slot
+  br label %j.head
+j.head:
+  %j = load i32, ptr addrspace(5) %j.slot
+  %j.more = icmp ult i32 %j, %count_n
+  br i1 %j.more, label %j.body, label %j.exit
+j.body:
+  %quad.0 = mul i32 %i, %count_n
+  %quad.1 = add i32 %quad.0, %j
+  %quad.2 = mul i32 %quad.1, %quads
+  %quad = add i32 %quad.2, %g
+        %sum.at = getelementptr <4 x float>, ptr addrspace(5) %running, i32 %quad
+        %sum = load <4 x float>, ptr addrspace(5) %sum.at, align 16
+        %rounded = fptrunc <4 x float> %sum to <4 x bfloat>
+        %words = bitcast <4 x bfloat> %rounded to <2 x i32>
+        %rows.01 = extractelement <2 x i32> %words, i32 0
+        %rows.23 = extractelement <2 x i32> %words, i32 1
+        %rows.02 = call i32 @llvm.amdgcn.perm(i32 %rows.23, i32 %rows.01, i32 u0x05040100)
+        %rows.13 = call i32 @llvm.amdgcn.perm(i32 %rows.23, i32 %rows.01, i32 u0x07060302)
+  %kept = select i1 %is.odd, i32 %rows.13, i32 %rows.02
+  %given = select i1 %is.odd, i32 %rows.02, i32 %rows.13
+        %taken = call i32 @llvm.amdgcn.update.dpp.i32(i32 poison, i32 %given, i32 177, i32 15, i32 15, i1 true)
+  %left = select i1 %is.odd, i32 %taken, i32 %kept
+  %right = select i1 %is.odd, i32 %kept, i32 %taken
+  %r.0 = mul i32 %i, %mfma
+  %r.1 = add i32 %row, %r.0
+  %r.2 = mul i32 %g, 8
+  %r.3 = add i32 %r.1, %r.2
+  %r.4 = add i32 %r.3, %lane.row
+  %r = add i32 %r.4, %parity
+  %s.0 = mul i32 %j, %mfma
+  %s.1 = add i32 %column, %s.0
+  %s = add i32 %s.1, %lane.column
+  %inside.0 = icmp ult i32 %r, %m
+  %inside.1 = icmp ult i32 %s, %n
+  %inside = and i1 %inside.0, %inside.1
+  br i1 %inside, label %write.then, label %write.end
+write.then:
+          %upper = call i32 @llvm.amdgcn.perm(i32 %right, i32 %left, i32 u0x05040100)
+          %lower = call i32 @llvm.amdgcn.perm(i32 %right, i32 %left, i32 u0x07060302)
+          %r64 = zext i32 %r to i64
+          %s64 = zext i32 %s to i64
+          %start = mul i64 %r64, %n64
+          %offset = add i64 %start, %s64
+          %upper.at = getelementptr bfloat, ptr addrspace(1) %c, i64 %offset
+          %skip = mul i64 %n64, 2
+          %lower.at = getelementptr bfloat, ptr addrspace(1) %upper.at, i64 %skip
+  br i1 %stream, label %past.then, label %past.else
+past.then:
+            store i32 %upper, ptr addrspace(1) %upper.at, align 4, !nontemporal !53
+            store i32 %lower, ptr addrspace(1) %lower.at, align 4, !nontemporal !53
+  br label %past.end
+past.else:
+            store i32 %upper, ptr addrspace(1) %upper.at, align 4
+            store i32 %lower, ptr addrspace(1) %lower.at, align 4
+  br label %past.end
+past.end:
+  br label %write.end
+write.end:
+  %j.next = add i32 %j, 1
+  store i32 %j.next, ptr addrspace(5) %j.slot
+  br label %j.head, !llvm.loop !1
+j.exit:
+  %g.next = add i32 %g, 1
+  store i32 %g.next, ptr addrspace(5) %g.slot
+  br label %g.head, !llvm.loop !1
+g.exit:
+  %i.next = add i32 %i, 1
+  store i32 %i.next, ptr addrspace(5) %i.slot
+  br label %i.head, !llvm.loop !1
+i.exit:
+  ret void
+}
+
+; ---- region store_partials: running sums -> workspace ------------------------
+define internal void @store_partials(ptr addrspace(5) %running, ptr addrspace(1) %slice, i32 %row, i32 %column, i32 %m, i32 %n, i32 %lane) #1 {
 entry:
   %i.slot = alloca i32, addrspace(5)
   %g.slot = alloca i32, addrspace(5)
@@ -416,16 +1461,10 @@ j.body:
   %s = add i32 %s.1, %lane.column
   %inside.0 = icmp ult i32 %r, %m
   %inside.1 = icmp ult i32 %s, %n
-  %inside = and i1 %inside.0, %inside.1 ; global store mask
+  %inside = and i1 %inside.0, %inside.1
   br i1 %inside, label %write.then, label %write.end
 write.then:
-  %t.0 = mul i32 %i, %count_n
-  %t.1 = add i32 %t.0, %j
-  %t.2 = mul i32 %t.1, %quads
-  %t = add i32 %t.2, %g
-          %sum.at = getelementptr <4 x float>, ptr addrspace(5) %running, i32 %t
-          %sum = load <4 x float>, ptr addrspace(5) %sum.at, align 16
-          %rounded = fptrunc <4 x float> %sum to <4 x bfloat>
+          %s64 = zext i32 %s to i64
   store i32 0, ptr addrspace(5) %e.slot
   br label %e.head
 e.head:
@@ -433,14 +1472,20 @@ e.head:
   %e.more = icmp ult i32 %e, 4
   br i1 %e.more, label %e.body, label %e.exit
 e.body:
-  %re = add i32 %r, %e
-            %re64 = zext i32 %re to i64
-            %s64 = zext i32 %s to i64
-            %line = mul i64 %re64, %n64
-            %offset = add i64 %line, %s64
-            %value = extractelement <4 x bfloat> %rounded, i32 %e
-            %at = getelementptr bfloat, ptr addrspace(1) %c, i64 %offset
-            store bfloat %value, ptr addrspace(1) %at, align 2
+  %number.0 = mul i32 %i, %count_n
+  %number.1 = add i32 %number.0, %j
+  %number.2 = mul i32 %number.1, %quads
+  %number.3 = add i32 %number.2, %g
+  %number.4 = mul i32 %number.3, 4
+  %number = add i32 %number.4, %e
+            %sum.at = getelementptr float, ptr addrspace(5) %running, i32 %number
+            %sum = load float, ptr addrspace(5) %sum.at, align 4
+  %line = add i32 %r, %e
+            %line64 = zext i32 %line to i64
+            %start = mul i64 %line64, %n64
+            %offset = add i64 %start, %s64
+            %at = getelementptr float, ptr addrspace(1) %slice, i64 %offset
+            store float %sum, ptr addrspace(1) %at, align 4
   %e.next = add i32 %e, 1
   store i32 %e.next, ptr addrspace(5) %e.slot
   br label %e.head, !llvm.loop !1
@@ -462,8 +1507,85 @@ i.exit:
   ret void
 }
 
-; ---- not rewritable: scales, zeroing ----------------------------------------
-define internal void @zero(ptr addrspace(5) %accumulators) #1 {
+; ---- region reduce: slices of the workspace -> C -----------------------------
+define internal void @reduce(ptr addrspace(1) %workspace, ptr addrspace(1) %c, i32 %element, i32 %count) #1 {
+entry:
+  %total.slot = alloca <4 x float>, align 16, addrspace(5)
+  %slice.slot = alloca i32, addrspace(5)
+  %split_k = load i32, ptr addrspace(4) @ws.split_k
+  store <4 x float> zeroinitializer, ptr addrspace(5) %total.slot, align 16
+  %element64 = zext i32 %element to i64
+  %count64 = zext i32 %count to i64
+  store i32 0, ptr addrspace(5) %slice.slot
+  br label %slice.head
+slice.head:
+  %slice = load i32, ptr addrspace(5) %slice.slot
+  %slice.more = icmp ult i32 %slice, %split_k
+  br i1 %slice.more, label %slice.body, label %slice.exit
+slice.body:
+    %slice64 = zext i32 %slice to i64
+    %start = mul i64 %slice64, %count64
+    %offset = add i64 %start, %element64
+    %at = getelementptr float, ptr addrspace(1) %workspace, i64 %offset
+    %part = load <4 x float>, ptr addrspace(1) %at, align 16
+    %total = load <4 x float>, ptr addrspace(5) %total.slot, align 16
+    %total.next = fadd <4 x float> %total, %part
+    store <4 x float> %total.next, ptr addrspace(5) %total.slot, align 16
+  %slice.next = add i32 %slice, 1
+  store i32 %slice.next, ptr addrspace(5) %slice.slot
+  br label %slice.head, !llvm.loop !1
+slice.exit:
+  %sum = load <4 x float>, ptr addrspace(5) %total.slot, align 16
+  %rounded = fptrunc <4 x float> %sum to <4 x bfloat>
+  %c.at = getelementptr bfloat, ptr addrspace(1) %c, i64 %element64
+  store <4 x bfloat> %rounded, ptr addrspace(1) %c.at, align 8
+  ret void
+}
+
+; Two sums, of the even and the odd slices: half as long a chain.
+define internal void @reduce_pairs(ptr addrspace(1) %workspace, ptr addrspace(1) %c, i32 %element, i32 %count) #1 {
+entry:
+  %sums = alloca [2 x <4 x float>], align 16, addrspace(5)
+  %slice.slot = alloca i32, addrspace(5)
+  %split_k = load i32, ptr addrspace(4) @ws.split_k
+  %sums.1 = getelementptr <4 x float>, ptr addrspace(5) %sums, i32 1
+  store <4 x float> zeroinitializer, ptr addrspace(5) %sums, align 16
+  store <4 x float> zeroinitializer, ptr addrspace(5) %sums.1, align 16
+  %element64 = zext i32 %element to i64
+  %count64 = zext i32 %count to i64
+  store i32 0, ptr addrspace(5) %slice.slot
+  br label %slice.head
+slice.head:
+  %slice = load i32, ptr addrspace(5) %slice.slot
+  %slice.more = icmp ult i32 %slice, %split_k
+  br i1 %slice.more, label %slice.body, label %slice.exit
+slice.body:
+    %slice64 = zext i32 %slice to i64
+    %start = mul i64 %slice64, %count64
+    %offset = add i64 %start, %element64
+    %at = getelementptr float, ptr addrspace(1) %workspace, i64 %offset
+    %part = load <4 x float>, ptr addrspace(1) %at, align 16
+  %parity = urem i32 %slice, 2
+    %sum.at = getelementptr <4 x float>, ptr addrspace(5) %sums, i32 %parity
+    %sum = load <4 x float>, ptr addrspace(5) %sum.at, align 16
+    %sum.next = fadd <4 x float> %sum, %part
+    store <4 x float> %sum.next, ptr addrspace(5) %sum.at, align 16
+  %slice.next = add i32 %slice, 1
+  store i32 %slice.next, ptr addrspace(5) %slice.slot
+  br label %slice.head, !llvm.loop !1
+slice.exit:
+  %sum.0 = load <4 x float>, ptr addrspace(5) %sums, align 16
+  %sum.1 = load <4 x float>, ptr addrspace(5) %sums.1, align 16
+  %total = fadd <4 x float> %sum.0, %sum.1
+  %rounded = fptrunc <4 x float> %total to <4 x bfloat>
+  %c.at = getelementptr bfloat, ptr addrspace(1) %c, i64 %element64
+  store <4 x bfloat> %rounded, ptr addrspace(1) %c.at, align 8
+  ret void
+}
+
+; ---- what holds the regions together (not rewritable) ------------------------
+
+define internal void @zero(ptr addrspace(5) %sums) #1 {
 entry:
   %i.slot = alloca i32, addrspace(5)
   %tile_m = load i32, ptr addrspace(4) @ws.tile_m
@@ -471,8 +1593,8 @@ entry:
   %waves_m = load i32, ptr addrspace(4) @ws.waves_m
   %waves_n = load i32, ptr addrspace(4) @ws.waves_n
   %count.0 = udiv i32 %tile_m, %waves_m
-  %count.1 = mul i32 %count.0, %tile_n
-  %count.2 = udiv i32 %count.1, %waves_n
+  %count.1 = udiv i32 %tile_n, %waves_n
+  %count.2 = mul i32 %count.0, %count.1
   %count = udiv i32 %count.2, 256
   store i32 0, ptr addrspace(5) %i.slot
   br label %i.head
@@ -481,7 +1603,7 @@ i.head:
   %i.more = icmp ult i32 %i, %count
   br i1 %i.more, label %i.body, label %i.exit
 i.body:
-    %at = getelementptr <4 x float>, ptr addrspace(5) %accumulators, i32 %i
+    %at = getelementptr <4 x float>, ptr addrspace(5) %sums, i32 %i
     store <4 x float> zeroinitializer, ptr addrspace(5) %at, align 16 ; accumulator zeroing
   %i.next = add i32 %i, 1
   store i32 %i.next, ptr addrspace(5) %i.slot
@@ -489,6 +1611,8 @@ i.body:
 i.exit:
   ret void
 }
+
+; Scales of one block of k for the tile: tile_m of A, then those of B.
 define internal void @load_scales(ptr addrspace(1) %as, ptr addrspace(1) %bs, i32 %row, i32 %column, i32 %block, i32 %m, i32 %n, i32 %as_stride_m, i32 %as_stride_k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %thread, ptr addrspace(5) %registers) #1 {
 entry:
   %i.slot = alloca i32, addrspace(5)
@@ -504,14 +1628,14 @@ entry:
   %count.0 = add i32 %total, %threads
   %count.1 = add i32 %count.0, -1
   %count = udiv i32 %count.1, %threads
+  %first.block = udiv i32 %column, 128
   %last.row = sub i32 %m, 1
-  %last.column.0 = sub i32 %n, 1
-  %last.column = udiv i32 %last.column.0, 128
-  %first.column = udiv i32 %column, 128
-  %as.m64 = sext i32 %as_stride_m to i64
-  %as.k64 = sext i32 %as_stride_k to i64
-  %bs.n64 = sext i32 %bs_stride_n to i64
-  %bs.k64 = sext i32 %bs_stride_k to i64
+  %last.block.0 = sub i32 %n, 1
+  %last.block = udiv i32 %last.block.0, 128
+  %as.row = sext i32 %as_stride_m to i64
+  %as.block = sext i32 %as_stride_k to i64
+  %bs.row = sext i32 %bs_stride_n to i64
+  %bs.block = sext i32 %bs_stride_k to i64
   %block64 = zext i32 %block to i64
   store i32 0, ptr addrspace(5) %i.slot
   br label %i.head
@@ -520,24 +1644,24 @@ i.head:
   %i.more = icmp ult i32 %i, %count
   br i1 %i.more, label %i.body, label %i.exit
 i.body:
-  %element.any.0 = mul i32 %i, %threads
-  %element.any = add i32 %element.any.0, %thread
-  %element.0 = sub i32 %total, 1
-  %element = call i32 @llvm.umin.i32(i32 %element.any, i32 %element.0)
-  %of.a = icmp ult i32 %element, %tile_m
-  %r.0 = add i32 %row, %element
-  %r = call i32 @llvm.umin.i32(i32 %r.0, i32 %last.row)
-  %s.0 = add i32 %first.column, %element
-  %s.1 = sub i32 %s.0, %tile_m
-  %s = call i32 @llvm.umin.i32(i32 %s.1, i32 %last.column)
-    %index = select i1 %of.a, i32 %r, i32 %s
-    %step.mn = select i1 %of.a, i64 %as.m64, i64 %bs.n64
-    %step.k = select i1 %of.a, i64 %as.k64, i64 %bs.k64
+  %number.0 = mul i32 %i, %threads
+  %number.1 = add i32 %number.0, %thread
+  %number.2 = sub i32 %total, 1
+  %number = call i32 @llvm.umin.i32(i32 %number.1, i32 %number.2)
+  %of.a = icmp ult i32 %number, %tile_m
+  %index.a.0 = add i32 %row, %number
+  %index.a = call i32 @llvm.umin.i32(i32 %index.a.0, i32 %last.row)
+  %index.b.0 = add i32 %first.block, %number
+  %index.b.1 = sub i32 %index.b.0, %tile_m
+  %index.b = call i32 @llvm.umin.i32(i32 %index.b.1, i32 %last.block)
+  %index = select i1 %of.a, i32 %index.a, i32 %index.b
+    %step = select i1 %of.a, i64 %as.row, i64 %bs.row
+    %step.block = select i1 %of.a, i64 %as.block, i64 %bs.block
     %base = select i1 %of.a, ptr addrspace(1) %as, ptr addrspace(1) %bs
     %index64 = zext i32 %index to i64
-    %offset.mn = mul i64 %index64, %step.mn
-    %offset.k = mul i64 %block64, %step.k
-    %offset = add i64 %offset.mn, %offset.k
+    %start = mul i64 %index64, %step
+    %ahead = mul i64 %block64, %step.block
+    %offset = add i64 %start, %ahead
     %at = getelementptr float, ptr addrspace(1) %base, i64 %offset
     %value = load float, ptr addrspace(1) %at, align 4
     %slot = getelementptr float, ptr addrspace(5) %registers, i32 %i
@@ -548,6 +1672,7 @@ i.body:
 i.exit:
   ret void
 }
+
 define internal void @store_scales(ptr addrspace(5) %registers, ptr addrspace(3) %scales, i32 %thread) #1 {
 entry:
   %i.slot = alloca i32, addrspace(5)
@@ -570,14 +1695,14 @@ i.head:
   %i.more = icmp ult i32 %i, %count
   br i1 %i.more, label %i.body, label %i.exit
 i.body:
-  %element.0 = mul i32 %i, %threads
-  %element = add i32 %element.0, %thread
-  %wanted = icmp ult i32 %element, %total
-  br i1 %wanted, label %write.then, label %write.end
+  %number.0 = mul i32 %i, %threads
+  %number = add i32 %number.0, %thread
+  %exists = icmp ult i32 %number, %total
+  br i1 %exists, label %write.then, label %write.end
 write.then:
       %slot = getelementptr float, ptr addrspace(5) %registers, i32 %i
       %value = load float, ptr addrspace(5) %slot, align 4
-      %at = getelementptr float, ptr addrspace(3) %scales, i32 %element
+      %at = getelementptr float, ptr addrspace(3) %scales, i32 %number
       store float %value, ptr addrspace(3) %at, align 4
   br label %write.end
 write.end:
@@ -588,29 +1713,68 @@ i.exit:
   ret void
 }
 
-; ---- kernel -----------------------------------------------------------------
-define amdgpu_kernel void @fp8_gemm_mfma(ptr addrspace(1) noalias readonly %a, ptr addrspace(1) noalias readonly %b, ptr addrspace(1) noalias readonly %as, ptr addrspace(1) noalias readonly %bs, ptr addrspace(1) noalias writeonly %c, i32 %m, i32 %n, i32 %k, i32 %as_stride_m, i32 %as_stride_k, i32 %bs_stride_n, i32 %bs_stride_k) #0 {
+define internal void @load_tile(ptr addrspace(1) %a, ptr addrspace(1) %b, i32 %row, i32 %column, i32 %m, i32 %n, i32 %k, i32 %depth, i32 %thread, ptr addrspace(5) %registers.a, ptr addrspace(5) %registers.b) #1 {
+entry:
+  %layout = load i32, ptr addrspace(4) @ws.layout
+  %tile_m = load i32, ptr addrspace(4) @ws.tile_m
+  %tile_n = load i32, ptr addrspace(4) @ws.tile_n
+  %kmajor = icmp eq i32 %layout, 0
+  br i1 %kmajor, label %rows.then, label %rows.else
+rows.then:
+    call void @load_rows(ptr addrspace(1) %a, i32 %row, i32 %tile_m, i32 %m, i32 %depth, i32 %k, i32 %thread, ptr addrspace(5) %registers.a)
+    call void @load_rows(ptr addrspace(1) %b, i32 %column, i32 %tile_n, i32 %n, i32 %depth, i32 %k, i32 %thread, ptr addrspace(5) %registers.b)
+  br label %rows.end
+rows.else:
+    call void @load_columns(ptr addrspace(1) %a, i32 %row, i32 %tile_m, i32 %m, i32 %depth, i32 %m, i32 %thread, ptr addrspace(5) %registers.a)
+    call void @load_columns(ptr addrspace(1) %b, i32 %column, i32 %tile_n, i32 %n, i32 %depth, i32 %n, i32 %thread, ptr addrspace(5) %registers.b)
+  br label %rows.end
+rows.end:
+  ret void
+}
+
+define internal void @store_tile(ptr addrspace(5) %registers.a, ptr addrspace(5) %registers.b, ptr addrspace(3) %tile.a, ptr addrspace(3) %tile.b, i32 %thread) #1 {
+entry:
+  %layout = load i32, ptr addrspace(4) @ws.layout
+  %tile_m = load i32, ptr addrspace(4) @ws.tile_m
+  %tile_n = load i32, ptr addrspace(4) @ws.tile_n
+  %kmajor = icmp eq i32 %layout, 0
+  br i1 %kmajor, label %rows.then, label %rows.else
+rows.then:
+    call void @store_rows(ptr addrspace(5) %registers.a, ptr addrspace(3) %tile.a, i32 %tile_m, i32 %thread)
+    call void @store_rows(ptr addrspace(5) %registers.b, ptr addrspace(3) %tile.b, i32 %tile_n, i32 %thread)
+  br label %rows.end
+rows.else:
+    call void @store_columns(ptr addrspace(5) %registers.a, ptr addrspace(3) %tile.a, i32 %tile_m, i32 %thread)
+    call void @store_columns(ptr addrspace(5) %registers.b, ptr addrspace(3) %tile.b, i32 %tile_n, i32 %thread)
+  br label %rows.end
+rows.end:
+  ret void
+}
+
+define amdgpu_kernel void @fp8_gemm_mfma(ptr addrspace(1) noalias readonly %a, ptr addrspace(1) noalias readonly %b, ptr addrspace(1) noalias readonly %as, ptr addrspace(1) noalias readonly %bs, ptr addrspace(1) noalias writeonly %c, ptr addrspace(1) noalias writeonly %workspace, i32 %m, i32 %n, i32 %k, i32 %as_stride_m, i32 %as_stride_k, i32 %bs_stride_n, i32 %bs_stride_k) #0 {
 entry:
   %running = alloca [32 x <4 x float>], align 16, addrspace(5)
   %partial = alloca [32 x <4 x float>], align 16, addrspace(5)
-  %registers.a = alloca [16 x <4 x i32>], align 16, addrspace(5)
-  %registers.b = alloca [16 x <4 x i32>], align 16, addrspace(5)
-  %registers.s = alloca [8 x float], align 16, addrspace(5)
-  %block.slot = alloca i32, addrspace(5)
-  %sub.slot = alloca i32, addrspace(5)
+  %registers.a = alloca [32 x <4 x i32>], align 16, addrspace(5)
+  %registers.b = alloca [32 x <4 x i32>], align 16, addrspace(5)
+  %registers.s = alloca [16 x float], align 16, addrspace(5)
+  %step.slot = alloca i32, addrspace(5)
+  %early.slot = alloca i32, addrspace(5)
+  %phase.slot = alloca i32, addrspace(5)
   %tile_m = load i32, ptr addrspace(4) @ws.tile_m
   %tile_n = load i32, ptr addrspace(4) @ws.tile_n
   %tile_k = load i32, ptr addrspace(4) @ws.tile_k
   %waves_m = load i32, ptr addrspace(4) @ws.waves_m
   %waves_n = load i32, ptr addrspace(4) @ws.waves_n
   %lds_pad = load i32, ptr addrspace(4) @ws.lds_pad
+  %lds_buffers = load i32, ptr addrspace(4) @ws.lds_buffers
+  %prefetch = load i32, ptr addrspace(4) @ws.prefetch
+  %split_k = load i32, ptr addrspace(4) @ws.split_k
   %thread = call i32 @llvm.amdgcn.workitem.id.x()
   %group = call i32 @llvm.amdgcn.workgroup.id.x()
-  %lane = and i32 %thread, 63
-  %wave.any = lshr i32 %thread, 6
-  %wave = call i32 @llvm.amdgcn.readfirstlane.i32(i32 %wave.any)
-  %wave.m = udiv i32 %wave, %waves_n
-  %wave.n = urem i32 %wave, %waves_n
+  %slice = call i32 @llvm.amdgcn.workgroup.id.y()
+
+  ; this workgroup's tile of C, this wave's part of it
   %tiles_m.0 = add i32 %m, %tile_m
   %tiles_m.1 = add i32 %tiles_m.0, -1
   %tiles_m = udiv i32 %tiles_m.1, %tile_m
@@ -620,75 +1784,229 @@ entry:
   %tile = call <2 x i32> @tile_order(i32 %group, i32 %tiles_m, i32 %tiles_n)
   %tile.m = extractelement <2 x i32> %tile, i32 0
   %tile.n = extractelement <2 x i32> %tile, i32 1
-  %m0 = mul i32 %tile.m, %tile_m
-  %n0 = mul i32 %tile.n, %tile_n
-  %wave.row.0 = udiv i32 %tile_m, %waves_m
-  %wave.row = mul i32 %wave.m, %wave.row.0
-  %wave.column.0 = udiv i32 %tile_n, %waves_n
-  %wave.column = mul i32 %wave.n, %wave.column.0
+  %tile.row = mul i32 %tile.m, %tile_m
+  %tile.column = mul i32 %tile.n, %tile_n
+  %lane = urem i32 %thread, 64
+  %wave.own = udiv i32 %thread, 64
+  %wave = call i32 @llvm.amdgcn.readfirstlane.i32(i32 %wave.own)
+  %wave.row.0 = udiv i32 %wave, %waves_n
+  %wave.row.1 = udiv i32 %tile_m, %waves_m
+  %wave.row = mul i32 %wave.row.0, %wave.row.1
+  %wave.column.0 = urem i32 %wave, %waves_n
+  %wave.column.1 = udiv i32 %tile_n, %waves_n
+  %wave.column = mul i32 %wave.column.0, %wave.column.1
+
+  ; LDS
   %pitch = add i32 %tile_k, %lds_pad
-  %bytes.a = mul i32 %tile_m, %pitch
-  %bytes.b = mul i32 %tile_n, %pitch
-  %at.scales = add i32 %bytes.a, %bytes.b
-  %lds.b = getelementptr i8, ptr addrspace(3) @ws.lds, i32 %bytes.a
-  %lds.as = getelementptr i8, ptr addrspace(3) @ws.lds, i32 %at.scales
-  %lds.bs = getelementptr float, ptr addrspace(3) %lds.as, i32 %tile_m
+  %at.b = mul i32 %tile_m, %pitch
+  %at.scales.0 = mul i32 %tile_n, %pitch
+  %at.scales = add i32 %at.b, %at.scales.0
+  %buffer.bytes.0 = mul i32 %tile_m, 4
+  %buffer.bytes.1 = add i32 %at.scales, %buffer.bytes.0
+  %buffer.bytes = add i32 %buffer.bytes.1, 16
+  %two.buffers = icmp eq i32 %lds_buffers, 2
+  %one.buffer = icmp eq i32 %lds_buffers, 1
+
+  ; steps of tile_k; this slice's are [first, limit)
   %blocks = udiv i32 %k, 128
   %substeps = udiv i32 128, %tile_k
+  %first.0 = mul i32 %blocks, %slice
+  %first.1 = udiv i32 %first.0, %split_k
+  %first = mul i32 %first.1, %substeps
+  %limit.0 = add i32 %slice, 1
+  %limit.1 = mul i32 %blocks, %limit.0
+  %limit.2 = udiv i32 %limit.1, %split_k
+  %limit = mul i32 %limit.2, %substeps
+  %last.0 = mul i32 %blocks, %substeps
+  %last = sub i32 %last.0, 1
+
+  ; the loop over steps is unrolled by `phases`, so that which registers and
+  ; which part of a scale block a step has are known to the compiler
+  %ahead.many = icmp ugt i32 %prefetch, 1
+  %ahead.any = icmp ugt i32 %prefetch, 0
+  %load.now = icmp eq i32 %prefetch, 0
+  %sets = select i1 %ahead.many, i32 %prefetch, i32 1
+  %fine = icmp ugt i32 %substeps, %sets
+  %phases = select i1 %fine, i32 %substeps, i32 %sets
+
   call void @zero(ptr addrspace(5) %running)
-  store i32 0, ptr addrspace(5) %block.slot
-  br label %block.head
-block.head:
-  %block = load i32, ptr addrspace(5) %block.slot
-  %block.more = icmp ult i32 %block, %blocks
-  br i1 %block.more, label %block.body, label %block.exit
-block.body:
-  call void @zero(ptr addrspace(5) %partial)
-  store i32 0, ptr addrspace(5) %sub.slot
-  br label %sub.head
-sub.head:
-  %sub = load i32, ptr addrspace(5) %sub.slot
-  %sub.more = icmp ult i32 %sub, %substeps
-  br i1 %sub.more, label %sub.body, label %sub.exit
-sub.body:
-  %depth.0 = mul i32 %block, 128
-  %depth.1 = mul i32 %sub, %tile_k
-  %depth = add i32 %depth.0, %depth.1
-  %is.last.0 = add i32 %sub, 1
-  %is.last = icmp eq i32 %is.last.0, %substeps
-    call void @load_rows(ptr addrspace(1) %a, i32 %m0, i32 %tile_m, i32 %m, i32 %depth, i32 %k, i32 %thread, ptr addrspace(5) %registers.a)
-    call void @load_rows(ptr addrspace(1) %b, i32 %n0, i32 %tile_n, i32 %n, i32 %depth, i32 %k, i32 %thread, ptr addrspace(5) %registers.b)
-  br i1 %is.last, label %scales.in.then, label %scales.in.end
-scales.in.then:
-      call void @load_scales(ptr addrspace(1) %as, ptr addrspace(1) %bs, i32 %m0, i32 %n0, i32 %block, i32 %m, i32 %n, i32 %as_stride_m, i32 %as_stride_k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %thread, ptr addrspace(5) %registers.s)
-  br label %scales.in.end
-scales.in.end:
-    fence syncscope("workgroup") release
-    call void @llvm.amdgcn.s.barrier() ; barrier: previous tile is read
-    fence syncscope("workgroup") acquire
-    call void @store_rows(ptr addrspace(5) %registers.a, ptr addrspace(3) @ws.lds, i32 %tile_m, i32 %thread)
-    call void @store_rows(ptr addrspace(5) %registers.b, ptr addrspace(3) %lds.b, i32 %tile_n, i32 %thread)
-  br i1 %is.last, label %scales.out.then, label %scales.out.end
-scales.out.then:
-      call void @store_scales(ptr addrspace(5) %registers.s, ptr addrspace(3) %lds.as, i32 %thread)
-  br label %scales.out.end
-scales.out.end:
-    fence syncscope("workgroup") release
-    call void @llvm.amdgcn.s.barrier() ; barrier: tile is in LDS
-    fence syncscope("workgroup") acquire
-    call void @mma(ptr addrspace(3) @ws.lds, ptr addrspace(3) %lds.b, i32 %wave.row, i32 %wave.column, ptr addrspace(5) %partial, i32 %lane)
-  %sub.next = add i32 %sub, 1
-  store i32 %sub.next, ptr addrspace(5) %sub.slot
-  br label %sub.head, !llvm.loop !1
-sub.exit:
-  call void @scale(ptr addrspace(5) %running, ptr addrspace(5) %partial, ptr addrspace(3) %lds.as, ptr addrspace(3) %lds.bs, i32 %wave.row, i32 %wave.column, i32 %lane)
-  %block.next = add i32 %block, 1
-  store i32 %block.next, ptr addrspace(5) %block.slot
-  br label %block.head
-block.exit:
-  %c.row = add i32 %m0, %wave.row
-  %c.column = add i32 %n0, %wave.column
-  call void @store_c(ptr addrspace(5) %running, ptr addrspace(1) %c, i32 %c.row, i32 %c.column, i32 %m, i32 %n, i32 %lane)
+  store i32 0, ptr addrspace(5) %early.slot
+  br label %early.head
+early.head:
+  %early = load i32, ptr addrspace(5) %early.slot
+  %early.more = icmp ult i32 %early, %prefetch
+  br i1 %early.more, label %early.body, label %early.exit
+early.body:
+  %early.step.0 = add i32 %first, %early
+  %early.step = call i32 @llvm.umin.i32(i32 %early.step.0, i32 %last)
+  %early.depth = mul i32 %early.step, %tile_k
+  %early.block = udiv i32 %early.step, %substeps
+  %early.tile = mul i32 %early, 16
+  %early.scale = mul i32 %early, 8
+  %early.ends.0 = urem i32 %early, %substeps
+  %early.ends.1 = add i32 %early.ends.0, 1
+  %early.ends = icmp eq i32 %early.ends.1, %substeps
+    %early.a = getelementptr <4 x i32>, ptr addrspace(5) %registers.a, i32 %early.tile
+    %early.b = getelementptr <4 x i32>, ptr addrspace(5) %registers.b, i32 %early.tile
+    %early.s = getelementptr float, ptr addrspace(5) %registers.s, i32 %early.scale
+    call void @load_tile(ptr addrspace(1) %a, ptr addrspace(1) %b, i32 %tile.row, i32 %tile.column, i32 %m, i32 %n, i32 %k, i32 %early.depth, i32 %thread, ptr addrspace(5) %early.a, ptr addrspace(5) %early.b)
+  br i1 %early.ends, label %early.scales.then, label %early.scales.end
+early.scales.then:
+      call void @load_scales(ptr addrspace(1) %as, ptr addrspace(1) %bs, i32 %tile.row, i32 %tile.column, i32 %early.block, i32 %m, i32 %n, i32 %as_stride_m, i32 %as_stride_k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %thread, ptr addrspace(5) %early.s)
+  br label %early.scales.end
+early.scales.end:
+  %early.next = add i32 %early, 1
+  store i32 %early.next, ptr addrspace(5) %early.slot
+  br label %early.head, !llvm.loop !1
+early.exit:
+
+  store i32 %first, ptr addrspace(5) %step.slot
+  br label %step.head
+step.head:
+  %step = load i32, ptr addrspace(5) %step.slot
+  %step.more = icmp ult i32 %step, %limit
+  br i1 %step.more, label %step.body, label %step.exit
+step.body:
+  store i32 0, ptr addrspace(5) %phase.slot
+  br label %phase.head
+phase.head:
+  %phase = load i32, ptr addrspace(5) %phase.slot
+  %phase.more = icmp ult i32 %phase, %phases
+  br i1 %phase.more, label %phase.body, label %phase.exit
+phase.body:
+  %now = add i32 %step, %phase
+  %sub = urem i32 %phase, %substeps
+  %begins = icmp eq i32 %sub, 0
+  %ends.0 = add i32 %sub, 1
+  %ends = icmp eq i32 %ends.0, %substeps
+  %exists.0 = icmp ne i32 %sub, 0
+  %exists.1 = icmp ult i32 %now, %limit
+  %exists = or i1 %exists.0, %exists.1
+  br i1 %exists, label %run.then, label %run.end
+run.then:
+  %set = urem i32 %phase, %sets
+  %set.tile = mul i32 %set, 16
+  %set.scale = mul i32 %set, 8
+      %now.a = getelementptr <4 x i32>, ptr addrspace(5) %registers.a, i32 %set.tile
+      %now.b = getelementptr <4 x i32>, ptr addrspace(5) %registers.b, i32 %set.tile
+      %now.s = getelementptr float, ptr addrspace(5) %registers.s, i32 %set.scale
+  %unrolled = icmp ugt i32 %phases, 1
+  %parity.0 = urem i32 %phase, 2
+  %parity.1 = urem i32 %now, 2
+  %parity = select i1 %unrolled, i32 %parity.0, i32 %parity.1
+  %buffer.0 = mul i32 %parity, %buffer.bytes
+  %buffer = select i1 %two.buffers, i32 %buffer.0, i32 0
+      %lds.a = getelementptr i8, ptr addrspace(3) @ws.lds, i32 %buffer
+      %lds.b = getelementptr i8, ptr addrspace(3) %lds.a, i32 %at.b
+      %lds.as = getelementptr i8, ptr addrspace(3) %lds.a, i32 %at.scales
+      %lds.bs = getelementptr float, ptr addrspace(3) %lds.as, i32 %tile_m
+
+  br i1 %load.now, label %late.then, label %late.end
+late.then:
+  %depth = mul i32 %now, %tile_k
+  %block = udiv i32 %now, %substeps
+        call void @load_tile(ptr addrspace(1) %a, ptr addrspace(1) %b, i32 %tile.row, i32 %tile.column, i32 %m, i32 %n, i32 %k, i32 %depth, i32 %thread, ptr addrspace(5) %now.a, ptr addrspace(5) %now.b)
+  br i1 %ends, label %late.scales.then, label %late.scales.end
+late.scales.then:
+          call void @load_scales(ptr addrspace(1) %as, ptr addrspace(1) %bs, i32 %tile.row, i32 %tile.column, i32 %block, i32 %m, i32 %n, i32 %as_stride_m, i32 %as_stride_k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %thread, ptr addrspace(5) %now.s)
+  br label %late.scales.end
+late.scales.end:
+  br label %late.end
+late.end:
+
+  br i1 %one.buffer, label %reuse.then, label %reuse.end
+reuse.then:
+        fence syncscope("workgroup") release
+        call void @llvm.amdgcn.s.barrier() ; barrier: previous tile is read
+        fence syncscope("workgroup") acquire
+  br label %reuse.end
+reuse.end:
+      call void @store_tile(ptr addrspace(5) %now.a, ptr addrspace(5) %now.b, ptr addrspace(3) %lds.a, ptr addrspace(3) %lds.b, i32 %thread)
+  br i1 %ends, label %scales.then, label %scales.end
+scales.then:
+        call void @store_scales(ptr addrspace(5) %now.s, ptr addrspace(3) %lds.as, i32 %thread)
+  br label %scales.end
+scales.end:
+      fence syncscope("workgroup") release
+      call void @llvm.amdgcn.s.barrier() ; barrier: tile is in LDS
+      fence syncscope("workgroup") acquire
+
+  br i1 %ahead.any, label %next.then, label %next.end
+next.then:
+        ; past the end, the last step again: loaded, never used
+  %next.step.0 = add i32 %now, %prefetch
+  %next.step = call i32 @llvm.umin.i32(i32 %next.step.0, i32 %last)
+  %next.depth = mul i32 %next.step, %tile_k
+  %next.block = udiv i32 %next.step, %substeps
+  %next.ends.0 = add i32 %phase, %prefetch
+  %next.ends.1 = urem i32 %next.ends.0, %substeps
+  %next.ends.2 = add i32 %next.ends.1, 1
+  %next.ends = icmp eq i32 %next.ends.2, %substeps
+        call void @load_tile(ptr addrspace(1) %a, ptr addrspace(1) %b, i32 %tile.row, i32 %tile.column, i32 %m, i32 %n, i32 %k, i32 %next.depth, i32 %thread, ptr addrspace(5) %now.a, ptr addrspace(5) %now.b)
+  br i1 %next.ends, label %next.scales.then, label %next.scales.end
+next.scales.then:
+          call void @load_scales(ptr addrspace(1) %as, ptr addrspace(1) %bs, i32 %tile.row, i32 %tile.column, i32 %next.block, i32 %m, i32 %n, i32 %as_stride_m, i32 %as_stride_k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %thread, ptr addrspace(5) %now.s)
+  br label %next.scales.end
+next.scales.end:
+  br label %next.end
+next.end:
+
+  br i1 %begins, label %fresh.then, label %fresh.end
+fresh.then:
+        call void @zero(ptr addrspace(5) %partial)
+  br label %fresh.end
+fresh.end:
+      call void @mma(ptr addrspace(3) %lds.a, ptr addrspace(3) %lds.b, i32 %wave.row, i32 %wave.column, ptr addrspace(5) %partial, i32 %lane)
+  br i1 %ends, label %full.then, label %full.end
+full.then:
+        call void @scale(ptr addrspace(5) %running, ptr addrspace(5) %partial, ptr addrspace(3) %lds.as, ptr addrspace(3) %lds.bs, i32 %wave.row, i32 %wave.column, i32 %lane)
+  br label %full.end
+full.end:
+  br label %run.end
+run.end:
+  %phase.next = add i32 %phase, 1
+  store i32 %phase.next, ptr addrspace(5) %phase.slot
+  br label %phase.head, !llvm.loop !1
+phase.exit:
+  %step.next = add i32 %step, %phases
+  store i32 %step.next, ptr addrspace(5) %step.slot
+  br label %step.head
+step.exit:
+
+  %c.row = add i32 %tile.row, %wave.row
+  %c.column = add i32 %tile.column, %wave.column
+  %whole = icmp eq i32 %split_k, 1
+  br i1 %whole, label %out.then, label %out.else
+out.then:
+    call void @store_c(ptr addrspace(5) %running, ptr addrspace(1) %c, i32 %c.row, i32 %c.column, i32 %m, i32 %n, i32 %lane)
+  br label %out.end
+out.else:
+    %m64 = zext i32 %m to i64
+    %n64 = zext i32 %n to i64
+    %slice64 = zext i32 %slice to i64
+    %slice.size = mul i64 %m64, %n64
+    %slice.start = mul i64 %slice64, %slice.size
+    %slice.at = getelementptr float, ptr addrspace(1) %workspace, i64 %slice.start
+    call void @store_partials(ptr addrspace(5) %running, ptr addrspace(1) %slice.at, i32 %c.row, i32 %c.column, i32 %m, i32 %n, i32 %lane)
+  br label %out.end
+out.end:
+  ret void
+}
+
+define amdgpu_kernel void @fp8_gemm_reduce(ptr addrspace(1) noalias readonly %workspace, ptr addrspace(1) noalias writeonly %c, i32 %m, i32 %n) #0 {
+entry:
+  %thread = call i32 @llvm.amdgcn.workitem.id.x()
+  %group = call i32 @llvm.amdgcn.workgroup.id.x()
+  %count = mul i32 %m, %n
+  %element.0 = mul i32 %group, 256
+  %element.1 = add i32 %element.0, %thread
+  %element = mul i32 %element.1, 4
+  %exists = icmp ult i32 %element, %count
+  br i1 %exists, label %work.then, label %work.end
+work.then:
+    call void @reduce(ptr addrspace(1) %workspace, ptr addrspace(1) %c, i32 %element, i32 %count)
+  br label %work.end
+work.end:
   ret void
 }
 
@@ -703,37 +2021,69 @@ attributes #1 = { alwaysinline "target-cpu"="gfx942" }
 !2 = !{!"llvm.loop.unroll.full"}
 
 !wavesmith.template = !{!3}
-!3 = !{!"fp8_gemm_mfma", !"1", !"fp8_gemm_blockscale", !"gfx942", !"Matrix instructions on tiles staged in LDS."}
+!3 = !{!"fp8_gemm_mfma", !"1", !"fp8_gemm_blockscale", !"gfx942", !"Matrix instructions on tiles staged in LDS, two levels of accumulators, split K."}
 
-!wavesmith.param = !{!4, !5, !6, !7, !8, !9, !10, !11}
-!4 = !{!"layout", !"ws.layout", !"0", !"layout of a and b: 0 kmajor"}
+!wavesmith.param = !{!4, !5, !6, !7, !8, !9, !10, !11, !12, !13, !14, !15, !16, !17, !18, !19}
+!4 = !{!"layout", !"ws.layout", !"0 1", !"layout of a and b: 0 kmajor, 1 mnmajor (transposed on the way to LDS)"}
 !5 = !{!"tile_m", !"ws.tile_m", !"16 32 64 128 256", !"rows of C per workgroup"}
 !6 = !{!"tile_n", !"ws.tile_n", !"16 32 64 128 256", !"columns of C per workgroup"}
 !7 = !{!"tile_k", !"ws.tile_k", !"32 64 128", !"depth staged in LDS at a time"}
 !8 = !{!"waves_m", !"ws.waves_m", !"1 2 4 8", !"waves along m"}
 !9 = !{!"waves_n", !"ws.waves_n", !"1 2 4 8", !"waves along n"}
-!10 = !{!"mfma", !"ws.mfma", !"16 32", !"matrix instruction: 16x16x32 or 32x32x16"}
-!11 = !{!"lds_pad", !"ws.lds_pad", !"0 8 16", !"bytes between rows of a tile in LDS"}
+!10 = !{!"mfma", !"ws.mfma", !"16 32", !"matrix instruction: 16 is 16x16x32, 32 is 32x32x16"}
+!11 = !{!"lds_layout", !"ws.lds_layout", !"0 1 2", !"16-byte chunks of a row in LDS: 0 in order, 1 rotated by the row, 2 xor with the row"}
+!12 = !{!"lds_pad", !"ws.lds_pad", !"0 8 16", !"unused bytes after each row in LDS"}
+!13 = !{!"lds_read", !"ws.lds_read", !"8 16", !"bytes per lane and LDS read; 16 feeds two matrix instructions"}
+!14 = !{!"lds_buffers", !"ws.lds_buffers", !"1 2", !"tiles in LDS at a time; 2 saves a barrier per step"}
+!15 = !{!"prefetch", !"ws.prefetch", !"0 1 2", !"steps that global loads run ahead, held in registers"}
+!16 = !{!"split_k", !"ws.split_k", !"1 2 4 8", !"slices of k that run in parallel, summed by a second kernel"}
+!17 = !{!"order", !"ws.order", !"0 1 2", !"workgroup to tile: 0 row by row, 1 in bands of group_m rows, 2 so within each XCD"}
+!18 = !{!"group_m", !"ws.group_m", !"1 2 4 8 16", !"tile rows of a band"}
+!19 = !{!"nontemporal", !"ws.nontemporal", !"0 1", !"1: stores of C bypass the caches"}
 
-!wavesmith.require = !{!12, !13, !14, !15, !16, !17}
-!12 = !{!"waves_m * waves_n <= 16", !"a workgroup has at most 1024 threads"}
-!13 = !{!"tile_m % (waves_m * mfma) == 0", !"a wave's rows are whole matrix instructions"}
-!14 = !{!"tile_n % (waves_n * mfma) == 0", !"a wave's columns are whole matrix instructions"}
-!15 = !{!"tile_m * tile_n / (waves_m * waves_n) <= 8192", !"both accumulators of a lane fit its registers"}
-!16 = !{!"ceildiv(max(tile_m, tile_n) * tile_k, 1024 * waves_m * waves_n) <= 16", !"a tile on its way to LDS fits 16 16-byte registers of each thread"}
-!17 = !{!"(tile_m + tile_n) * (tile_k + lds_pad) + 4 * tile_m + 16 <= 65536", !"LDS has 64 KiB"}
+!wavesmith.require = !{!20, !21, !22, !23, !24, !25, !26, !27, !28}
+!20 = !{!"waves_m * waves_n <= 16", !"a workgroup has at most 1024 threads"}
+!21 = !{!"tile_m % (waves_m * mfma) == 0", !"a wave's rows are whole matrix instructions"}
+!22 = !{!"tile_n % (waves_n * mfma) == 0", !"a wave's columns are whole matrix instructions"}
+!23 = !{!"64 / mfma * lds_read <= tile_k", !"the lanes of one LDS read span no more than tile_k"}
+!24 = !{!"lds_read == 8 || lds_pad != 8", !"16-byte reads need rows aligned to 16"}
+!25 = !{!"lds_layout == 0 || lds_pad == 0", !"permuted chunks take the place of padding"}
+!26 = !{!"lds_buffers * ((tile_m + tile_n) * (tile_k + lds_pad) + 4 * tile_m + 16) <= 65536", !"a workgroup has 64 KiB of LDS"}
+!27 = !{!"ceildiv(max(tile_m, tile_n) * tile_k, 1024 * waves_m * waves_n) <= (layout == 0 ? 16 : 4 * 4)", !"a thread holds at most 16 registers of 16 bytes of each tile"}
+!28 = !{!"order == 0 ? group_m == 1 : order == 2 || group_m > 1", !"bands belong to order 1 and 2"}
 
-!wavesmith.lds = !{!18}
-!18 = !{!"ws.lds", !"(tile_m + tile_n) * (tile_k + lds_pad) + 4 * tile_m + 16"}
+!wavesmith.lds = !{!29}
+!29 = !{!"ws.lds", !"lds_buffers * ((tile_m + tile_n) * (tile_k + lds_pad) + 4 * tile_m + 16)"}
 
-!wavesmith.launch = !{!19}
-!19 = !{!"fp8_gemm_mfma", !"ceildiv(m, tile_m) * ceildiv(n, tile_n)", !"1", !"1", !"64 * waves_m * waves_n", !"1"}
+!wavesmith.launch = !{!30, !31}
+!30 = !{!"fp8_gemm_mfma", !"ceildiv(m, tile_m) * ceildiv(n, tile_n)", !"split_k", !"1", !"64 * waves_m * waves_n", !"1"}
+!31 = !{!"fp8_gemm_reduce", !"ceildiv(m * n, 1024)", !"1", !"1", !"256", !"split_k > 1"}
 
-!wavesmith.region = !{!20, !21, !22, !23, !24, !25, !26}
-!20 = !{!"tile_order", !"todo"}
-!21 = !{!"load_rows", !"todo"}
-!22 = !{!"lds_offset", !"todo"}
-!23 = !{!"store_rows", !"todo"}
-!24 = !{!"mma", !"todo"}
-!25 = !{!"scale", !"todo"}
-!26 = !{!"store_c", !"todo"}
+!wavesmith.workspace = !{!32}
+!32 = !{!"split_k > 1 ? 4 * split_k * m * n : 0"}
+
+!wavesmith.region = !{!33, !34, !35, !36, !37, !38, !39, !40, !41, !42, !43}
+!33 = !{!"tile_order", !"todo"}
+!34 = !{!"lds_offset", !"todo"}
+!35 = !{!"load_rows", !"todo"}
+!36 = !{!"store_rows", !"todo"}
+!37 = !{!"load_columns", !"todo"}
+!38 = !{!"store_columns", !"todo"}
+!39 = !{!"mma", !"todo"}
+!40 = !{!"scale", !"todo"}
+!41 = !{!"store_c", !"todo"}
+!42 = !{!"store_partials", !"todo"}
+!43 = !{!"reduce", !"todo"}
+
+!wavesmith.variant = !{!44, !45, !46, !47, !48, !49, !50, !51, !52}
+!44 = !{!"tile_order", !"tile_order_snake", !"todo"}
+!45 = !{!"tile_order", !"tile_order_columns", !"todo"}
+!46 = !{!"mma", !"mma_priority", !"todo"}
+!47 = !{!"mma", !"mma_stationary", !"todo"}
+!48 = !{!"scale", !"scale_elements", !"todo"}
+!49 = !{!"scale", !"scale_twice", !"todo"}
+!50 = !{!"store_c", !"store_c_integer", !"todo"}
+!51 = !{!"store_c", !"store_c_pairs", !"todo"}
+!52 = !{!"reduce", !"reduce_pairs", !"todo"}
+
+!53 = !{i32 1}
