@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * Lists and counts of candidates under a filter. The score of a candidate is
- * the geometric mean of its times within one provenance; a candidate that
- * takes more shapes ranks first, because a mean over fewer shapes does not
- * compare with one over all.
+ * Lists and counts of candidates under a filter, and the best of them. The
+ * score of a candidate is the geometric mean of its times within one
+ * provenance; a candidate that takes more shapes ranks first, because a mean
+ * over fewer shapes does not compare with one over all.
  */
 #include "store.h"
 
@@ -123,6 +123,52 @@ ws_status ws_archive_list(ws_archive *archive, ws_arena *arena,
   *out_items = list.items;
   *out_count = list.count;
   return WS_OK;
+}
+
+/* ---- the best ---- */
+/* Rank 1 is the fastest on a shape, and the first by score (shape NULL). */
+#define BEST_QUERY                                                             \
+  "WITH timed AS (SELECT c.id,c.number,x.provenance,x.m,x.n,x.k,x.us"          \
+  "  FROM candidate c JOIN template t ON t.hash=c.template_hash"               \
+  "  JOIN measurement x ON x.candidate_id=c.id" FILTER_CONDITION               \
+  "  AND c.verdict='ok' AND (?7='' OR x.provenance=?7)),"                      \
+  " ranked AS (SELECT id,number,row_number() OVER"                             \
+  "   (PARTITION BY provenance,m,n,k ORDER BY us,number) AS place FROM timed"  \
+  "  UNION ALL SELECT id,number,row_number() OVER (PARTITION BY provenance"    \
+  "   ORDER BY count(*) DESC,geomean(us),number) AS place FROM timed"          \
+  "   GROUP BY id,number,provenance)"                                          \
+  " SELECT id FROM ranked WHERE place<=?8 GROUP BY id ORDER BY id"
+
+ws_status ws_archive_best(ws_archive *archive, ws_arena *arena,
+                          const ws_archive_filter *filter, int per_shape,
+                          const char *const **out_ids, int *out_count,
+                          ws_diag *diag) {
+  *out_ids = NULL;
+  *out_count = 0;
+  ws_archive_filter limited = filter ? *filter : (ws_archive_filter){0};
+  limited.limit = per_shape;
+  sqlite3_stmt *statement;
+  WS_TRY(filter_query(archive, &statement, &limited, BEST_QUERY, diag));
+  const char **ids = NULL;
+  int count = 0, capacity = 0;
+  bool row;
+  ws_status status;
+  while ((status = ws__archive_step(archive, statement, &row, diag)) == WS_OK &&
+         row) {
+    if (count == capacity) {
+      capacity = capacity ? 2 * capacity : 64;
+      const char **larger =
+          ws_arena_alloc(arena, sizeof *ids * (size_t)capacity);
+      if (count)
+        memcpy(larger, ids, sizeof *ids * (size_t)count);
+      ids = larger;
+    }
+    ids[count++] = ws__archive_text(arena, statement, 0);
+  }
+  sqlite3_finalize(statement);
+  *out_ids = ids;
+  *out_count = count;
+  return status;
 }
 
 /* ---- counts ---- */

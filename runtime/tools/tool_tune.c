@@ -1,7 +1,337 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
- * Placeholder until its owner lands it. */
+ *
+ * `wavesmith tune`: options, and the table at the end. The work is ws_tune.
+ */
 #include "tools.h"
+#include "wavesmith/search.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+    "usage: wavesmith tune TEMPLATE [OPTION ...]\n"
+    "Searches the template's space and keeps all that was learned in an\n"
+    "archive. The same command again resumes: what the archive knows is not\n"
+    "built again. Ctrl-C ends with everything kept.\n\n"
+    "  --baseline FILE    template that is shown as \"naive\"\n"
+    "  --layout L         kmajor or mnmajor (default: kmajor)\n"
+    "  --shapes S         shape set, or m,n,k;m,n,k (default: contest)\n"
+    "  --strategy S       local or random (default: local)\n"
+    "  --seed N           (default: 1)\n"
+    "  --minutes X        ends after X minutes (default: 3, unless "
+    "--evaluations)\n"
+    "  --evaluations N    ends after N candidates, known ones included\n"
+    "  --archive FILE     (default: wavesmith.db)\n"
+    "  --workers N        compile servers (default: one per core)\n"
+    "  --no-sanitize      not yet: the estimate needs the sanitizer run\n"
+    "  --json             progress and result as JSON lines on stdout\n";
+
+enum { DEFAULT_MINUTES = 3 };
+
+typedef struct tune_arguments {
+  ws_tune_options tune;
+  bool help;
+} tune_arguments;
+
+/* ---- options ---- */
+static ws_status wrong_number(const char *option, const char *what,
+                              ws_diag *diag) {
+  return ws_fail(diag, WS_USAGE, NULL, 0, "--%s '%s' is not %s", option, optarg,
+                 what);
+}
+
+static ws_status read_seed(tune_arguments *out, ws_diag *diag) {
+  char *end;
+  errno = 0;
+  out->tune.seed = strtoull(optarg, &end, 10);
+  if (*optarg < '0' || *optarg > '9' || *end || errno)
+    return wrong_number("seed", "an integer from 0", diag);
+  return WS_OK;
+}
+
+static ws_status read_minutes(tune_arguments *out, ws_diag *diag) {
+  char *end;
+  out->tune.minutes = strtod(optarg, &end);
+  if (end == optarg || *end || !(out->tune.minutes > 0) ||
+      out->tune.minutes > 1e6)
+    return wrong_number("minutes", "a number above 0", diag);
+  return WS_OK;
+}
+
+static ws_status read_evaluations(tune_arguments *out, ws_diag *diag) {
+  char *end;
+  errno = 0;
+  out->tune.evaluations = strtoll(optarg, &end, 10);
+  if (end == optarg || *end || errno || out->tune.evaluations < 1)
+    return wrong_number("evaluations", "an integer from 1", diag);
+  return WS_OK;
+}
+
+static ws_status read_workers(tune_arguments *out, ws_diag *diag) {
+  char *end;
+  long workers = strtol(optarg, &end, 10);
+  if (end == optarg || *end || workers < 1 || workers > 4096)
+    return wrong_number("workers", "a number from 1 to 4096", diag);
+  out->tune.workers = (int)workers;
+  return WS_OK;
+}
+
+static const struct text_option {
+  const char *name;
+  size_t offset;
+} text_options[] = {
+    {"baseline", offsetof(ws_tune_options, baseline_file)},
+    {"layout", offsetof(ws_tune_options, layout)},
+    {"shapes", offsetof(ws_tune_options, shape_set)},
+    {"strategy", offsetof(ws_tune_options, strategy)},
+    {"archive", offsetof(ws_tune_options, archive_path)},
+};
+static const struct number_option {
+  const char *name;
+  ws_status (*read)(tune_arguments *out, ws_diag *diag);
+} number_options[] = {
+    {"seed", read_seed},
+    {"minutes", read_minutes},
+    {"evaluations", read_evaluations},
+    {"workers", read_workers},
+};
+enum {
+  TEXT_OPTIONS = sizeof text_options / sizeof text_options[0],
+  NUMBER_OPTIONS = sizeof number_options / sizeof number_options[0],
+  NO_SANITIZE = TEXT_OPTIONS + NUMBER_OPTIONS,
+  JSON,
+  HELP,
+  OPTION_COUNT
+};
+
+static void fill_table(struct option table[OPTION_COUNT + 1]) {
+  memset(table, 0, sizeof *table * (OPTION_COUNT + 1));
+  for (int i = 0; i < TEXT_OPTIONS; i++)
+    table[i] =
+        (struct option){text_options[i].name, required_argument, NULL, i};
+  for (int i = 0; i < NUMBER_OPTIONS; i++)
+    table[TEXT_OPTIONS + i] = (struct option){
+        number_options[i].name, required_argument, NULL, TEXT_OPTIONS + i};
+  table[NO_SANITIZE] =
+      (struct option){"no-sanitize", no_argument, NULL, NO_SANITIZE};
+  table[JSON] = (struct option){"json", no_argument, NULL, JSON};
+  table[HELP] = (struct option){"help", no_argument, NULL, HELP};
+}
+
+static ws_status read_option(int option, tune_arguments *out, ws_diag *diag) {
+  if (option < TEXT_OPTIONS)
+    memcpy((char *)&out->tune + text_options[option].offset, &optarg,
+           sizeof optarg);
+  else if (option < TEXT_OPTIONS + NUMBER_OPTIONS)
+    return number_options[option - TEXT_OPTIONS].read(out, diag);
+  else if (option == NO_SANITIZE)
+    out->tune.sanitize = false;
+  else if (option == JSON)
+    out->tune.json = true;
+  else
+    out->help = true;
+  return WS_OK;
+}
+
+static ws_status read_arguments(int argc, char **argv, tune_arguments *out,
+                                ws_diag *diag) {
+  struct option table[OPTION_COUNT + 1];
+  fill_table(table);
+  *out = (tune_arguments){.tune = {.layout = "kmajor",
+                                   .shape_set = "contest",
+                                   .strategy = "local",
+                                   .archive_path = "wavesmith.db",
+                                   .seed = 1,
+                                   .sanitize = true}};
+  opterr = 0;
+  int option;
+  while ((option = getopt_long(argc, argv, ":", table, NULL)) >= 0) {
+    if (option == '?' || option == ':')
+      return ws_fail(diag, WS_USAGE, NULL, 0,
+                     "'%s' is unknown or lacks its value; `wavesmith tune "
+                     "--help` lists the options",
+                     argv[optind - 1]);
+    WS_TRY(read_option(option, out, diag));
+  }
+  if (out->help)
+    return WS_OK;
+  if (optind + 1 != argc)
+    return ws_fail(diag, WS_USAGE, NULL, 0,
+                   "wanted is one template file; `wavesmith tune --help` shows "
+                   "how");
+  out->tune.template_file = argv[optind];
+  if (out->tune.minutes <= 0 && out->tune.evaluations <= 0)
+    out->tune.minutes = DEFAULT_MINUTES;
+  return WS_OK;
+}
+
+/* ---- the table ---- */
+/* "estimate" of "estimate:bound-model-1:MI300X". */
+static int kind_size(const char *provenance) {
+  return (int)strcspn(provenance, ":");
+}
+
+static void print_row(const ws_tune_row *row) {
+  char shape[80];
+  snprintf(shape, sizeof shape, "%lld,%lld,%lld", (long long)row->shape.m,
+           (long long)row->shape.n, (long long)row->shape.k);
+  printf("%-18s", shape);
+  if (row->baseline_us > 0)
+    printf(" %11.2f", row->baseline_us);
+  else
+    printf(" %11s", "-");
+  if (!(row->best_us > 0)) {
+    printf(" %10s   no candidate takes this shape\n", "-");
+    return;
+  }
+  printf(" %10.2f", row->best_us);
+  if (row->baseline_us > 0)
+    printf(" %8.2fx", row->baseline_us / row->best_us);
+  else
+    printf(" %9s", "-");
+  printf("  %.8s   %-8s %.*s\n", row->best_id, row->bound,
+         kind_size(row->provenance), row->provenance);
+}
+
+static bool is_first_of_its_id(const ws_tune_result *result, int index) {
+  for (int i = 0; i < index; i++)
+    if (!strcmp(result->rows[i].best_id, result->rows[index].best_id))
+      return false;
+  return *result->rows[index].best_id != '\0';
+}
+
+static void print_table(const ws_tune_result *result) {
+  const char *provenance = "";
+  printf("\n%-18s %11s %10s %9s  %-10s %-8s %s\n", "m,n,k", "naive us",
+         "best us", "speed-up", "candidate", "bound", "provenance");
+  for (int i = 0; i < result->row_count; i++) {
+    print_row(&result->rows[i]);
+    if (*result->rows[i].provenance)
+      provenance = result->rows[i].provenance;
+  }
+  if (result->best_geomean_us > 0 && result->baseline_geomean_us > 0)
+    printf("%-18s %11.2f %10.2f %8.2fx\n", "geometric mean",
+           result->baseline_geomean_us, result->best_geomean_us,
+           result->baseline_geomean_us / result->best_geomean_us);
+  else if (result->best_geomean_us > 0)
+    printf("%-18s %11s %10.2f\n", "geometric mean", "-",
+           result->best_geomean_us);
+  if (*provenance)
+    printf("No time above was measured: %s.\n", provenance);
+  printf("\n");
+  for (int i = 0; i < result->row_count; i++)
+    if (is_first_of_its_id(result, i)) {
+      const ws_tune_row *row = &result->rows[i];
+      printf("%.8s  %s%s%s\n", row->best_id, row->parameters,
+             *row->variants ? " | " : "", row->variants);
+    }
+}
+
+static void print_counts(const ws_tune_result *result) {
+  printf("\n%lld candidates built in %.1f s, %lld known from the archive;",
+         (long long)result->evaluated, result->seconds,
+         (long long)result->replayed);
+  for (int i = 0; i < WS_VERDICT_COUNT; i++)
+    if (result->verdicts[i])
+      printf(" %s %lld", ws_verdict_text((ws_verdict)i),
+             (long long)result->verdicts[i]);
+  printf("\n");
+  if (result->exhausted)
+    printf("No further legal point was found: the space is exhausted.\n");
+}
+
+static void print_text(const ws_tune_result *result,
+                       const ws_tune_options *options) {
+  print_table(result);
+  print_counts(result);
+  printf("Go on: the same command tunes further; wavesmith dispatch %s "
+         "--layout %s --shapes '%s' --out DIR emits the kernels and their "
+         "selection.\n",
+         options->archive_path, options->layout, options->shape_set);
+}
+
+/* ---- JSON ---- */
+static cJSON *row_json(const ws_tune_row *row) {
+  cJSON *json = cJSON_CreateObject();
+  cJSON_AddNumberToObject(json, "m", (double)row->shape.m);
+  cJSON_AddNumberToObject(json, "n", (double)row->shape.n);
+  cJSON_AddNumberToObject(json, "k", (double)row->shape.k);
+  if (row->baseline_us > 0)
+    cJSON_AddNumberToObject(json, "baseline_us", row->baseline_us);
+  if (row->best_us > 0) {
+    cJSON_AddNumberToObject(json, "best_us", row->best_us);
+    cJSON_AddStringToObject(json, "candidate", row->best_id);
+    cJSON_AddStringToObject(json, "parameters", row->parameters);
+    cJSON_AddStringToObject(json, "variants", row->variants);
+    cJSON_AddStringToObject(json, "bound", row->bound);
+    cJSON_AddStringToObject(json, "provenance", row->provenance);
+  }
+  return json;
+}
+
+static void print_json(const ws_tune_result *result) {
+  cJSON *json = cJSON_CreateObject();
+  cJSON_AddStringToObject(json, "event", "result");
+  cJSON_AddNumberToObject(json, "run", (double)result->run_id);
+  cJSON_AddNumberToObject(json, "evaluated", (double)result->evaluated);
+  cJSON_AddNumberToObject(json, "replayed", (double)result->replayed);
+  cJSON_AddNumberToObject(json, "seconds", result->seconds);
+  cJSON_AddBoolToObject(json, "interrupted", result->interrupted);
+  cJSON_AddBoolToObject(json, "exhausted", result->exhausted);
+  cJSON *verdicts = cJSON_AddObjectToObject(json, "verdicts");
+  for (int i = 0; i < WS_VERDICT_COUNT; i++)
+    if (result->verdicts[i])
+      cJSON_AddNumberToObject(verdicts, ws_verdict_text((ws_verdict)i),
+                              (double)result->verdicts[i]);
+  cJSON *rows = cJSON_AddArrayToObject(json, "shapes");
+  for (int i = 0; i < result->row_count; i++)
+    cJSON_AddItemToArray(rows, row_json(&result->rows[i]));
+  if (result->baseline_geomean_us > 0)
+    cJSON_AddNumberToObject(json, "baseline_geomean_us",
+                            result->baseline_geomean_us);
+  if (result->best_geomean_us > 0)
+    cJSON_AddNumberToObject(json, "best_geomean_us", result->best_geomean_us);
+  char *text = cJSON_PrintUnformatted(json);
+  cJSON_Delete(json);
+  WS_ASSERT(text);
+  puts(text);
+  cJSON_free(text);
+}
+
+/* An interrupted run that got anywhere has done its work. */
+static int finish(const tune_arguments *arguments,
+                  const ws_tune_result *result) {
+  if (arguments->tune.json)
+    print_json(result);
+  else
+    print_text(result, &arguments->tune);
+  if (!result->interrupted)
+    return 0;
+  fputs("wavesmith tune: interrupted, resume with the same command\n", stderr);
+  return result->evaluated + result->replayed > 0
+             ? 0
+             : ws_status_exit_code(WS_INTERRUPTED);
+}
+
 int tool_tune(int argc, char **argv) {
-  (void)argc, (void)argv;
-  return ws_status_exit_code(WS_ENVIRONMENT);
+  ws_diag diag = {""};
+  tune_arguments arguments;
+  ws_status status = read_arguments(argc, argv, &arguments, &diag);
+  if (status != WS_OK)
+    return tool_fail("tune", status, &diag);
+  if (arguments.help) {
+    fputs(usage, stdout);
+    return 0;
+  }
+  ws_tune_result result;
+  ws_arena *arena = ws_arena_create();
+  status = ws_tune(&arguments.tune, arena, &result, &diag);
+  int code = status == WS_OK ? finish(&arguments, &result)
+                             : tool_fail("tune", status, &diag);
+  ws_arena_destroy(arena);
+  return code;
 }

@@ -153,6 +153,12 @@ ws_status ws_archive_list(ws_archive *archive, ws_arena *arena,
                           const ws_archive_filter *filter,
                           ws_candidate_summary **out_items, int *out_count,
                           ws_diag *diag) WS_MUST_CHECK;
+/* The ids of candidates worth shipping: of every shape and provenance the
+ * per_shape fastest that are ok, and the per_shape first by score. */
+ws_status ws_archive_best(ws_archive *archive, ws_arena *arena,
+                          const ws_archive_filter *filter, int per_shape,
+                          const char *const **out_ids, int *out_count,
+                          ws_diag *diag) WS_MUST_CHECK;
 /* Counts by verdict, for progress and `archive ls`; limit is ignored. */
 ws_status ws_archive_verdict_counts(ws_archive *archive,
                                     const ws_archive_filter *filter,
