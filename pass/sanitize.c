@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * The IR sanitizer: runs a candidate's launch sequence on the CPU, lane by
+ * lane, on small shapes, and looks at every memory access and every operation
+ * across lanes (docs/sanitizer.md). Inputs, reference and comparison are the
+ * problem's; this file does the runs and the order of launches.
+ *
+ * A run that ends with a wrong result is done once more with hooks on private
+ * memory, which is too slow to do always.
+ */
+#include "sanitize_internal.h"
+
+#include <string.h>
+
+ws_sanitizer ws__sanitizer;
+
+static ws_sanitizer *const sanitizer = &ws__sanitizer;
+
+/* One call of ws_pass_sanitize. */
+typedef struct sanitize_job {
+  LLVMModuleRef module;
+  const ws_candidate *candidate;
+  const ws_problem *problem;
+  int layout;
+  ws_arena *arena;
+  ws_program program;
+} sanitize_job;
+
+void ws_sanitize_warm_up(void) {
+  const char *layout;
+  ws__jit_machine(&layout);
+  ws__memory_reserve();
+  ws__lanes_reserve();
+}
+
+/* ---- buffers
+ * ------------------------------------------------------------------- */
+
+/* 0 when the template's expression fails: the run then stops. */
+static int64_t workspace_bytes(const sanitize_job *job, const ws_run *run) {
+  const ws_template *tmpl = job->candidate->tmpl;
+  if (!tmpl->workspace)
+    return 0;
+  ws_scope scope =
+      ws_candidate_scope(job->arena, job->candidate, &run->shape, 304);
+  int64_t bytes = 0;
+  ws_diag diag;
+  if (ws_expr_eval(tmpl->workspace, &scope, &bytes, &diag) != WS_OK ||
+      bytes < 0 || bytes > (int64_t)1 << 32) {
+    ws__fault(WS_FAULT_BAD_LAUNCH, NULL, "workspace size: %s", diag.text);
+    return 0;
+  }
+  return bytes;
+}
+
+static void make_buffers(const sanitize_job *job, const ws_run *run,
+                         const ws_prepared *prepared,
+                         void *data[WS_PROBLEM_MAX_ARGS]) {
+  const ws_problem *problem = job->problem;
+  for (int i = 0; i < problem->arg_count; i++) {
+    const ws_problem_arg *arg = &problem->args[i];
+    data[i] = NULL;
+    if (arg->role == WS_ARG_SCALAR)
+      continue;
+    int64_t bytes = arg->role == WS_ARG_WORKSPACE
+                        ? workspace_bytes(job, run)
+                        : problem->arg_bytes(i, &run->shape, job->layout);
+    data[i] = prepared->inputs[i];
+    if (arg->role != WS_ARG_INPUT) {
+      data[i] = ws__memory_allocate(bytes);
+      memset(data[i], 0xff, (size_t)bytes); /* NaN as f32 and bf16 */
+    }
+    ws__memory_add_buffer(arg->name, arg->role, data[i], bytes);
+  }
+}
+
+/* ---- launches
+ * -------------------------------------------------------------------- */
+
+/* One 8-byte slot per argument, as the wrapper reads them. */
+static void pack_arguments(const sanitize_job *job, const ws_run *run,
+                           const ws_launch *launch, void *const *data,
+                           uint64_t slots[WS_PROBLEM_MAX_ARGS]) {
+  for (int i = 0; i < launch->argument_count; i++) {
+    int arg = ws_problem_arg_index(job->problem, launch->arguments[i]);
+    if (job->problem->args[arg].role == WS_ARG_SCALAR)
+      slots[i] =
+          (uint32_t)job->problem->arg_scalar(arg, &run->shape, job->layout);
+    else
+      slots[i] = (uintptr_t)data[arg];
+  }
+}
+
+typedef struct extent {
+  int64_t condition, grid[3], threads;
+} extent;
+
+static bool evaluate_launch(const sanitize_job *job, const ws_run *run,
+                            const ws_launch *launch, extent *out) {
+  ws_scope scope =
+      ws_candidate_scope(job->arena, job->candidate, &run->shape, 304);
+  ws_diag diag = {""};
+  bool ok =
+      ws_expr_eval(launch->condition, &scope, &out->condition, &diag) == WS_OK;
+  if (ok && !out->condition)
+    return true;
+  for (int i = 0; i < 3; i++)
+    ok = ok &&
+         ws_expr_eval(launch->grid[i], &scope, &out->grid[i], &diag) == WS_OK;
+  ok = ok &&
+       ws_expr_eval(launch->threads, &scope, &out->threads, &diag) == WS_OK;
+  if (!ok) {
+    ws__fault(WS_FAULT_BAD_LAUNCH, NULL, "kernel %s: %s", launch->kernel,
+              diag.text);
+    return false;
+  }
+  if (out->threads < 1 || out->threads > WS_MAX_LANES || out->grid[0] < 1 ||
+      out->grid[1] < 1 || out->grid[2] < 1 || out->grid[0] > INT32_MAX ||
+      out->grid[1] > INT32_MAX || out->grid[2] > INT32_MAX) {
+    ws__fault(WS_FAULT_BAD_LAUNCH, NULL,
+              "kernel %s: grid %lld x %lld x %lld of %lld threads",
+              launch->kernel, (long long)out->grid[0], (long long)out->grid[1],
+              (long long)out->grid[2], (long long)out->threads);
+    return false;
+  }
+  return true;
+}
+
+static void run_grid(const ws_run *run, const extent *size) {
+  ws_lanes *lanes = &sanitizer->lanes;
+  ws_observed *observed = sanitizer->recorder.observed;
+  lanes->count = (int)size->threads;
+  for (int i = 0; i < 3; i++)
+    lanes->workgroup_count[i] = (int32_t)size->grid[i];
+  for (int32_t z = 0; z < size->grid[2]; z++)
+    for (int32_t y = 0; y < size->grid[1]; y++)
+      for (int32_t x = 0; x < size->grid[0]; x++) {
+        lanes->workgroup_id[0] = x;
+        lanes->workgroup_id[1] = y;
+        lanes->workgroup_id[2] = z;
+        if (!ws__lanes_run_workgroup(run->order))
+          return;
+        observed->workgroups++;
+        observed->threads += lanes->count;
+        observed->waves += lanes->wave_count;
+      }
+}
+
+static void run_launch(const sanitize_job *job, const ws_run *run, int index,
+                       void *const *data, ws_observed *observed) {
+  const ws_launch *launch = &job->candidate->tmpl->launches[index];
+  const ws_entry_point *entry = &job->program.entries[index];
+  sanitizer->launch = launch;
+  extent size;
+  if (!evaluate_launch(job, run, launch, &size) || !size.condition)
+    return;
+  uint64_t arguments[WS_PROBLEM_MAX_ARGS];
+  pack_arguments(job, run, launch, data, arguments);
+  sanitizer->lanes.entry = entry->call;
+  sanitizer->lanes.arguments = arguments;
+  sanitizer->memory.lds_begin = entry->lds_begin;
+  sanitizer->memory.lds_end = entry->lds_end;
+  sanitizer->recorder.observed = observed;
+  ws__memory_begin_launch();
+  run_grid(run, &size);
+}
+
+/* ---- the result
+ * -------------------------------------------------------------------- */
+
+static void check_written(void) {
+  const ws_memory *memory = &sanitizer->memory;
+  for (int b = 0; b < memory->buffer_count; b++) {
+    const ws_buffer *buffer = &memory->buffers[b];
+    int64_t first = -1, count = 0;
+    for (int64_t i = 0; buffer->role == WS_ARG_OUTPUT && i < buffer->size; i++)
+      if (buffer->writer[i] < memory->run_key) {
+        first = first < 0 ? i : first;
+        count++;
+      }
+    if (count)
+      ws__fault(WS_FAULT_UNWRITTEN_OUTPUT, NULL,
+                "%lld of %lld bytes of %s were never stored, the first at "
+                "byte %lld",
+                (long long)count, (long long)buffer->size, buffer->name,
+                (long long)first);
+  }
+}
+
+static bool result_is_right(const sanitize_job *job, const ws_run *run,
+                            const ws_prepared *prepared, void *const *data) {
+  ws_comparison comparison = {0};
+  const ws_shape *shape = &run->shape;
+  job->problem->compare(shape, (const void *const *)data, 0, shape->m,
+                        prepared->value, prepared->scale, &comparison);
+  if (comparison.wrong == 0)
+    return true;
+  ws__fault(WS_FAULT_WRONG_RESULT, NULL,
+            "m=%lld n=%lld k=%lld, waves %s: %lld of %lld elements are wrong, "
+            "the first at row %lld column %lld: got %.9g, want %.9g, bound "
+            "%.3g",
+            (long long)shape->m, (long long)shape->n, (long long)shape->k,
+            run->order == WS_WAVES_UP ? "up" : "down",
+            (long long)comparison.wrong, (long long)comparison.checked,
+            (long long)comparison.first_m, (long long)comparison.first_n,
+            comparison.first_got, comparison.first_want,
+            comparison.first_bound);
+  return false;
+}
+
+/* ---- runs
+ * ------------------------------------------------------------------------------
+ */
+
+static bool load_program(sanitize_job *job, bool diagnose) {
+  const char *layout;
+  LLVMTargetMachineRef machine = ws__jit_machine(&layout);
+  job->program = (ws_program){.arena = job->arena};
+  LLVMModuleRef module =
+      ws__instrument(job->module, job->candidate->tmpl, job->problem, diagnose,
+                     machine, layout, &job->program);
+  return module && ws__jit_load(module, &job->program);
+}
+
+/* true: the result is right, whatever was found on the way. */
+static bool execute(const sanitize_job *job, const ws_run *run,
+                    ws_run_result *out_result) {
+  const ws_template *tmpl = job->candidate->tmpl;
+  const ws_prepared *prepared =
+      ws__prepared_get(job->problem, job->layout, &run->shape, run->seed);
+  void *data[WS_PROBLEM_MAX_ARGS];
+  sanitizer->lanes.stopped = false;
+  sanitizer->launch = NULL;
+  make_buffers(job, run, prepared, data);
+  ws__memory_begin_run();
+  *out_result =
+      (ws_run_result){.shape = run->shape, .launch_count = tmpl->launch_count};
+  for (int i = 0; i < tmpl->launch_count; i++) {
+    out_result->launches[i].kernel = tmpl->launches[i].kernel;
+    if (!sanitizer->lanes.stopped)
+      run_launch(job, run, i, data, &out_result->launches[i].observed);
+  }
+  bool right = !sanitizer->lanes.stopped;
+  if (right) {
+    check_written();
+    right = result_is_right(job, run, prepared, data);
+  }
+  ws__memory_drop_buffers();
+  return right;
+}
+
+/* The run again, with private memory watched. */
+static void diagnose(sanitize_job *job, const ws_run *run) {
+  ws_run_result ignored;
+  ws__jit_unload(&job->program);
+  sanitizer->diagnosing = true;
+  if (load_program(job, true))
+    execute(job, run, &ignored);
+  sanitizer->diagnosing = false;
+}
+
+static void execute_all(sanitize_job *job, const ws_run *runs, int run_count,
+                        ws_run_result *out_results) {
+  if (!load_program(job, false))
+    return;
+  for (int i = 0; i < run_count; i++) {
+    ws_diag diag;
+    if (job->problem->check_shape(&runs[i].shape, &diag) != WS_OK) {
+      ws__fault(WS_FAULT_BAD_LAUNCH, NULL, "%s", diag.text);
+      return;
+    }
+    int before = sanitizer->findings->count;
+    bool right = execute(job, &runs[i], &out_results[i]);
+    if (!right)
+      diagnose(job, &runs[i]);
+    if (sanitizer->findings->count > before)
+      return;
+  }
+}
+
+static int layout_of(const ws_candidate *candidate) {
+  int index = ws_template_param_index(candidate->tmpl, "layout");
+  return index < 0 ? 0 : (int)candidate->values[index];
+}
+
+bool ws_pass_sanitize(LLVMModuleRef module, const ws_candidate *candidate,
+                      const ws_run *runs, int run_count, ws_arena *arena,
+                      ws_run_result *out_results, ws_findings *findings) {
+  sanitize_job job = {.module = module,
+                      .candidate = candidate,
+                      .problem = ws_problem_find(candidate->tmpl->problem),
+                      .layout = layout_of(candidate),
+                      .arena = arena};
+  int before = findings->count;
+  memset(out_results, 0, (size_t)run_count * sizeof *out_results);
+  sanitizer->findings = findings;
+  sanitizer->tmpl = candidate->tmpl;
+  sanitizer->launch = NULL;
+  ws_sanitize_warm_up();
+  if (!job.problem) {
+    ws__fault(WS_FAULT_BAD_LAUNCH, NULL, "there is no problem \"%s\"",
+              candidate->tmpl->problem);
+    return false;
+  }
+  ws__fault_signals_install();
+  execute_all(&job, runs, run_count, out_results);
+  ws__fault_signals_restore();
+  ws__jit_unload(&job.program);
+  return findings->count == before;
+}

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * What the parts of the sanitizer share. One candidate is sanitized at a time
+ * per process: the kernel under test calls back without a context argument
+ * and signals have none either, so the state is one static struct,
+ * ws__sanitizer.
+ *
+ *   sanitize.c             the runs of a candidate
+ *   sanitize_instrument.c  clone, retarget, hooks   sanitize_jit.c  to code
+ *   sanitize_lanes.c       lanes, waves, barriers   sanitize_coroutine.c
+ *   sanitize_wave.c        intrinsics (table: sanitize_intrinsics.def)
+ *   sanitize_memory.c      allocations, LDS, shadow, memory hooks
+ *   sanitize_observe.c     what the bound model wants to know
+ *   sanitize_data.c        inputs and reference     sanitize_fault.c  findings
+ */
+#ifndef WAVESMITH_SANITIZE_INTERNAL_H
+#define WAVESMITH_SANITIZE_INTERNAL_H
+
+#include "sanitize.h"
+#include "sanitize_coroutine.h"
+
+#include <llvm-c/TargetMachine.h>
+#include <setjmp.h>
+
+/* ---- sites: places in the IR -----------------------------------------------
+ */
+typedef enum ws_space {
+  WS_SPACE_LDS,
+  WS_SPACE_GLOBAL,
+  WS_SPACE_CONSTANT, /* global memory through a constant pointer */
+  WS_SPACE_PRIVATE,
+  WS_SPACE_ANY /* a flat pointer: known when it is used */
+} ws_space;
+
+typedef enum ws_operation_kind {
+  WS_OPERATION_NONE,      /* no effect on results: dropped */
+  WS_OPERATION_LANE,      /* computed by the lane alone */
+  WS_OPERATION_WAVE,      /* the lanes that reach it together */
+  WS_OPERATION_WAVE_ALL,  /* all 64 lanes, else a finding */
+  WS_OPERATION_WORKGROUP, /* a barrier */
+} ws_operation_kind;
+
+typedef struct ws_site ws_site;
+/* lanes: those of the current wave that take part. */
+typedef void (*ws_operation_handler)(const ws_site *site, uint64_t lanes);
+typedef struct ws_operation {
+  const char *name; /* without "llvm.amdgcn."; a type suffix may follow */
+  ws_operation_kind kind;
+  ws_operation_handler handler;
+} ws_operation;
+/* NULL: no model of it. name is the whole intrinsic name. */
+const ws_operation *ws__operation_find(const char *name);
+
+enum { WS_MAX_OPERANDS = 8, WS_FRAME_BYTES = 320 };
+
+struct ws_site {
+  const char *region, *file;
+  int line;
+  int number; /* in the order of the IR */
+  ws_space space;
+  bool reads, writes, atomic;
+  uint32_t size, alignment;
+  int buffer; /* where the last access went; a hint */
+  uint32_t reported;
+  /* wave operations: result at frame + 0, operands at frame + offset */
+  const ws_operation *operation;
+  int operand_count;
+  uint16_t offset[WS_MAX_OPERANDS];
+  uint16_t result_size;
+  int64_t immediate[WS_MAX_OPERANDS]; /* constant operands */
+};
+
+/* ---- findings (sanitize_fault.c)
+ * --------------------------------------------- */
+/* X(name, id, stops the run, cure) */
+#define WS_FAULT_MAP(X)                                                        \
+  X(OOB_GLOBAL_LOAD, "oob-global-load", true,                                  \
+    "guard or clamp the index by the matrix size")                             \
+  X(OOB_GLOBAL_STORE, "oob-global-store", true,                                \
+    "guard the store by the matrix size")                                      \
+  X(READONLY_STORE, "readonly-store", true,                                    \
+    "inputs may only be read; write to the output or the workspace")           \
+  X(OOB_LDS, "oob-lds", true,                                                  \
+    "check the LDS offset against the size declared in !wavesmith.lds")        \
+  X(UNINIT_LDS, "uninit-lds", false,                                           \
+    "store to this LDS location first, or read only what was stored")          \
+  X(UNINIT_GLOBAL, "uninit-global", false,                                     \
+    "output and workspace hold garbage at entry; write before reading")        \
+  X(UNINIT_PRIVATE, "uninit-private", false,                                   \
+    "missing zeroing: store to the variable before its first load")            \
+  X(OOB_PRIVATE, "oob-private", true,                                          \
+    "check the index against the size of the alloca")                          \
+  X(LDS_RACE, "lds-race", false, "put a barrier between the two accesses")     \
+  X(GLOBAL_RACE, "global-race", false,                                         \
+    "give each element one writer, use atomics, or split the launch")          \
+  X(DIVERGENT_BARRIER, "divergent-barrier", true,                              \
+    "all lanes of the workgroup must reach the same barrier: move it out of "  \
+    "the branch or loop that only some take")                                  \
+  X(DIVERGENT_WAVE_OP, "divergent-wave-op", true,                              \
+    "all 64 lanes of the wave must execute it together: move it out of the "   \
+    "branch or loop that only some take")                                      \
+  X(MISALIGNED, "misaligned", false,                                           \
+    "lower the align of the access, or pad so that the address is a multiple") \
+  X(UNWRITTEN_OUTPUT, "unwritten-output", false,                               \
+    "every element of the output must be stored")                              \
+  X(WRONG_RESULT, "wrong-result", false,                                       \
+    "compare index, scale and accumulation with the region's contract")        \
+  X(STACK_OVERFLOW, "stack-overflow", true,                                    \
+    "use less private memory per lane")                                        \
+  X(INFINITE_LOOP, "infinite-loop", true, "check the loop's exit condition")   \
+  X(INPUT_MODIFIED, "input-modified", true, "inputs may only be read")         \
+  X(DIVISION_BY_ZERO, "division-by-zero", true,                                \
+    "guard the divisor; the target gives no trap but garbage")                 \
+  X(TRAP, "trap", true, "an unreachable or trap was executed")                 \
+  X(NO_HOST_MODEL, "no-host-model", true,                                      \
+    "use what docs/sanitizer.md lists, or run the candidate unsanitized")      \
+  X(BAD_LAUNCH, "bad-launch", true, "mend the launch rule of the template")    \
+  X(SANITIZER_LIMIT, "sanitizer-limit", true,                                  \
+    "use a smaller shape for the sanitizer run")
+
+typedef enum ws_fault {
+#define WS_FAULT_ENUM(name, id, stops, cure) WS_FAULT_##name,
+  WS_FAULT_MAP(WS_FAULT_ENUM)
+#undef WS_FAULT_ENUM
+      WS_FAULT_COUNT
+} ws_fault;
+
+/* Records the finding once per site. One that stops the run does not return
+ * when called from a lane. site may be NULL: then region "" and the line of
+ * the launch. */
+void ws__fault(ws_fault fault, ws_site *site, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Signals of the kernel's code jump to *escape, which must be armed for each
+ * workgroup; then ws__fault_from_signal makes the finding. */
+void ws__fault_signals_install(void);
+void ws__fault_signals_restore(void);
+void ws__fault_arm(sigjmp_buf *escape);
+void ws__fault_from_signal(void);
+
+/* ---- lanes
+ * ------------------------------------------------------------------- */
+enum {
+  WS_WAVE_LANES = 64,
+  WS_MAX_LANES = 1024,
+  WS_MAX_WAVES = WS_MAX_LANES / WS_WAVE_LANES,
+  WS_STACK_BYTES = 64 << 10,
+  WS_STACK_GUARD = 4 << 10
+};
+
+typedef struct ws_lane {
+  ws_coroutine coroutine;
+  ws_site *site; /* what it waits at, or the last hook it passed */
+  char *frame;   /* operands of the wave operation it waits at */
+} ws_lane;
+
+/* Every lane of a wave is in exactly one of these sets. */
+typedef struct ws_wave {
+  uint64_t runnable, at_operation, at_barrier, at_full_record, done;
+  uint32_t rendezvous_key; /* see ws_memory */
+} ws_wave;
+
+typedef struct ws_lanes {
+  ws_lane lane[WS_MAX_LANES];
+  ws_wave wave[WS_MAX_WAVES];
+  ws_coroutine scheduler;
+  int count, wave_count;
+  int current;      /* lane index, valid while in_lane */
+  int current_wave; /* likewise */
+  volatile bool in_lane;
+  bool stopped; /* a fault ended the run */
+  int32_t workgroup_id[3], workgroup_count[3];
+  void (*entry)(void *arguments);
+  void *arguments;
+  char *stacks; /* of all lanes; in the low 4 GiB, see ws__lanes_stack */
+} ws_lanes;
+
+void ws__lanes_reserve(void);
+char *ws__lanes_stack(int lane); /* lowest usable byte */
+/* false when a fault stopped it. */
+bool ws__lanes_run_workgroup(ws_wave_order order);
+/* Ends the current lane and the run; returns only outside lanes. */
+void ws__lanes_stop(void);
+/* The lane waits until the others of its wave can go no further either, so
+ * that the observation's record can be emptied. */
+void ws__lanes_wait_for_record(void);
+void ws__hook_operation(ws_site *site, char *frame);
+
+/* ---- memory
+ * ------------------------------------------------------------------ */
+typedef struct ws_buffer {
+  const char *name;
+  ws_arg_role role;
+  uintptr_t begin;
+  int64_t size;
+  uint32_t *writer, *reader; /* shadow; NULL for inputs */
+} ws_buffer;
+
+/* A key orders accesses: moment << WS_KEY_BITS | who. The moment grows with
+ * every barrier and every wave operation, so one number says in which run,
+ * launch, workgroup and barrier interval an access happened. */
+enum {
+  WS_KEY_BITS = 11,
+  WS_KEY_WAVE = 1024,    /* + wave: several lanes of this wave */
+  WS_KEY_ATOMIC = 2046,  /* an atomic access */
+  WS_KEY_SEVERAL = 2047, /* lanes of several waves */
+  WS_LDS_MAX = 256 << 10
+};
+
+typedef struct ws_memory {
+  ws_buffer buffers[WS_PROBLEM_MAX_ARGS];
+  int buffer_count;
+  uintptr_t lds_base;          /* fixed, low */
+  uint32_t lds_begin, lds_end; /* of the kernel that runs */
+  uint32_t *lds_writer, *lds_reader;
+  uint32_t moment;
+  uint32_t run_key, launch_key, workgroup_key, barrier_key;
+  bool acquired;          /* this workgroup executed an acquire fence */
+  uint8_t *private_state; /* diagnosis: shadow of the lane stacks */
+} ws_memory;
+
+void ws__memory_reserve(void);
+void ws__memory_begin_run(void);
+void ws__memory_begin_launch(void);
+void ws__memory_begin_workgroup(void);
+void ws__memory_barrier(void);
+void ws__memory_rendezvous(ws_wave *wave);
+/* An allocation far from all others. Never given back. */
+void *ws__memory_allocate(int64_t size);
+void ws__memory_free(void *data, int64_t size);
+void ws__memory_protect(void *data, int64_t size);
+ws_buffer *ws__memory_add_buffer(const char *name, ws_arg_role role, void *data,
+                                 int64_t size);
+void ws__memory_drop_buffers(void);
+
+void ws__hook_lds_load(ws_site *site, uintptr_t address);
+void ws__hook_lds_store(ws_site *site, uintptr_t address);
+void ws__hook_global_load(ws_site *site, uintptr_t address);
+void ws__hook_global_store(ws_site *site, uintptr_t address);
+void ws__hook_access(ws_site *site, uintptr_t address);
+void ws__hook_range(ws_site *site, uintptr_t address, uint64_t size);
+void ws__hook_fence(ws_site *site);
+void ws__hook_private(ws_site *site, uintptr_t address);
+void ws__hook_alloca(ws_site *site, uintptr_t address, uint64_t size);
+
+/* ---- observation
+ * --------------------------------------------------------------- */
+enum { WS_RECORD_SLOTS = 1024 };
+/* One wave instruction in the making. */
+typedef struct ws_record_slot {
+  const ws_site *site;
+  uint32_t part; /* which 16 bytes of a wider access */
+  uint64_t lanes;
+  uintptr_t address[WS_WAVE_LANES];
+} ws_record_slot;
+
+typedef struct ws_recorder {
+  ws_record_slot slots[WS_RECORD_SLOTS];
+  int count;
+  int cursor[WS_WAVE_LANES];
+  ws_observed *observed; /* of the launch that runs */
+} ws_recorder;
+
+void ws__record_access(const ws_site *site, uintptr_t address, uint32_t size);
+void ws__record_flush(void);
+
+/* ---- the program under test
+ * ----------------------------------------------------- */
+enum { WS_MAX_LDS_GLOBALS = 64 };
+typedef struct ws_entry_point {
+  const char *symbol; /* of the wrapper that unpacks the arguments */
+  void (*call)(void *arguments);
+  uint32_t lds_begin, lds_end;
+} ws_entry_point;
+
+typedef struct ws_program {
+  ws_arena *arena;
+  ws_entry_point entries[WS_TEMPLATE_MAX_LAUNCHES];
+  int entry_count;
+  void *code; /* of sanitize_jit.c */
+} ws_program;
+
+/* Turns a copy of module into host IR that calls the hooks. NULL and findings
+ * when something has no host model. diagnose: hooks for private memory too.
+ * provides: out_program->entries[i].symbol for each launch. */
+LLVMModuleRef ws__instrument(LLVMModuleRef module, const ws_template *tmpl,
+                             const ws_problem *problem, bool diagnose,
+                             LLVMTargetMachineRef machine, const char *layout,
+                             ws_program *out_program);
+
+LLVMTargetMachineRef ws__jit_machine(const char **out_layout);
+/* Compiles and links; fills entries[i].call. Disposes module. */
+bool ws__jit_load(LLVMModuleRef owned_module, ws_program *program);
+void ws__jit_unload(ws_program *program);
+
+/* ---- inputs and reference
+ * -------------------------------------------------------- */
+typedef struct ws_prepared {
+  const ws_problem *problem;
+  int layout;
+  ws_shape shape;
+  uint64_t seed;
+  void *inputs[WS_PROBLEM_MAX_ARGS]; /* NULL for other arguments */
+  double *value, *scale;             /* m * n each */
+} ws_prepared;
+const ws_prepared *ws__prepared_get(const ws_problem *problem, int layout,
+                                    const ws_shape *shape, uint64_t seed);
+
+/* ---- state
+ * ------------------------------------------------------------------------ */
+typedef struct ws_sanitizer {
+  ws_lanes lanes;
+  ws_memory memory;
+  ws_recorder recorder;
+  ws_findings *findings;
+  const ws_template *tmpl;
+  const ws_launch *launch; /* that runs */
+  bool diagnosing;         /* second run of what came out wrong */
+} ws_sanitizer;
+extern ws_sanitizer ws__sanitizer;
+
+#endif

@@ -1,0 +1,614 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * Memory as the kernel sees it: argument buffers far apart from each other,
+ * LDS at a fixed low address, and the hooks that the instrumented IR calls
+ * before each access. A hook checks bounds by allocation, alignment, and the
+ * shadow: per byte the key (sanitize_internal.h) of the last write and of the
+ * last reads.
+ *
+ * Two accesses of one byte, at least one of them a write, by different lanes,
+ * are ordered when a barrier of their workgroup lies between them, or when
+ * both are of one wave and a wave operation lies between them. Everything
+ * else is a race, also between lanes of one wave: nothing in the IR says that
+ * they run in step.
+ */
+#include "sanitize_internal.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+static ws_memory *const memory = &ws__sanitizer.memory;
+static ws_lanes *const lanes = &ws__sanitizer.lanes;
+
+/* ---- address space
+ * ------------------------------------------------------------ */
+
+enum { PAGE = 4096 };
+/* Allocations start 16 GiB apart in an otherwise empty range, so an index that
+ * runs off one buffer does not land in another. */
+#define FIRST_ALLOCATION 0x200000000000ull
+#define ALLOCATION_STRIDE (1ull << 34)
+enum { MAX_ALLOCATIONS = 2048 };
+static bool allocated[MAX_ALLOCATIONS];
+
+static size_t whole_pages(int64_t size) {
+  return ((size_t)size + PAGE - 1) / PAGE * PAGE + (size ? 0 : PAGE);
+}
+
+void *ws__memory_allocate(int64_t size) {
+  for (size_t i = 0; i < MAX_ALLOCATIONS; i++) {
+    if (allocated[i])
+      continue;
+    void *wanted =
+        (void *)(uintptr_t)(FIRST_ALLOCATION + i * ALLOCATION_STRIDE);
+    void *at = mmap(wanted, whole_pages(size), PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    allocated[i] = true;
+    if (at == wanted)
+      return at;
+    if (at != MAP_FAILED)
+      munmap(at, whole_pages(size));
+  }
+  WS_ASSERT(!"no memory for the sanitizer's buffers");
+  return NULL;
+}
+
+void ws__memory_free(void *data, int64_t size) {
+  munmap(data, whole_pages(size));
+  allocated[((uintptr_t)data - FIRST_ALLOCATION) / ALLOCATION_STRIDE] = false;
+}
+
+void ws__memory_protect(void *data, int64_t size) {
+  WS_ASSERT(!mprotect(data, whole_pages(size), PROT_READ));
+}
+
+static void *zero_pages(size_t bytes) {
+  void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  WS_ASSERT(at != MAP_FAILED);
+  return at;
+}
+
+static const uintptr_t lds_bases[] = {0x20000000, 0x28000000, 0x70000000};
+
+void ws__memory_reserve(void) {
+  if (memory->lds_base)
+    return;
+  /* Addresses of a module's LDS are constants in its code, and 32-bit. */
+  for (size_t i = 0; i < sizeof lds_bases / sizeof *lds_bases; i++) {
+    char *at =
+        mmap((void *)(lds_bases[i] - PAGE), WS_LDS_MAX + 2 * PAGE, PROT_NONE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    if (at == MAP_FAILED)
+      continue;
+    WS_ASSERT(!mprotect(at + PAGE, WS_LDS_MAX, PROT_READ | PROT_WRITE));
+    memory->lds_base = lds_bases[i];
+    break;
+  }
+  WS_ASSERT(memory->lds_base);
+  memory->lds_writer = zero_pages(WS_LDS_MAX * sizeof(uint32_t));
+  memory->lds_reader = zero_pages(WS_LDS_MAX * sizeof(uint32_t));
+  memory->private_state =
+      zero_pages((size_t)WS_MAX_LANES * (WS_STACK_BYTES + WS_STACK_GUARD));
+  memory->moment = 1;
+}
+
+ws_buffer *ws__memory_add_buffer(const char *name, ws_arg_role role, void *data,
+                                 int64_t size) {
+  ws_buffer *buffer = &memory->buffers[memory->buffer_count++];
+  *buffer = (ws_buffer){
+      .name = name, .role = role, .begin = (uintptr_t)data, .size = size};
+  if (role != WS_ARG_INPUT) {
+    buffer->writer = zero_pages(((size_t)size + 16) * sizeof(uint32_t));
+    buffer->reader = zero_pages(((size_t)size + 16) * sizeof(uint32_t));
+  }
+  return buffer;
+}
+
+void ws__memory_drop_buffers(void) {
+  for (int i = 0; i < memory->buffer_count; i++) {
+    ws_buffer *buffer = &memory->buffers[i];
+    if (!buffer->writer)
+      continue;
+    munmap(buffer->writer, ((size_t)buffer->size + 16) * sizeof(uint32_t));
+    munmap(buffer->reader, ((size_t)buffer->size + 16) * sizeof(uint32_t));
+    ws__memory_free((void *)buffer->begin, buffer->size);
+  }
+  memory->buffer_count = 0;
+}
+
+/* ---- time
+ * ------------------------------------------------------------------------ */
+
+static uint32_t next_moment(void) { return ++memory->moment << WS_KEY_BITS; }
+
+/* Moments are about to run out: keep what a key can still decide (this launch,
+ * this run, before) and start counting again. */
+static void renumber(void) {
+  for (int b = 0; b < memory->buffer_count; b++) {
+    ws_buffer *buffer = &memory->buffers[b];
+    for (int64_t i = 0; buffer->writer && i < buffer->size; i++) {
+      uint32_t *keys[] = {&buffer->writer[i], &buffer->reader[i]};
+      for (int k = 0; k < 2; k++)
+        *keys[k] = *keys[k] >= memory->launch_key ? 3u << WS_KEY_BITS
+                   : *keys[k] >= memory->run_key  ? 2u << WS_KEY_BITS
+                                                  : 0;
+    }
+  }
+  memset(memory->lds_writer, 0, WS_LDS_MAX * sizeof(uint32_t));
+  memset(memory->lds_reader, 0, WS_LDS_MAX * sizeof(uint32_t));
+  memory->run_key = 2u << WS_KEY_BITS;
+  memory->launch_key = 3u << WS_KEY_BITS;
+  memory->moment = 3;
+}
+
+void ws__memory_begin_run(void) { memory->run_key = next_moment(); }
+void ws__memory_begin_launch(void) { memory->launch_key = next_moment(); }
+
+void ws__memory_begin_workgroup(void) {
+  if (memory->moment > 1u << (31 - WS_KEY_BITS))
+    renumber();
+  memory->workgroup_key = memory->barrier_key = next_moment();
+  memory->acquired = false;
+  /* fp8 NaN: what is read without having been written poisons the result. */
+  memset((char *)memory->lds_base + memory->lds_begin, 0x80,
+         memory->lds_end - memory->lds_begin);
+}
+
+void ws__memory_barrier(void) { memory->barrier_key = next_moment(); }
+
+void ws__memory_rendezvous(ws_wave *wave) {
+  wave->rendezvous_key = next_moment();
+  if (memory->moment >> (32 - WS_KEY_BITS))
+    ws__fault(WS_FAULT_SANITIZER_LIMIT, NULL,
+              "one workgroup executed more than %u wave operations",
+              1u << (31 - WS_KEY_BITS));
+}
+
+/* ---- order of accesses
+ * --------------------------------------------------------------- */
+
+/* What a hook must know of its lane. */
+typedef struct access_key {
+  uint32_t key;   /* of this access */
+  uint32_t floor; /* below: written before this run, or never */
+  uint32_t scope; /* from here on: may be concurrent */
+  uint32_t rendezvous;
+  uint32_t wave;
+  bool atomic;
+} access_key;
+
+static inline access_key key_now(uint32_t floor, uint32_t scope, bool atomic) {
+  uint32_t lane = (uint32_t)lanes->current;
+  return (access_key){
+      .key = memory->moment << WS_KEY_BITS | (atomic ? WS_KEY_ATOMIC : lane),
+      .floor = floor,
+      .scope = scope,
+      .rendezvous = lanes->wave[lanes->current_wave].rendezvous_key,
+      .wave = (uint32_t)lanes->current_wave,
+      .atomic = atomic};
+}
+
+static uint32_t who(uint32_t key) { return key & ((1u << WS_KEY_BITS) - 1); }
+
+static bool same_wave(uint32_t other, uint32_t wave) {
+  return other < WS_KEY_WAVE ? other / WS_WAVE_LANES == wave
+                             : other == WS_KEY_WAVE + wave;
+}
+
+/* Is an access with key `other` (>= scope) ordered before the one at hand? */
+static bool ordered(uint32_t other, const access_key *now) {
+  if (other < memory->workgroup_key)
+    return memory->acquired || (now->atomic && who(other) == WS_KEY_ATOMIC);
+  if (other < memory->barrier_key)
+    return true;
+  uint32_t other_lane = who(other);
+  if (other_lane == WS_KEY_ATOMIC)
+    return now->atomic;
+  if (other_lane == (uint32_t)lanes->current)
+    return true;
+  return same_wave(other_lane, now->wave) && other < now->rendezvous;
+}
+
+/* The reader key after this lane reads a byte that `old` last read. */
+static uint32_t merged_reader(uint32_t old, const access_key *now) {
+  if (old >= now->scope && old < memory->workgroup_key)
+    return old; /* another workgroup: no barrier will ever order it */
+  if (old < memory->barrier_key || who(old) == who(now->key))
+    return now->key;
+  uint32_t lane =
+      same_wave(who(old), now->wave) ? WS_KEY_WAVE + now->wave : WS_KEY_SEVERAL;
+  return (now->key & ~((1u << WS_KEY_BITS) - 1)) | lane;
+}
+
+/* ---- reports
+ * ---------------------------------------------------------------------------
+ */
+
+typedef struct shadow {
+  uint32_t *writer, *reader; /* of the first byte accessed */
+  const ws_buffer *buffer;   /* NULL: LDS */
+  uint64_t offset;           /* in the buffer or the LDS */
+} shadow;
+
+static void report_uninitialised(ws_site *site, const shadow *at,
+                                 uint32_t byte) {
+  if (at->buffer)
+    ws__fault(WS_FAULT_UNINIT_GLOBAL, site,
+              "lane %d loads byte %llu of %s, which no launch has written",
+              lanes->current, (unsigned long long)at->offset + byte,
+              at->buffer->name);
+  else
+    ws__fault(WS_FAULT_UNINIT_LDS, site,
+              "lane %d loads LDS byte %llu, which this workgroup has not "
+              "written",
+              lanes->current, (unsigned long long)at->offset + byte);
+}
+
+static const char *describe_other(uint32_t other, char *text, size_t size) {
+  uint32_t lane = who(other);
+  ws_strbuf buffer;
+  ws_strbuf_init(&buffer);
+  if (other < memory->workgroup_key)
+    ws_strbuf_puts(&buffer, "another workgroup");
+  else if (lane == WS_KEY_ATOMIC)
+    ws_strbuf_puts(&buffer, "an atomic of this workgroup");
+  else if (lane == WS_KEY_SEVERAL)
+    ws_strbuf_puts(&buffer, "lanes of several waves");
+  else if (lane >= WS_KEY_WAVE)
+    ws_strbuf_printf(&buffer, "several lanes of wave %u", lane - WS_KEY_WAVE);
+  else
+    ws_strbuf_printf(&buffer, "lane %u (wave %u)", lane, lane / WS_WAVE_LANES);
+  memcpy(text, buffer.data, buffer.size < size ? buffer.size + 1 : size);
+  text[size - 1] = 0;
+  ws_strbuf_deinit(&buffer);
+  return text;
+}
+
+static void report_race(ws_site *site, const shadow *at, uint32_t byte,
+                        uint32_t other, const char *this_verb,
+                        const char *other_verb) {
+  char name[64];
+  describe_other(other, name, sizeof name);
+  bool in_wave = other >= memory->workgroup_key &&
+                 same_wave(who(other), (uint32_t)lanes->current_wave);
+  ws__fault(at->buffer ? WS_FAULT_GLOBAL_RACE : WS_FAULT_LDS_RACE, site,
+            "lane %d (wave %d) %s byte %llu of %s that %s %s, with %s between",
+            lanes->current, lanes->current_wave, this_verb,
+            (unsigned long long)at->offset + byte,
+            at->buffer ? at->buffer->name : "the LDS", name, other_verb,
+            in_wave ? "neither a barrier nor a wave operation (lanes of a "
+                      "wave are not known to run in step)"
+                    : "no barrier");
+}
+
+/* ---- one access
+ * ----------------------------------------------------------------------------
+ */
+
+static inline bool uniform(const uint32_t *words, uint32_t count) {
+  uint32_t difference = 0;
+  for (uint32_t i = 1; i < count; i++)
+    difference |= words[i] ^ words[0];
+  return !difference;
+}
+
+/* Checks byte `byte` and returns the reader key it gets. */
+static inline uint32_t read_byte(ws_site *site, const shadow *at, uint32_t byte,
+                                 const access_key *now) {
+  uint32_t writer = at->writer[byte];
+  if (writer < now->floor)
+    report_uninitialised(site, at, byte);
+  else if (writer >= now->scope && !ordered(writer, now))
+    report_race(site, at, byte, writer, "reads", "wrote");
+  return merged_reader(at->reader[byte], now);
+}
+
+static inline void write_byte(ws_site *site, const shadow *at, uint32_t byte,
+                              const access_key *now) {
+  uint32_t writer = at->writer[byte], reader = at->reader[byte];
+  if (writer >= now->scope && !ordered(writer, now))
+    report_race(site, at, byte, writer, "writes", "wrote");
+  else if (reader >= now->scope && !ordered(reader, now))
+    report_race(site, at, byte, reader, "writes", "read");
+}
+
+/* size is a constant where it matters: the loops vectorise. */
+static inline __attribute__((always_inline)) void
+read_bytes(ws_site *site, const shadow *at, uint32_t size,
+           const access_key *now) {
+  if (uniform(at->writer, size) && uniform(at->reader, size)) {
+    uint32_t reader = read_byte(site, at, 0, now);
+    for (uint32_t i = 0; i < size; i++)
+      at->reader[i] = reader;
+    return;
+  }
+  for (uint32_t i = 0; i < size; i++)
+    at->reader[i] = read_byte(site, at, i, now);
+}
+
+static inline __attribute__((always_inline)) void
+write_bytes(ws_site *site, const shadow *at, uint32_t size,
+            const access_key *now) {
+  bool same = uniform(at->writer, size) && uniform(at->reader, size);
+  for (uint32_t i = 0; i < (same ? 1 : size); i++)
+    write_byte(site, at, i, now);
+  for (uint32_t i = 0; i < size; i++)
+    at->writer[i] = now->key;
+}
+
+static void read_shadow(ws_site *site, const shadow *at, uint64_t size,
+                        const access_key *now) {
+  if (size == 8)
+    read_bytes(site, at, 8, now);
+  else if (size == 16)
+    read_bytes(site, at, 16, now);
+  else
+    read_bytes(site, at, (uint32_t)size, now);
+}
+
+static void write_shadow(ws_site *site, const shadow *at, uint64_t size,
+                         const access_key *now) {
+  if (size == 2)
+    write_bytes(site, at, 2, now);
+  else if (size == 16)
+    write_bytes(site, at, 16, now);
+  else
+    write_bytes(site, at, (uint32_t)size, now);
+}
+
+static void check_alignment(ws_site *site, uintptr_t address) {
+  ws__fault(WS_FAULT_MISALIGNED, site,
+            "lane %d accesses %u bytes at an address that is %llu modulo %u, "
+            "but the IR says align %u",
+            lanes->current, site->size,
+            (unsigned long long)(address % site->alignment), site->alignment,
+            site->alignment);
+}
+
+/* ---- LDS
+ * -------------------------------------------------------------------------------------
+ */
+
+static bool lds_shadow(ws_site *site, uintptr_t address, uint64_t size,
+                       shadow *out) {
+  lanes->lane[lanes->current].site = site;
+  uintptr_t offset = address - memory->lds_base;
+  if (offset < memory->lds_begin || offset > memory->lds_end ||
+      size > memory->lds_end - offset) {
+    ws__fault(WS_FAULT_OOB_LDS, site,
+              "lane %d accesses %llu bytes at LDS offset %lld; the kernel has "
+              "%u bytes of LDS",
+              lanes->current, (unsigned long long)size,
+              (long long)(offset - memory->lds_begin),
+              memory->lds_end - memory->lds_begin);
+    return false;
+  }
+  if (address & (site->alignment - 1))
+    check_alignment(site, address);
+  *out = (shadow){.writer = memory->lds_writer + offset,
+                  .reader = memory->lds_reader + offset,
+                  .offset = offset - memory->lds_begin};
+  return true;
+}
+
+void ws__hook_lds_load(ws_site *site, uintptr_t address) {
+  shadow at;
+  if (!lds_shadow(site, address, site->size, &at))
+    return;
+  ws__record_access(site, address, site->size);
+  access_key now =
+      key_now(memory->workgroup_key, memory->workgroup_key, site->atomic);
+  read_shadow(site, &at, site->size, &now);
+}
+
+void ws__hook_lds_store(ws_site *site, uintptr_t address) {
+  shadow at;
+  if (!lds_shadow(site, address, site->size, &at))
+    return;
+  ws__record_access(site, address, site->size);
+  access_key now =
+      key_now(memory->workgroup_key, memory->workgroup_key, site->atomic);
+  write_shadow(site, &at, site->size, &now);
+}
+
+/* ---- global memory
+ * ------------------------------------------------------------------------------
+ */
+
+static bool inside(const ws_buffer *buffer, uintptr_t address, uint64_t size) {
+  uintptr_t offset = address - buffer->begin;
+  return offset <= (uint64_t)buffer->size &&
+         size <= (uint64_t)buffer->size - offset;
+}
+
+/* The buffer that an address off every buffer most likely was meant for. */
+static const ws_buffer *nearest_buffer(uintptr_t address) {
+  const ws_buffer *nearest = NULL;
+  uintptr_t best = ALLOCATION_STRIDE;
+  for (int i = 0; i < memory->buffer_count; i++) {
+    const ws_buffer *buffer = &memory->buffers[i];
+    uintptr_t distance = address >= buffer->begin ? address - buffer->begin
+                                                  : buffer->begin - address;
+    if (distance < best) {
+      best = distance;
+      nearest = buffer;
+    }
+  }
+  return nearest;
+}
+
+static void report_out_of_bounds(ws_site *site, uintptr_t address,
+                                 uint64_t size) {
+  ws_fault fault =
+      site->writes ? WS_FAULT_OOB_GLOBAL_STORE : WS_FAULT_OOB_GLOBAL_LOAD;
+  const char *verb = site->writes ? "stores" : "loads";
+  const ws_buffer *buffer = nearest_buffer(address);
+  if (buffer)
+    ws__fault(fault, site,
+              "lane %d of workgroup (%d,%d,%d) %s %llu bytes at %s %+lld, "
+              "which has %lld bytes",
+              lanes->current, lanes->workgroup_id[0], lanes->workgroup_id[1],
+              lanes->workgroup_id[2], verb, (unsigned long long)size,
+              buffer->name, (long long)(address - buffer->begin),
+              (long long)buffer->size);
+  else
+    ws__fault(fault, site, "lane %d %s %llu bytes at 0x%llx, in no argument",
+              lanes->current, verb, (unsigned long long)size,
+              (unsigned long long)address);
+}
+
+static const ws_buffer *global_buffer(ws_site *site, uintptr_t address,
+                                      uint64_t size) {
+  lanes->lane[lanes->current].site = site;
+  const ws_buffer *buffer = &memory->buffers[site->buffer];
+  for (int i = 0; !inside(buffer, address, size); i++) {
+    if (i == memory->buffer_count) {
+      report_out_of_bounds(site, address, size);
+      return NULL;
+    }
+    site->buffer = i;
+    buffer = &memory->buffers[i];
+  }
+  if (address & (site->alignment - 1))
+    check_alignment(site, address);
+  return buffer;
+}
+
+static shadow global_shadow(const ws_buffer *buffer, uintptr_t address) {
+  uint64_t offset = address - buffer->begin;
+  return (shadow){.writer = buffer->writer + offset,
+                  .reader = buffer->reader + offset,
+                  .buffer = buffer,
+                  .offset = offset};
+}
+
+static void global_read(ws_site *site, const ws_buffer *buffer,
+                        uintptr_t address, uint64_t size) {
+  if (!buffer->writer)
+    return;
+  shadow at = global_shadow(buffer, address);
+  access_key now = key_now(memory->run_key, memory->launch_key, site->atomic);
+  read_shadow(site, &at, size, &now);
+}
+
+static void global_write(ws_site *site, const ws_buffer *buffer,
+                         uintptr_t address, uint64_t size) {
+  if (!buffer->writer) {
+    ws__fault(WS_FAULT_READONLY_STORE, site, "lane %d stores to input %s",
+              lanes->current, buffer->name);
+    return;
+  }
+  shadow at = global_shadow(buffer, address);
+  access_key now = key_now(memory->run_key, memory->launch_key, site->atomic);
+  write_shadow(site, &at, size, &now);
+}
+
+void ws__hook_global_load(ws_site *site, uintptr_t address) {
+  const ws_buffer *buffer = global_buffer(site, address, site->size);
+  if (!buffer)
+    return;
+  if (site->space != WS_SPACE_CONSTANT)
+    ws__record_access(site, address, site->size);
+  global_read(site, buffer, address, site->size);
+}
+
+void ws__hook_global_store(ws_site *site, uintptr_t address) {
+  const ws_buffer *buffer = global_buffer(site, address, site->size);
+  if (!buffer)
+    return;
+  ws__record_access(site, address, site->size);
+  global_write(site, buffer, address, site->size);
+}
+
+/* ---- the rarer accesses
+ * ----------------------------------------------------------------------------
+ */
+
+static bool in_private(uintptr_t address) {
+  return address - (uintptr_t)lanes->stacks <
+         (size_t)WS_MAX_LANES * (WS_STACK_BYTES + WS_STACK_GUARD);
+}
+
+static bool in_lds(uintptr_t address) {
+  return address - (memory->lds_base - PAGE) < WS_LDS_MAX + 2 * PAGE;
+}
+
+/* Atomics, and accesses through flat pointers. */
+void ws__hook_access(ws_site *site, uintptr_t address) {
+  ws__hook_range(site, address, site->size);
+  if (!in_private(address))
+    ws__record_access(site, address, site->size);
+}
+
+/* memcpy and the like: size bytes, not recorded as instructions. */
+void ws__hook_range(ws_site *site, uintptr_t address, uint64_t size) {
+  if (size == 0)
+    return;
+  if (in_private(address)) {
+    if (ws__sanitizer.diagnosing)
+      ws__hook_private(site, address);
+    return;
+  }
+  if (in_lds(address)) {
+    shadow at;
+    if (!lds_shadow(site, address, size, &at))
+      return;
+    access_key now =
+        key_now(memory->workgroup_key, memory->workgroup_key, site->atomic);
+    if (site->reads)
+      read_shadow(site, &at, size, &now);
+    if (site->writes)
+      write_shadow(site, &at, size, &now);
+    return;
+  }
+  const ws_buffer *buffer = global_buffer(site, address, size);
+  if (!buffer)
+    return;
+  if (site->reads)
+    global_read(site, buffer, address, size);
+  if (site->writes)
+    global_write(site, buffer, address, size);
+}
+
+void ws__hook_fence(ws_site *site) {
+  lanes->lane[lanes->current].site = site;
+  memory->acquired = true;
+}
+
+/* ---- private memory, in the diagnosis run
+ * ------------------------------------------------------------ */
+
+enum { PRIVATE_NONE, PRIVATE_UNSET, PRIVATE_SET };
+
+void ws__hook_alloca(ws_site *site, uintptr_t address, uint64_t size) {
+  lanes->lane[lanes->current].site = site;
+  memset(memory->private_state + (address - (uintptr_t)lanes->stacks),
+         PRIVATE_UNSET, size);
+}
+
+void ws__hook_private(ws_site *site, uintptr_t address) {
+  lanes->lane[lanes->current].site = site;
+  if (!in_private(address) || !in_private(address + site->size)) {
+    ws__fault(WS_FAULT_OOB_PRIVATE, site,
+              "lane %d accesses %u bytes outside its private memory",
+              lanes->current, site->size);
+    return;
+  }
+  uint8_t *state = memory->private_state + (address - (uintptr_t)lanes->stacks);
+  for (uint32_t i = 0; i < site->size; i++) {
+    if (state[i] == PRIVATE_NONE) {
+      ws__fault(WS_FAULT_OOB_PRIVATE, site,
+                "lane %d accesses %u bytes, of which byte %u is in no alloca",
+                lanes->current, site->size, i);
+      return;
+    }
+    if (site->reads && state[i] == PRIVATE_UNSET)
+      ws__fault(WS_FAULT_UNINIT_PRIVATE, site,
+                "lane %d loads %u bytes of private memory, of which byte %u "
+                "was never stored",
+                lanes->current, site->size, i);
+  }
+  if (site->writes)
+    memset(state, PRIVATE_SET, site->size);
+}
