@@ -59,8 +59,7 @@ void ws__check_report(const ws_checker *checker, ws_check_id check,
 
 #define REPORT ws__check_report
 
-/* ---- globals ----------------------------------------------------------------
- */
+/* ---- globals ------------------------------------------------------------- */
 
 static bool is_parameter(const ws_checker *checker, const char *name) {
   const ws_template *tmpl =
@@ -90,8 +89,7 @@ static void check_global(const ws_checker *checker, LLVMValueRef global) {
            name);
 }
 
-/* ---- functions --------------------------------------------------------------
- */
+/* ---- functions ----------------------------------------------------------- */
 
 static bool has_attribute(LLVMValueRef function, const char *name) {
   unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
@@ -131,8 +129,7 @@ static void check_function(const ws_checker *checker, LLVMValueRef function) {
   ws__check_instruction(checker, instruction);
 }
 
-/* ---- call graph -------------------------------------------------------------
- */
+/* ---- call graph ---------------------------------------------------------- */
 
 enum { MAX_LDS_GLOBALS = 64 };
 
@@ -204,8 +201,7 @@ static void check_kernel(const ws_checker *checker, LLVMValueRef kernel,
            name_of(kernel), bytes, checker->target, limit);
 }
 
-/* ---- all of it --------------------------------------------------------------
- */
+/* ---- all of it ----------------------------------------------------------- */
 
 static void check_shape(const ws_checker *checker) {
   LLVMModuleRef module = checker->module;

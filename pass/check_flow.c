@@ -49,8 +49,7 @@ typedef struct flow {
   int argument_count;
 } flow;
 
-/* ---- building
- * ---------------------------------------------------------------- */
+/* ---- building ------------------------------------------------------------ */
 
 static bool is_input(const ws_checker *checker, LLVMValueRef kernel,
                      unsigned argument) {
@@ -125,8 +124,7 @@ static void build(flow *f, LLVMValueRef kernel) {
     find_operands(f, arena, i);
 }
 
-/* ---- private memory
- * ---------------------------------------------------------- */
+/* ---- private memory ------------------------------------------------------ */
 
 enum { SOME_ALLOCA = -1, NOT_PRIVATE = -2 };
 
@@ -201,8 +199,7 @@ static bool store_effect(flow *f, int number) {
   return add_content(f, private_base(f, target), flags);
 }
 
-/* ---- propagation
- * ------------------------------------------------------------- */
+/* ---- propagation --------------------------------------------------------- */
 
 static bool incoming_differ(LLVMValueRef phi) {
   for (unsigned i = 1; i < LLVMCountIncoming(phi); i++)
@@ -296,8 +293,7 @@ static void propagate(flow *f) {
   }
 }
 
-/* ---- findings
- * ---------------------------------------------------------------- */
+/* ---- findings ------------------------------------------------------------ */
 
 static void report_divergent(const flow *f, int number) {
   LLVMValueRef branch = f->controlled_by[f->block_of[number]];

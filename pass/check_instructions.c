@@ -30,8 +30,7 @@ unsigned ws__call_traits(const ws_checker *checker, LLVMValueRef instruction) {
   return ws__intrinsic_traits(name_of(callee), checker->target);
 }
 
-/* ---- types ------------------------------------------------------------------
- */
+/* ---- types --------------------------------------------------------------- */
 
 static bool scalar_allowed(LLVMTypeRef type) {
   switch (LLVMGetTypeKind(type)) {
@@ -92,8 +91,7 @@ void ws__check_type(const ws_checker *checker, LLVMValueRef place,
   LLVMDisposeMessage(text);
 }
 
-/* ---- instructions -----------------------------------------------------------
- */
+/* ---- instructions -------------------------------------------------------- */
 
 /* Traits that are refused, each by its check. */
 static const struct refusal {

@@ -65,8 +65,7 @@ static void number_blocks(ws_cfg *cfg, ws_arena *arena, LLVMValueRef function) {
   }
 }
 
-/* ---- postdominators
- * ---------------------------------------------------------- */
+/* ---- postdominators ------------------------------------------------------ */
 
 /* Row b holds the postdominators of b; row count is the end. */
 typedef struct sets {

@@ -143,8 +143,7 @@ static bool verify(LLVMModuleRef module, const ws_source_function *sources,
   return valid;
 }
 
-/* ---- debug locations --------------------------------------------------------
- */
+/* ---- debug locations ----------------------------------------------------- */
 
 typedef struct line_writer {
   LLVMContextRef context;
@@ -240,8 +239,7 @@ void ws__pass_attach_file(LLVMModuleRef module, const char *file) {
     attach_lines(module, NULL, file);
 }
 
-/* ---- reading them back ------------------------------------------------------
- */
+/* ---- reading them back --------------------------------------------------- */
 
 int ws_pass_line(LLVMValueRef value, const char **out_file) {
   unsigned size = 0;

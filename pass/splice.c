@@ -1,236 +1,335 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * Makes a template's module the candidate: replaces region bodies
- * (splice_body.c), chooses shipped variants, sets parameters, resizes LDS,
- * states the workgroup size, drops what nothing uses. Works on names, so it
- * does not care whether the module came from text, from opt, or from clang.
+ * Makes a template's module the candidate. Each replacement body is read (IR
+ * text, or OpenCL C through comgr), seen to be what a region may be, linked,
+ * and takes the place of the shipped function; then specialize.c chooses the
+ * rest, and what nothing uses is dropped.
+ *
+ * What it may bring: the region's function with exactly the template's type,
+ * helper functions, constant tables. What it may name: the template's symbols,
+ * with their types, and known intrinsics. The linker would take anything
+ * else without a word (opaque pointers), so all of that is compared here.
  */
-#include "splice.h"
+#include "comgr.h"
 #include "parse.h"
+#include "specialize.h"
 #include "template_ir.h"
 
-#include <llvm-c/Analysis.h>
-#include <stdio.h>
+#include <llvm-c/BitReader.h>
+#include <llvm-c/Linker.h>
 #include <string.h>
 
-typedef struct splicer {
-  LLVMModuleRef module;
-  const ws_candidate *candidate;
-  ws_scope scope; /* the candidate's parameters */
+typedef struct body {
+  LLVMModuleRef target; /* the template's module */
+  LLVMModuleRef module; /* the body's */
+  const char *region, *file;
   ws_findings *findings;
-} splicer;
+} body;
 
-enum { WAVE_SIZE = 64, MAX_THREADS = 1024 };
+#define REFUSE(b, id, line, ...)                                               \
+  ws_findings_add((b)->findings, id, (b)->region, (b)->file, line, __VA_ARGS__)
 
-static const char *template_file(const splicer *s) {
-  return s->candidate->tmpl->file;
+static const char *name_of(LLVMValueRef value) {
+  size_t size;
+  return LLVMGetValueName2(value, &size);
 }
 
-static bool constraints_hold(const splicer *s) {
-  ws_diag diag;
-  int broken = ws_candidate_broken_require(s->candidate, NULL, &diag);
-  if (broken < 0)
+/* ---- reading ------------------------------------------------------------- */
+
+/* A body without a data layout of its own would be read with LLVM's default,
+ * which aligns other than the GPU's. The lead stands on the body's first line,
+ * so that line numbers stay. */
+static LLVMModuleRef read_ir(const body *b, const char *text) {
+  const char *lead = ws_arena_printf(
+      b->findings->arena, "target datalayout = \"%s\" target triple = \"%s\" ",
+      LLVMGetDataLayoutStr(b->target), LLVMGetTarget(b->target));
+  const char *whole = ws_arena_printf(b->findings->arena, "%s%s", lead, text);
+  return ws__pass_parse_body(LLVMGetModuleContext(b->target), whole,
+                             strlen(whole), b->file, b->findings);
+}
+
+static LLVMModuleRef read_opencl(const body *b, const char *text,
+                                 const ws_candidate *candidate) {
+  const void *bitcode;
+  size_t size;
+  if (!ws_comgr_compile_opencl(text, b->file, candidate, b->findings->arena,
+                               &bitcode, &size, b->findings))
+    return NULL;
+  LLVMMemoryBufferRef buffer =
+      LLVMCreateMemoryBufferWithMemoryRange(bitcode, size, b->file, 0);
+  LLVMModuleRef module = NULL;
+  if (LLVMParseBitcodeInContext2(LLVMGetModuleContext(b->target), buffer,
+                                 &module)) {
+    REFUSE(b, "ir-parse", 0,
+           "the bitcode of the OpenCL compiler is not of "
+           "this LLVM's version; install comgr and LLVM of the same release");
+    module = NULL;
+  }
+  LLVMDisposeMemoryBuffer(buffer);
+  if (module)
+    ws__pass_attach_file(module, b->file);
+  return module;
+}
+
+/* ---- what a body may be -------------------------------------------------- */
+
+static bool same_type(const body *b, LLVMValueRef ours, LLVMValueRef theirs) {
+  LLVMTypeRef want = LLVMGlobalGetValueType(ours);
+  LLVMTypeRef got = LLVMGlobalGetValueType(theirs);
+  if (want == got &&
+      LLVMGetFunctionCallConv(ours) == LLVMGetFunctionCallConv(theirs))
     return true;
-  /* The diag already starts with file:line. */
-  ws_findings_add(s->findings, "require", "", template_file(s),
-                  s->candidate->tmpl->requires[broken].line, "%s", diag.text);
+  char *want_text = LLVMPrintTypeToString(want);
+  char *got_text = LLVMPrintTypeToString(got);
+  REFUSE(b, "splice-signature", ws_pass_line(theirs, NULL),
+         "@%s is %s (calling convention %u), the template has %s (%u); keep "
+         "the template's signature",
+         name_of(theirs), got_text, LLVMGetFunctionCallConv(theirs), want_text,
+         LLVMGetFunctionCallConv(ours));
+  LLVMDisposeMessage(want_text);
+  LLVMDisposeMessage(got_text);
   return false;
 }
 
-/* Evaluates an expression over the parameters into [low, high]. */
-static bool evaluate(const splicer *s, const ws_expr *expr, const char *what,
-                     int line, int64_t low, int64_t high, int64_t *out_value) {
-  ws_diag diag;
-  if (ws_expr_eval(expr, &s->scope, out_value, &diag) != WS_OK) {
-    ws_findings_add(s->findings, "splice-expression", "", template_file(s),
-                    line, "%s: %s", what, diag.text);
+static bool defines_region(const body *b) {
+  LLVMValueRef theirs = LLVMGetNamedFunction(b->module, b->region);
+  if (!theirs || LLVMIsDeclaration(theirs)) {
+    REFUSE(b, "splice-undefined", 0,
+           "the body does not define @%s; write the whole function with the "
+           "template's signature",
+           b->region);
     return false;
   }
-  if (*out_value < low || *out_value > high) {
-    ws_findings_add(s->findings, "splice-expression", "", template_file(s),
-                    line,
-                    "%s is %lld (%s), must be %lld to %lld; add a "
-                    "constraint or change the expression",
-                    what, (long long)*out_value, ws_expr_text(expr),
-                    (long long)low, (long long)high);
+  return same_type(b, LLVMGetNamedFunction(b->target, b->region), theirs);
+}
+
+static bool function_allowed(const body *b, LLVMValueRef theirs) {
+  const char *name = name_of(theirs);
+  LLVMValueRef ours = LLVMGetNamedFunction(b->target, name);
+  if (!strcmp(name, b->region))
+    return true;
+  if (!LLVMIsDeclaration(theirs)) {
+    if (!ours)
+      return true;
+    REFUSE(b, "splice-redefined", ws_pass_line(theirs, NULL),
+           "@%s is a function of the template; a body defines its own region "
+           "and helpers under other names",
+           name);
     return false;
   }
-  return true;
-}
-
-static void set_parameters(const splicer *s) {
-  const ws_template *tmpl = s->candidate->tmpl;
-  for (int i = 0; i < tmpl->param_count; i++) {
-    LLVMValueRef global = LLVMGetNamedGlobal(s->module, tmpl->params[i].global);
-    if (!global)
-      continue; /* optimised away: nothing reads it */
-    LLVMTypeRef type = LLVMGlobalGetValueType(global);
-    LLVMSetInitializer(
-        global,
-        LLVMConstInt(type, (unsigned long long)s->candidate->values[i], 1));
-  }
-}
-
-/* ---- variants ---------------------------------------------------------------
- */
-
-static bool choose_variant(const splicer *s, const ws_region *region,
-                           const ws_variant *variant) {
-  LLVMValueRef from = LLVMGetNamedFunction(s->module, region->function);
-  LLVMValueRef to = LLVMGetNamedFunction(s->module, variant->function);
-  if (!from || !to) {
-    ws_findings_add(s->findings, "splice-variant", region->function,
-                    template_file(s), variant->line,
-                    "@%s or @%s is gone from the module: specialise before "
-                    "any optimisation",
-                    region->function, variant->function);
+  if (!strncmp(name, "llvm.", 5)) {
+    if (LLVMGetIntrinsicID(theirs))
+      return true;
+    REFUSE(b, "splice-unknown-symbol", 0,
+           "there is no intrinsic @%s in this LLVM; check its spelling", name);
     return false;
   }
-  ws__pass_set_region(to, region->function);
-  LLVMReplaceAllUsesWith(from, to);
-  return true;
+  if (ours)
+    return same_type(b, ours, theirs);
+  REFUSE(b, "splice-unknown-symbol", 0,
+         "the body calls @%s, which the template does not have; define it in "
+         "the body or use an intrinsic",
+         name);
+  return false;
 }
 
-static bool choose_bodies(const splicer *s) {
-  const ws_template *tmpl = s->candidate->tmpl;
-  for (int i = 0; i < tmpl->region_count; i++) {
-    const ws_body *body = &s->candidate->bodies[i];
-    const ws_region *region = &tmpl->regions[i];
-    bool done = true;
-    if (body->text)
-      done = ws__pass_splice_body(s->module, s->candidate, i, s->findings);
-    else if (body->variant >= 0)
-      done = choose_variant(s, region, &region->variants[body->variant]);
-    if (!done)
-      return false;
+static bool global_allowed(const body *b, LLVMValueRef theirs) {
+  const char *name = name_of(theirs);
+  LLVMValueRef ours = LLVMGetNamedGlobal(b->target, name);
+  unsigned space = LLVMGetPointerAddressSpace(LLVMTypeOf(theirs));
+  if (!LLVMIsDeclaration(theirs)) {
+    bool constant =
+        LLVMIsGlobalConstant(theirs) && space == WS_SPACE_CONSTANT && !ours;
+    if (!constant)
+      REFUSE(b, "check-global-state", 0,
+             "the body defines global @%s; only internal addrspace(4) "
+             "constant tables with names of their own are allowed, LDS and "
+             "parameters are declared external",
+             name);
+    return constant;
   }
-  return true;
+  if (!ours)
+    REFUSE(b, "splice-unknown-symbol", 0,
+           "the body declares global @%s, which the template does not have",
+           name);
+  /* The size of LDS is the template's affair; a parameter's type is fixed. */
+  bool same = ours && LLVMTypeOf(ours) == LLVMTypeOf(theirs) &&
+              (space == WS_SPACE_LDS ||
+               LLVMGlobalGetValueType(ours) == LLVMGlobalGetValueType(theirs));
+  if (ours && !same)
+    REFUSE(b, "splice-signature", 0,
+           "the body declares @%s with another type or address space than "
+           "the template",
+           name);
+  return same;
 }
 
-/* ---- LDS and launch ---------------------------------------------------------
- */
+/* Metadata that parsing and clang add by themselves. */
+static bool metadata_allowed(const char *name) {
+  static const char *const known[] = {"llvm.module.flags", "llvm.dbg.cu",
+                                      "llvm.ident", "llvm.errno.tbaa"};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (!strcmp(name, known[i]))
+      return true;
+  return !strncmp(name, "opencl.", 7);
+}
 
-/* Larger than any LDS; what fits is for the check to say. */
-static const int64_t max_lds_bytes = 1 << 20;
-
-static void resize_lds(LLVMModuleRef module, LLVMValueRef old, int64_t bytes) {
-  LLVMContextRef context = LLVMGetModuleContext(module);
-  /* No byte at all would mean "dynamic LDS" to the backend. */
-  LLVMTypeRef type = LLVMArrayType2(LLVMInt8TypeInContext(context),
-                                    bytes > 0 ? (uint64_t)bytes : 1);
-  if (type == LLVMGlobalGetValueType(old))
-    return;
-  LLVMValueRef resized =
-      LLVMAddGlobalInAddressSpace(module, type, "", WS_SPACE_LDS);
-  LLVMSetInitializer(resized, LLVMGetPoison(type));
-  LLVMSetLinkage(resized, LLVMInternalLinkage);
-  LLVMSetAlignment(resized, LLVMGetAlignment(old));
-  LLVMReplaceAllUsesWith(old, resized);
+static bool module_allowed(const body *b) {
   size_t size;
-  char name[256];
-  const char *old_name = LLVMGetValueName2(old, &size);
-  size = size < sizeof name ? size : sizeof name - 1;
-  memcpy(name, old_name, size);
-  LLVMDeleteGlobal(old);
-  LLVMSetValueName2(resized, name, size);
-}
-
-static bool set_lds(const splicer *s) {
-  const ws_template *tmpl = s->candidate->tmpl;
-  for (int i = 0; i < tmpl->lds_count; i++) {
-    const ws_lds *lds = &tmpl->lds[i];
-    int64_t bytes;
-    if (!evaluate(s, lds->bytes, "lds bytes", lds->line, 0, max_lds_bytes,
-                  &bytes))
+  LLVMGetModuleInlineAsm(b->module, &size);
+  if (size) {
+    REFUSE(b, "check-asm", 0, "module-level assembly is not allowed");
+    return false;
+  }
+  if (LLVMGetFirstGlobalAlias(b->module) ||
+      LLVMGetFirstGlobalIFunc(b->module)) {
+    REFUSE(b, "splice-alias", 0, "aliases are not allowed; call by name");
+    return false;
+  }
+  for (LLVMNamedMDNodeRef n = LLVMGetFirstNamedMetadata(b->module); n;
+       n = LLVMGetNextNamedMetadata(n)) {
+    const char *name = LLVMGetNamedMetadataName(n, &size);
+    if (!metadata_allowed(name)) {
+      REFUSE(b, "splice-metadata", 0,
+             "a body may not have named metadata (!%s); the template's holds",
+             name);
       return false;
-    LLVMValueRef global = LLVMGetNamedGlobal(s->module, lds->global);
-    if (global)
-      resize_lds(s->module, global, bytes);
+    }
   }
   return true;
 }
 
-static void set_text_attribute(LLVMValueRef function, const char *key,
-                               const char *value) {
-  LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(function));
+static bool body_allowed(const body *b) {
+  bool allowed = module_allowed(b) && defines_region(b);
+  if (!allowed)
+    return false;
+  for (LLVMValueRef f = LLVMGetFirstFunction(b->module); f;
+       f = LLVMGetNextFunction(f))
+    allowed &= function_allowed(b, f);
+  for (LLVMValueRef g = LLVMGetFirstGlobal(b->module); g;
+       g = LLVMGetNextGlobal(g))
+    allowed &= global_allowed(b, g);
+  return allowed;
+}
+
+/* ---- linking ------------------------------------------------------------- */
+
+static unsigned attribute_kind(const char *name) {
+  return LLVMGetEnumAttributeKindForName(name, strlen(name));
+}
+
+/* Everything a body defines is inlined away, in the name of its region. */
+static void prepare_definition(const body *b, LLVMValueRef function) {
+  static const char *const dropped[] = {"noinline", "optnone"};
+  for (size_t i = 0; i < sizeof dropped / sizeof *dropped; i++)
+    LLVMRemoveEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex,
+                                   attribute_kind(dropped[i]));
   LLVMAddAttributeAtIndex(
       function, LLVMAttributeFunctionIndex,
-      LLVMCreateStringAttribute(context, key, (unsigned)strlen(key), value,
-                                (unsigned)strlen(value)));
+      LLVMCreateEnumAttribute(LLVMGetModuleContext(b->module),
+                              attribute_kind("alwaysinline"), 0));
+  if (strcmp(name_of(function), b->region))
+    LLVMSetLinkage(function, LLVMInternalLinkage);
+  else
+    LLVMSetLinkage(function, LLVMExternalLinkage);
+  LLVMSetVisibility(function, LLVMDefaultVisibility);
+  ws__pass_set_region(function, b->region);
 }
 
-/* Whether the kernel states a range of workgroup sizes that holds low..high. */
-static bool states_threads(LLVMValueRef kernel, const char *key, int64_t low,
-                           int64_t high) {
-  LLVMAttributeRef attribute = LLVMGetStringAttributeAtIndex(
-      kernel, LLVMAttributeFunctionIndex, key, (unsigned)strlen(key));
-  unsigned size;
-  long long own_low, own_high;
-  if (!attribute || sscanf(LLVMGetStringAttributeValue(attribute, &size),
-                           "%lld,%lld", &own_low, &own_high) != 2)
+static void prepare(const body *b) {
+  for (LLVMValueRef f = LLVMGetFirstFunction(b->module); f;
+       f = LLVMGetNextFunction(f))
+    if (!LLVMIsDeclaration(f))
+      prepare_definition(b, f);
+  for (LLVMValueRef g = LLVMGetFirstGlobal(b->module); g;
+       g = LLVMGetNextGlobal(g))
+    if (!LLVMIsDeclaration(g))
+      LLVMSetLinkage(g, LLVMInternalLinkage);
+}
+
+/* The template's symbols that the body declares. They are external only while
+ * the body is linked: the linker does not resolve to internal ones. */
+typedef struct exports {
+  LLVMValueRef *items;
+  int count;
+} exports;
+
+static void export_symbol(exports *list, LLVMValueRef theirs,
+                          LLVMValueRef ours) {
+  if (!ours || !LLVMIsDeclaration(theirs) ||
+      LLVMGetLinkage(ours) != LLVMInternalLinkage)
+    return;
+  LLVMSetLinkage(ours, LLVMExternalLinkage);
+  list->items[list->count++] = ours;
+}
+
+static exports export_symbols(const body *b) {
+  int count = 0;
+  for (LLVMValueRef f = LLVMGetFirstFunction(b->module); f;
+       f = LLVMGetNextFunction(f))
+    count++;
+  for (LLVMValueRef g = LLVMGetFirstGlobal(b->module); g;
+       g = LLVMGetNextGlobal(g))
+    count++;
+  exports list = {
+      ws_arena_alloc(b->findings->arena, (size_t)count * sizeof(LLVMValueRef)),
+      0};
+  for (LLVMValueRef f = LLVMGetFirstFunction(b->module); f;
+       f = LLVMGetNextFunction(f))
+    export_symbol(&list, f, LLVMGetNamedFunction(b->target, name_of(f)));
+  for (LLVMValueRef g = LLVMGetFirstGlobal(b->module); g;
+       g = LLVMGetNextGlobal(g))
+    export_symbol(&list, g, LLVMGetNamedGlobal(b->target, name_of(g)));
+  return list;
+}
+
+/* Consumes the body's module. */
+static bool link_body(const body *b) {
+  prepare(b);
+  exports list = export_symbols(b);
+  LLVMValueRef old = LLVMGetNamedFunction(b->target, b->region);
+  LLVMSetValueName2(old, "", 0);
+  bool linked = !LLVMLinkModules2(b->target, b->module);
+  for (int i = 0; i < list.count; i++)
+    LLVMSetLinkage(list.items[i], LLVMInternalLinkage);
+  if (!linked) {
+    REFUSE(b, "splice-link", 0, "the body cannot be linked into the template");
     return false;
-  return own_low <= low && high <= own_high;
-}
-
-/* The threads of all launches of one kernel; launches that this candidate
- * never makes (condition 0 from the parameters alone) do not count. */
-static bool thread_range(const splicer *s, const char *kernel, int64_t *out_low,
-                         int64_t *out_high) {
-  const ws_template *tmpl = s->candidate->tmpl;
-  *out_low = MAX_THREADS + 1;
-  *out_high = 0;
-  for (int i = 0; i < tmpl->launch_count; i++) {
-    const ws_launch *launch = &tmpl->launches[i];
-    int64_t threads, condition;
-    ws_expr *bound =
-        ws_expr_bind(s->findings->arena, launch->condition, &s->scope);
-    if (strcmp(launch->kernel, kernel) ||
-        (ws_expr_is_constant(bound, &condition) && !condition))
-      continue;
-    if (!evaluate(s, launch->threads, "threads", launch->line, WAVE_SIZE,
-                  MAX_THREADS, &threads))
-      return false;
-    if (threads % WAVE_SIZE) {
-      ws_findings_add(s->findings, "splice-expression", "", template_file(s),
-                      launch->line,
-                      "threads is %lld, must be a multiple of "
-                      "the wave size %d",
-                      (long long)threads, WAVE_SIZE);
-      return false;
-    }
-    *out_low = threads < *out_low ? threads : *out_low;
-    *out_high = threads > *out_high ? threads : *out_high;
   }
+  LLVMValueRef new = LLVMGetNamedFunction(b->target, b->region);
+  LLVMSetLinkage(new, LLVMInternalLinkage);
+  LLVMReplaceAllUsesWith(old, new);
+  LLVMDeleteFunction(old);
   return true;
 }
 
-static bool set_threads(const splicer *s) {
-  static const char key[] = "amdgpu-flat-work-group-size";
-  const ws_template *tmpl = s->candidate->tmpl;
-  for (int i = 0; i < tmpl->launch_count; i++) {
-    const char *name = tmpl->launches[i].kernel;
-    LLVMValueRef kernel = LLVMGetNamedFunction(s->module, name);
-    int64_t low, high;
-    if (!kernel) {
-      ws_findings_add(s->findings, "splice-kernel", "", template_file(s),
-                      tmpl->launches[i].line,
-                      "kernel @%s is gone from the module", name);
-      return false;
-    }
-    if (!thread_range(s, name, &low, &high))
-      return false;
-    set_text_attribute(kernel, "uniform-work-group-size", "true");
-    if (!high || states_threads(kernel, key, low, high))
-      continue;
-    char text[64];
-    snprintf(text, sizeof text, "%lld,%lld", (long long)low, (long long)high);
-    set_text_attribute(kernel, key, text);
+static bool splice_body(LLVMModuleRef module, const ws_candidate *candidate,
+                        int region, ws_findings *findings) {
+  const ws_body *given = &candidate->bodies[region];
+  const char *name = candidate->tmpl->regions[region].function;
+  bool opencl = given->language && !strcmp(given->language, "opencl");
+  body b = {.target = module,
+            .region = name,
+            .file = ws_arena_printf(findings->arena, "%s.%s", name,
+                                    opencl ? "cl" : "ll"),
+            .findings = findings};
+  if (!LLVMGetNamedFunction(module, name)) {
+    REFUSE(&b, "splice-undefined", 0,
+           "region @%s is gone from the module: specialise before any "
+           "optimisation",
+           name);
+    return false;
   }
-  return true;
+  b.module = opencl ? read_opencl(&b, given->text, candidate)
+                    : read_ir(&b, given->text);
+  if (!b.module)
+    return false;
+  if (!body_allowed(&b)) {
+    LLVMDisposeModule(b.module);
+    return false;
+  }
+  return link_body(&b);
 }
-
-/* ---- end --------------------------------------------------------------------
- */
 
 /* Replaced defaults and variants not chosen are not part of the candidate. */
 static void drop_unused_functions(LLVMModuleRef module) {
@@ -248,30 +347,13 @@ static void drop_unused_functions(LLVMModuleRef module) {
   }
 }
 
-static bool verifies(const splicer *s) {
-  char *message = NULL;
-  bool valid = !LLVMVerifyModule(s->module, LLVMReturnStatusAction, &message);
-  if (!valid)
-    ws_findings_add(s->findings, "ir-verify", "", template_file(s), 0,
-                    "the candidate does not verify: %s", message);
-  LLVMDisposeMessage(message);
-  return valid;
-}
-
-bool ws__pass_splice_keep(LLVMModuleRef module, const ws_candidate *candidate,
-                          ws_findings *findings) {
-  splicer s = {module, candidate,
-               ws_candidate_scope(findings->arena, candidate, NULL, 0),
-               findings};
-  if (!constraints_hold(&s) || !choose_bodies(&s))
-    return false;
-  set_parameters(&s);
-  return set_lds(&s) && set_threads(&s) && verifies(&s);
-}
-
 bool ws_pass_splice(LLVMModuleRef module, const ws_candidate *candidate,
                     ws_findings *findings) {
-  if (!ws__pass_splice_keep(module, candidate, findings))
+  for (int i = 0; i < candidate->tmpl->region_count; i++)
+    if (candidate->bodies[i].text &&
+        !splice_body(module, candidate, i, findings))
+      return false;
+  if (!ws__pass_specialize(module, candidate, findings))
     return false;
   drop_unused_functions(module);
   return true;

@@ -34,8 +34,7 @@ typedef struct draft {
 #define FAULT(r, d, ...)                                                       \
   ws_fail((r)->diag, WS_INPUT, (r)->file, (d)->line, __VA_ARGS__)
 
-/* ---- what a name must stand for ---------------------------------------------
- */
+/* ---- what a name must stand for ------------------------------------------ */
 
 static ws_status check_param(reader *r, draft *d) {
   const char *name = d->operands[1];
@@ -169,8 +168,7 @@ static const struct record_kind *find_kind(const char *name, size_t size) {
   return NULL;
 }
 
-/* ---- reading ----------------------------------------------------------------
- */
+/* ---- reading ------------------------------------------------------------- */
 
 static int operand_line(const reader *r, const char *name, size_t size,
                         int index) {

@@ -12,10 +12,12 @@
  */
 #include "passes.h"
 #include "../parse.h"
-#include "../splice.h"
+#include "../specialize.h"
 #include "../template_ir.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What every pass needs; lives while it runs. */
@@ -27,8 +29,7 @@ typedef struct job {
   ws_findings findings;
 } job;
 
-/* ---- diagnostics
- * ------------------------------------------------------------- */
+/* ---- diagnostics --------------------------------------------------------- */
 
 static void fail(const job *j, const char *text) {
   ws_plugin_error(LLVMGetModuleContext(j->module),
@@ -52,8 +53,7 @@ static void fail_with_findings(const job *j) {
   ws_strbuf_deinit(&text);
 }
 
-/* ---- start and end of a pass
- * ------------------------------------------------- */
+/* ---- start and end of a pass --------------------------------------------- */
 
 static bool open_template(job *j) {
   ws_records records;
@@ -107,8 +107,7 @@ static const char *next_setting(const job *j, const char *text,
   return text + size;
 }
 
-/* ---- check
- * ------------------------------------------------------------------- */
+/* ---- check --------------------------------------------------------------- */
 
 /* A copy whose instructions know their lines: the module's own debug info, or
  * else read off the file it came from, if that is text and still fits. */
@@ -143,8 +142,7 @@ static bool run_check(LLVMModuleRef module, const char *parameters,
   return run_job("wavesmith-check", module, parameters, check);
 }
 
-/* ---- specialize
- * -------------------------------------------------------------- */
+/* ---- specialize ---------------------------------------------------------- */
 
 static bool specialize(job *j, const char *parameters) {
   static const char prefix[] = "variant:";
@@ -162,7 +160,7 @@ static bool specialize(job *j, const char *parameters) {
     fail(j, diag.text);
     return false;
   }
-  if (!ws__pass_splice_keep(j->module, j->candidate, &j->findings))
+  if (!ws__pass_specialize(j->module, j->candidate, &j->findings))
     fail_with_findings(j);
   return true;
 }
@@ -173,20 +171,73 @@ static bool run_specialize(LLVMModuleRef module, const char *parameters,
   return run_job("wavesmith-specialize", module, parameters, specialize);
 }
 
-/* ---- lower
- * ------------------------------------------------------------------- */
+/* ---- lower --------------------------------------------------------------- */
 
+/* The compile server stands at a fixed place from this plugin, in the build
+ * folder as when installed. */
+static void locate_server(const job *j) {
+  static const char *const places[] = {"../libexec", "../../libexec",
+                                       "../../../libexec"};
+  Dl_info self;
+  const char *slash;
+  if (getenv("WAVESMITH_COMPILER") || !dladdr(ws_plugin_passes, &self) ||
+      !(slash = strrchr(self.dli_fname, '/')))
+    return;
+  for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+    const char *path = ws_arena_printf(
+        j->arena, "%.*s/%s/wavesmith/wavesmith-compiler",
+        (int)(slash - self.dli_fname), self.dli_fname, places[i]);
+    if (ws_file_exists(path)) {
+      setenv("WAVESMITH_COMPILER", path, 0);
+      return;
+    }
+  }
+}
+
+static void report_result(job *j, const ws_build_result *result) {
+  for (int i = 0; i < result->finding_count; i++) {
+    const ws_finding *f = &result->findings[i];
+    ws_findings_add(&j->findings, f->id, f->region, f->file, f->line, "%s",
+                    f->text);
+  }
+  if (!result->finding_count)
+    ws_findings_add(&j->findings, ws_verdict_text(result->verdict), "", NULL, 0,
+                    "%s", result->reason);
+  fail_with_findings(j);
+}
+
+/* In the compile server and not here: comgr brings a second copy of clang's
+ * options, which ends any LLVM tool that loads it, and a death of the code
+ * generator should be a diagnostic. */
 static void write_code_object(job *j, const char *cpu, const char *out) {
-  ws_build_result result = {0};
+  ws_compiler *compiler;
+  ws_build_result result;
   ws_diag diag;
-  LLVMModuleRef copy = LLVMCloneModule(j->module);
-  ws_pass_initialize();
-  if (!ws_pass_lower(copy, j->candidate, cpu, j->arena, &result, &j->findings))
-    fail_with_findings(j);
-  else if (ws_file_write_atomic(out, result.code_object,
-                                result.code_object_size, &diag) != WS_OK)
+  locate_server(j);
+  char *text = LLVMPrintModuleToString(j->module);
+  ws_build_request request = {.template_file = j->file,
+                              .template_text = text,
+                              .template_size = strlen(text),
+                              .target = cpu,
+                              .assignments = "",
+                              .variants = "",
+                              .stages = WS_STAGE_LOWER,
+                              .limits = ws_limits_default};
+  ws_status status = ws_compiler_start(&compiler, &diag);
+  if (status == WS_OK) {
+    status = ws_compiler_build(compiler, j->arena, &request, &result, &diag);
+    ws_compiler_stop(compiler);
+  }
+  LLVMDisposeMessage(text);
+  if (status == WS_OK && result.verdict != WS_VERDICT_OK) {
+    report_result(j, &result);
+    return;
+  }
+  if (status == WS_OK)
+    status = ws_file_write_atomic(out, result.code_object,
+                                  result.code_object_size, &diag);
+  if (status != WS_OK)
     fail(j, diag.text);
-  LLVMDisposeModule(copy);
 }
 
 static bool lower(job *j, const char *parameters) {
