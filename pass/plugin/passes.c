@@ -74,7 +74,10 @@ static bool open_template(job *j) {
                            &diag) != WS_OK ||
       ws_template_from_records(j->arena, &records, j->file, (ws_hash){{0}},
                                &tmpl, &diag) != WS_OK) {
-    fail(j, diag.text);
+    fail(j, ws_arena_printf(j->arena,
+                            "%s (wavesmith passes work on a template as "
+                            "written, before any optimisation)",
+                            diag.text));
     return false;
   }
   j->candidate = ws_candidate_create(j->arena, tmpl);
