@@ -252,6 +252,15 @@ static ws_status emit_kernargs(const ws__emission *emission, int position,
   return WS_OK;
 }
 
+/* A launch that the parameters rule out has no kernel: lowering drops it. */
+static bool is_ruled_out(const ws__emission *emission, int position,
+                         const ws_launch *launch) {
+  int64_t value;
+  return ws_expr_is_constant(fold(emission, position, launch->condition),
+                             &value) &&
+         value == 0;
+}
+
 static ws_status emit_launches(const ws__emission *emission, int position,
                                ws_strbuf *out, ws_diag *diag) {
   const ws_dispatch_entry *entry = emission->portfolio[position];
@@ -261,6 +270,8 @@ static ws_status emit_launches(const ws__emission *emission, int position,
   ws_status status = WS_OK;
   for (int i = 0; i < tmpl->launch_count && status == WS_OK; i++) {
     const ws_launch *launch = &tmpl->launches[i];
+    if (is_ruled_out(emission, position, launch))
+      continue;
     const ws_kernel_facts *kernel = find_kernel(entry->result, launch->kernel);
     if (!kernel) {
       status = ws_fail(diag, WS_INPUT, NULL, 0,
@@ -320,11 +331,11 @@ static void emit_candidate_table(const ws__emission *emission, ws_strbuf *out) {
     ws_strbuf_printf(
         out,
         "  {\"%s\",\n   \"%s %s%s%s\",\n   code_%d.bytes, sizeof "
-        "code_%d.bytes,\n   launches_%d, %du, workspace_%d, accepts_%d},\n",
+        "code_%d.bytes,\n   launches_%d, sizeof launches_%d / sizeof "
+        "*launches_%d,\n   workspace_%d, accepts_%d},\n",
         candidate->id.hex, candidate->tmpl->name,
         ws_candidate_values_text(emission->arena, candidate),
-        variants[0] ? " " : "", variants, p, p, p,
-        candidate->tmpl->launch_count, p, p);
+        variants[0] ? " " : "", variants, p, p, p, p, p, p, p);
   }
   ws_strbuf_puts(out, "};\n\n");
 }

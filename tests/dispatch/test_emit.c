@@ -85,7 +85,9 @@ static void compare_functions(const emitted *e, int p, const ws_shape *s) {
                    0);
   WS_CHECK_INT(got->workspace_bytes(s->m, s->n, s->k, 304),
                value(e, p, tmpl->workspace, s));
-  for (int l = 0; l < tmpl->launch_count; l++) {
+  const int launches = value(e, p, tmpl->launches[1].condition, s) ? 2 : 1;
+  WS_CHECK_INT(got->launch_count, launches);
+  for (int l = 0; l < launches; l++) {
     long long grid[3];
     got->launches[l].grid(s->m, s->n, s->k, 304, grid);
     for (int axis = 0; axis < 3; axis++)
@@ -126,7 +128,6 @@ WS_TEST(tables_hold_code_and_argument_slots) {
     WS_CHECK(
         !memcmp(got->code_object, want->code_object, want->code_object_size));
     WS_CHECK_INT((uintptr_t)got->code_object % 8, 0);
-    WS_CHECK_INT(got->launch_count, 2);
     const ws_rt_launch *gemm = &got->launches[0], *reduce = &got->launches[1];
     WS_CHECK_TEXT(gemm->kernel, "gemm");
     WS_CHECK_INT(gemm->kernarg_bytes, 36); /* k ends there; hidden ones not */
@@ -134,6 +135,8 @@ WS_TEST(tables_hold_code_and_argument_slots) {
     WS_CHECK_INT(gemm->args[5].offset, 32);
     WS_CHECK_INT(gemm->args[5].size, 4);
     WS_CHECK_INT(gemm->args[5].slot, ws_problem_arg_index(e.problem, "k"));
+    if (got->launch_count == 1) /* no reduction without slices */
+      continue;
     WS_CHECK_INT(reduce->kernarg_bytes, 24);
     WS_CHECK_INT(reduce->args[0].slot,
                  ws_problem_arg_index(e.problem, "workspace"));
