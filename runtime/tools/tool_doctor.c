@@ -20,7 +20,7 @@
 /* What one probe found. */
 struct finding {
   bool present;
-  char detail[512]; /* version, or why it is missing */
+  char detail[1100]; /* version, or why it is missing */
 };
 
 struct doctor {
