@@ -1,7 +1,463 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
- * Placeholder until its owner lands it. */
+ *
+ * `wavesmith check`: judges one candidate through the compile server. The
+ * candidate is a template with parameters, variants and bodies from the
+ * command line, or one of an archive; --raw lowers any module's kernels.
+ */
+#include "check_report.h"
 #include "tools.h"
+#include "wavesmith/archive.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+    "usage: wavesmith check TEMPLATE [OPTION ...]\n"
+    "       wavesmith check --archive DB CANDIDATE_ID [OPTION ...]\n"
+    "       wavesmith check --raw FILE.ll [OPTION ...]\n"
+    "Static check, IR sanitizer and code object of one candidate.\n\n"
+    "  --set a=1;b=2         parameters that differ from the defaults\n"
+    "  --variant REGION=FUNCTION\n"
+    "                        a shipped alternative for a region\n"
+    "  --body REGION=FILE    a body of one's own: LLVM IR (.ll) or OpenCL C "
+    "(.cl)\n"
+    "  --layout L            the problem's layout, by name\n"
+    "  --shape M,N,K | SET   estimate the time on a shape, or on a shape set\n"
+    "  --stage S             check, sanitize, lower or all (default)\n"
+    "  --emit FILE.co        write the code object\n"
+    "  --target T            for --raw (default: gfx942)\n"
+    "  --json                everything as JSON on stdout\n"
+    "Exit code 1: the verdict is not ok, or a shape has no estimate.\n";
+
+enum { MAX_SHAPES = 256 };
+
+typedef struct check_options {
+  const char *subject; /* template, module or candidate id */
+  const char *archive, *layout, *emit, *target;
+  const char *shapes[MAX_SHAPES]; /* as given */
+  int shape_count;
+  const char *bodies[WS_TEMPLATE_MAX_REGIONS];
+  int body_count;
+  ws_strbuf assignments, variants; /* joined by ';' */
+  int stages;
+  bool json, raw;
+} check_options;
+
+typedef struct check_job {
+  const check_options *options;
+  ws_arena *arena;
+  ws_compiler *compiler;
+  const char *file;
+  char *text;
+  size_t size;
+  ws_candidate *candidate; /* NULL for a raw module */
+  ws_build_result result;
+  check_estimate *estimates;
+  int estimate_count;
+} check_job;
+
+/* ---- options ----------------------------------------------------------------
+ */
+
+static const struct {
+  const char *name;
+  int stages;
+} stage_names[] = {
+    {"check", WS_STAGE_CHECK},
+    {"sanitize", WS_STAGE_CHECK | WS_STAGE_SANITIZE},
+    {"lower", WS_STAGE_CHECK | WS_STAGE_LOWER},
+    {"all", WS_STAGE_CHECK | WS_STAGE_SANITIZE | WS_STAGE_LOWER},
+};
+
+static ws_status parse_stage(const char *text, int *out, ws_diag *diag) {
+  for (size_t i = 0; i < sizeof stage_names / sizeof stage_names[0]; i++)
+    if (!strcmp(text, stage_names[i].name)) {
+      *out = stage_names[i].stages;
+      return WS_OK;
+    }
+  return ws_fail(diag, WS_USAGE, NULL, 0,
+                 "--stage is check, sanitize, lower or all, not '%s'", text);
+}
+
+static void join(ws_strbuf *buffer, const char *text) {
+  ws_strbuf_printf(buffer, "%s%s", buffer->size ? ";" : "", text);
+}
+
+static ws_status append(const char **items, int limit, int *count,
+                        const char *text, ws_diag *diag) {
+  if (*count == limit)
+    return ws_fail(diag, WS_USAGE, NULL, 0, "'%s' is one option too many",
+                   text);
+  items[(*count)++] = text;
+  return WS_OK;
+}
+
+enum {
+  OPTION_SET = 256,
+  OPTION_VARIANT,
+  OPTION_BODY,
+  OPTION_LAYOUT,
+  OPTION_SHAPE,
+  OPTION_STAGE,
+  OPTION_EMIT,
+  OPTION_TARGET,
+  OPTION_ARCHIVE,
+  OPTION_RAW,
+  OPTION_JSON,
+  OPTION_HELP
+};
+static const struct option long_options[] = {
+    {"set", required_argument, NULL, OPTION_SET},
+    {"variant", required_argument, NULL, OPTION_VARIANT},
+    {"body", required_argument, NULL, OPTION_BODY},
+    {"layout", required_argument, NULL, OPTION_LAYOUT},
+    {"shape", required_argument, NULL, OPTION_SHAPE},
+    {"stage", required_argument, NULL, OPTION_STAGE},
+    {"emit", required_argument, NULL, OPTION_EMIT},
+    {"target", required_argument, NULL, OPTION_TARGET},
+    {"archive", required_argument, NULL, OPTION_ARCHIVE},
+    {"raw", no_argument, NULL, OPTION_RAW},
+    {"json", no_argument, NULL, OPTION_JSON},
+    {"help", no_argument, NULL, OPTION_HELP},
+    {NULL, 0, NULL, 0},
+};
+
+static ws_status apply_option(check_options *out, int option, const char *value,
+                              ws_diag *diag) {
+  switch (option) {
+  case OPTION_SET:
+    join(&out->assignments, value);
+    break;
+  case OPTION_VARIANT:
+    join(&out->variants, value);
+    break;
+  case OPTION_BODY:
+    return append(out->bodies, WS_TEMPLATE_MAX_REGIONS, &out->body_count, value,
+                  diag);
+  case OPTION_SHAPE:
+    return append(out->shapes, MAX_SHAPES, &out->shape_count, value, diag);
+  case OPTION_STAGE:
+    return parse_stage(value, &out->stages, diag);
+  case OPTION_LAYOUT:
+    out->layout = value;
+    break;
+  case OPTION_EMIT:
+    out->emit = value;
+    break;
+  case OPTION_TARGET:
+    out->target = value;
+    break;
+  case OPTION_ARCHIVE:
+    out->archive = value;
+    break;
+  case OPTION_RAW:
+    out->raw = true;
+    break;
+  case OPTION_JSON:
+    out->json = true;
+    break;
+  default: /* getopt has said what is wrong */
+    return ws_fail(diag, WS_USAGE, NULL, 0,
+                   "see `wavesmith check --help` for its options");
+  }
+  return WS_OK;
+}
+
+static ws_status check_combination(const check_options *options,
+                                   ws_diag *diag) {
+  if (!options->subject)
+    return ws_fail(diag, WS_USAGE, NULL, 0,
+                   "name one template, module or candidate; see `wavesmith "
+                   "check --help`");
+  bool changes = options->assignments.size || options->variants.size ||
+                 options->body_count || options->layout;
+  if (options->raw && (options->archive || changes || options->shape_count))
+    return ws_fail(diag, WS_USAGE, NULL, 0,
+                   "--raw takes a module as it is: no parameters, bodies, "
+                   "shapes or archive");
+  if (options->archive && changes)
+    return ws_fail(diag, WS_USAGE, NULL, 0,
+                   "--archive takes a candidate as it is: no --set, "
+                   "--variant, --body or --layout");
+  if (options->shape_count &&
+      (options->stages & (WS_STAGE_SANITIZE | WS_STAGE_LOWER)) !=
+          (WS_STAGE_SANITIZE | WS_STAGE_LOWER))
+    return ws_fail(diag, WS_USAGE, NULL, 0,
+                   "--shape needs all stages: the estimate is made from what "
+                   "they find");
+  return WS_OK;
+}
+
+/* *out_help: --help was given. */
+static ws_status parse_options(int argc, char **argv, check_options *out,
+                               bool *out_help, ws_diag *diag) {
+  out->target = "gfx942";
+  out->stages = stage_names[3].stages;
+  optind = 1;
+  for (int option;
+       (option = getopt_long(argc, argv, "", long_options, NULL)) != -1;) {
+    if (option == OPTION_HELP) {
+      *out_help = true;
+      return WS_OK;
+    }
+    WS_TRY(apply_option(out, option, optarg, diag));
+  }
+  out->subject = argc - optind == 1 ? argv[optind] : NULL;
+  return check_combination(out, diag);
+}
+
+/* ---- the candidate ----------------------------------------------------------
+ */
+
+static ws_status set_layout(check_job *job, const char *name, ws_diag *diag) {
+  const ws_template *tmpl = job->candidate->tmpl;
+  const ws_problem *problem = ws_problem_find(tmpl->problem);
+  if (!name)
+    return WS_OK;
+  int layout = problem ? ws_problem_layout_index(problem, name) : -1;
+  if (layout < 0)
+    return ws_fail(diag, WS_USAGE, NULL, 0, "problem %s has no layout '%s'",
+                   tmpl->problem, name);
+  return ws_candidate_set(
+      job->candidate, ws_arena_printf(job->arena, "layout=%d", layout), diag);
+}
+
+/* "region=FILE.ll" */
+static ws_status set_body(check_job *job, const char *option, ws_diag *diag) {
+  const char *equal = strchr(option, '=');
+  const char *file = equal ? equal + 1 : NULL;
+  const char *dot = file ? strrchr(file, '.') : NULL;
+  const char *language = NULL;
+  size_t size;
+  char *text;
+  if (dot && !strcmp(dot, ".ll"))
+    language = "ir";
+  else if (dot && !strcmp(dot, ".cl"))
+    language = "opencl";
+  if (!language)
+    return ws_fail(diag, WS_USAGE, NULL, 0,
+                   "--body is REGION=FILE with FILE ending in .ll or .cl, not "
+                   "'%s'",
+                   option);
+  const char *name =
+      ws_arena_strndup(job->arena, option, (size_t)(equal - option));
+  int region = ws_template_region_index(job->candidate->tmpl, name);
+  if (region < 0)
+    return ws_fail(diag, WS_INPUT, job->file, 0, "there is no region '%s'",
+                   name);
+  WS_TRY(ws_file_read(job->arena, file, &text, &size, diag));
+  job->candidate->bodies[region] =
+      (ws_body){.variant = -1, .language = language, .text = text};
+  ws_candidate_update_id(job->candidate);
+  return WS_OK;
+}
+
+static ws_status make_candidate(check_job *job, ws_diag *diag) {
+  const check_options *options = job->options;
+  const ws_template *tmpl;
+  job->file = options->subject;
+  WS_TRY(ws_file_read(job->arena, job->file, &job->text, &job->size, diag));
+  if (options->raw)
+    return WS_OK;
+  WS_TRY(ws_compiler_describe(job->compiler, job->arena, job->file, job->text,
+                              job->size, &tmpl, diag));
+  job->candidate = ws_candidate_create(job->arena, tmpl);
+  WS_TRY(set_layout(job, options->layout, diag));
+  WS_TRY(ws_candidate_set(job->candidate, options->assignments.data, diag));
+  WS_TRY(
+      ws_candidate_set_variants(job->candidate, options->variants.data, diag));
+  for (int i = 0; i < options->body_count; i++)
+    WS_TRY(set_body(job, options->bodies[i], diag));
+  return WS_OK;
+}
+
+static ws_status read_archived(check_job *job, ws_archive *archive,
+                               ws_diag *diag) {
+  ws_candidate_row row;
+  ws_archived_template archived;
+  const ws_template *tmpl;
+  bool found;
+  WS_TRY(ws_archive_get_candidate(archive, job->arena, job->options->subject,
+                                  &found, &row, diag));
+  if (!found)
+    return ws_fail(diag, WS_INPUT, job->options->archive, 0,
+                   "there is no candidate '%s'; `wavesmith archive ls` lists "
+                   "them",
+                   job->options->subject);
+  WS_TRY(ws_archive_get_template(archive, job->arena, row.template_hash, &tmpl,
+                                 &archived, diag));
+  job->file = archived.file;
+  job->text = ws_arena_strdup(job->arena, archived.text);
+  job->size = strlen(job->text);
+  return ws_archive_load_candidate(archive, job->arena, &row, tmpl,
+                                   &job->candidate, diag);
+}
+
+static ws_status load_archived(check_job *job, ws_diag *diag) {
+  ws_archive *archive;
+  WS_TRY(ws_archive_open(job->options->archive, false, &archive, diag));
+  ws_status status = read_archived(job, archive, diag);
+  ws_archive_close(archive);
+  return status;
+}
+
+/* ---- build and estimate
+ * ------------------------------------------------------- */
+
+/* The bodies that carry text, as a request wants them. */
+static int list_bodies(const check_job *job, struct ws_request_body *out) {
+  int count = 0;
+  const ws_candidate *candidate = job->candidate;
+  for (int i = 0; candidate && i < candidate->tmpl->region_count; i++) {
+    const ws_body *body = &candidate->bodies[i];
+    const char *region = candidate->tmpl->regions[i].function;
+    if (body->text)
+      out[count++] =
+          (struct ws_request_body){region, body->language, body->text, region};
+  }
+  return count;
+}
+
+static ws_status build(check_job *job, ws_diag *diag) {
+  const check_options *options = job->options;
+  ws_run runs[WS_STANDARD_RUNS];
+  struct ws_request_body bodies[WS_TEMPLATE_MAX_REGIONS];
+  ws_build_request request = {.template_file = job->file,
+                              .template_text = job->text,
+                              .template_size = job->size,
+                              .target = options->target,
+                              .assignments = "",
+                              .variants = "",
+                              .bodies = bodies,
+                              .body_count = list_bodies(job, bodies),
+                              .runs = runs,
+                              .stages = WS_STAGE_RAW,
+                              .limits = ws_limits_default};
+  if (job->candidate) {
+    request.target = job->candidate->tmpl->target;
+    request.assignments = ws_candidate_values_text(job->arena, job->candidate);
+    request.variants = ws_candidate_variants_text(job->arena, job->candidate);
+    request.run_count = ws_standard_runs(job->candidate, runs);
+    request.stages = options->stages;
+  }
+  return ws_compiler_build(job->compiler, job->arena, &request, &job->result,
+                           diag);
+}
+
+/* "128,576,7168" or the name of a set; appends to shapes. */
+static ws_status read_shapes(const ws_problem *problem, const char *text,
+                             ws_shape *shapes, int *count, ws_diag *diag) {
+  ws_shape shape;
+  int end = 0;
+  const ws_shape_set *set = ws_problem_shape_set(problem, text);
+  if (set) {
+    for (int i = 0; i < set->count && *count < MAX_SHAPES; i++)
+      shapes[(*count)++] = set->shapes[i];
+    return WS_OK;
+  }
+  if (sscanf(text, "%18" SCNd64 ",%18" SCNd64 ",%18" SCNd64 "%n", &shape.m,
+             &shape.n, &shape.k, &end) != 3 ||
+      text[end])
+    return ws_fail(diag, WS_USAGE, NULL, 0,
+                   "--shape is M,N,K or the name of a shape set, not '%s'",
+                   text);
+  WS_TRY(problem->check_shape(&shape, diag));
+  if (*count < MAX_SHAPES)
+    shapes[(*count)++] = shape;
+  return WS_OK;
+}
+
+/* Before the build, so that a typing error costs nothing. */
+static ws_status list_shapes(check_job *job, ws_diag *diag) {
+  const check_options *options = job->options;
+  ws_shape shapes[MAX_SHAPES];
+  if (!options->shape_count)
+    return WS_OK;
+  const ws_problem *problem = ws_problem_find(job->candidate->tmpl->problem);
+  if (!problem)
+    return ws_fail(diag, WS_INPUT, job->file, 0, "unknown problem '%s'",
+                   job->candidate->tmpl->problem);
+  for (int i = 0; i < options->shape_count; i++)
+    WS_TRY(read_shapes(problem, options->shapes[i], shapes,
+                       &job->estimate_count, diag));
+  job->estimates = ws_arena_alloc(job->arena, (size_t)job->estimate_count *
+                                                  sizeof *job->estimates);
+  for (int i = 0; i < job->estimate_count; i++)
+    job->estimates[i].shape = shapes[i];
+  return WS_OK;
+}
+
+/* false when a shape has none. */
+static bool estimate(check_job *job) {
+  bool all = true;
+  if (job->result.verdict != WS_VERDICT_OK)
+    job->estimate_count = 0;
+  for (int i = 0; i < job->estimate_count; i++) {
+    check_estimate *item = &job->estimates[i];
+    item->known =
+        ws_model_estimate(&ws_mi300x,
+                          ws_problem_find(job->candidate->tmpl->problem),
+                          job->candidate, &job->result, &item->shape,
+                          &item->estimate, &item->why_not) == WS_OK;
+    all &= item->known;
+  }
+  return all;
+}
+
+/* ---- the command ------------------------------------------------------------
+ */
+
+static ws_status judge(check_job *job, ws_diag *diag) {
+  WS_TRY(ws_compiler_start(&job->compiler, diag));
+  if (job->options->archive)
+    WS_TRY(load_archived(job, diag));
+  else
+    WS_TRY(make_candidate(job, diag));
+  WS_TRY(list_shapes(job, diag));
+  WS_TRY(build(job, diag));
+  if (job->options->emit && job->result.code_object)
+    WS_TRY(ws_file_write_atomic(job->options->emit, job->result.code_object,
+                                job->result.code_object_size, diag));
+  return WS_OK;
+}
+
+static int run(const check_options *options) {
+  ws_diag diag = {""};
+  check_job job = {.options = options, .arena = ws_arena_create()};
+  ws_status status = judge(&job, &diag);
+  ws_compiler_stop(job.compiler);
+  int code;
+  if (status != WS_OK) {
+    code = tool_fail("check", status, &diag);
+  } else {
+    bool good = estimate(&job) && job.result.verdict == WS_VERDICT_OK;
+    const check_report report = {job.candidate, &job.result, job.estimates,
+                                 job.estimate_count};
+    (options->json ? check_report_print_json : check_report_print)(&report);
+    code = good ? 0 : ws_status_exit_code(WS_INPUT);
+  }
+  ws_arena_destroy(job.arena);
+  return code;
+}
+
 int tool_check(int argc, char **argv) {
-  (void)argc, (void)argv;
-  return ws_status_exit_code(WS_ENVIRONMENT);
+  check_options options = {0};
+  ws_diag diag = {""};
+  bool help = false;
+  int code = 0;
+  ws_strbuf_init(&options.assignments);
+  ws_strbuf_init(&options.variants);
+  ws_status status = parse_options(argc, argv, &options, &help, &diag);
+  if (status != WS_OK)
+    code = tool_fail("check", status, &diag);
+  else if (help)
+    fputs(usage, stdout);
+  else
+    code = run(&options);
+  ws_strbuf_deinit(&options.assignments);
+  ws_strbuf_deinit(&options.variants);
+  return code;
 }

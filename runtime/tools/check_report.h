@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * How `wavesmith check` shows what it found.
+ */
+#ifndef WAVESMITH_CHECK_REPORT_H
+#define WAVESMITH_CHECK_REPORT_H
+
+#include "wavesmith/model.h"
+
+typedef struct check_estimate {
+  ws_shape shape;
+  ws_estimate estimate;
+  bool known;
+  ws_diag why_not;
+} check_estimate;
+
+typedef struct check_report {
+  const ws_candidate *candidate; /* NULL for a raw module */
+  const ws_build_result *result;
+  const check_estimate *estimates;
+  int estimate_count;
+} check_report;
+
+void check_report_print(const check_report *report);
+void check_report_print_json(const check_report *report);
+
+#endif
