@@ -33,8 +33,16 @@ void ws_sanitize_warm_up(void) {
   ws__lanes_reserve();
 }
 
-/* ---- buffers
- * ------------------------------------------------------------------- */
+ws_sanitize_times ws_sanitize_latest_times(void) { return sanitizer->times; }
+
+/* Adds the time since *start and starts again. */
+static void count_time(double *start, double *sum) {
+  double now = ws_clock_ms();
+  *sum += now - *start;
+  *start = now;
+}
+
+/* ---- buffers --------------------------------------------------------- */
 
 /* 0 when the template's expression fails: the run then stops. */
 static int64_t workspace_bytes(const sanitize_job *job, const ws_run *run) {
@@ -74,8 +82,7 @@ static void make_buffers(const sanitize_job *job, const ws_run *run,
   }
 }
 
-/* ---- launches
- * -------------------------------------------------------------------- */
+/* ---- launches -------------------------------------------------------- */
 
 /* One 8-byte slot per argument, as the wrapper reads them. */
 static void pack_arguments(const sanitize_job *job, const ws_run *run,
@@ -165,8 +172,7 @@ static void run_launch(const sanitize_job *job, const ws_run *run, int index,
   run_grid(run, &size);
 }
 
-/* ---- the result
- * -------------------------------------------------------------------- */
+/* ---- the result ------------------------------------------------------ */
 
 static void check_written(void) {
   const ws_memory *memory = &sanitizer->memory;
@@ -208,18 +214,20 @@ static bool result_is_right(const sanitize_job *job, const ws_run *run,
   return false;
 }
 
-/* ---- runs
- * ------------------------------------------------------------------------------
- */
+/* ---- runs ------------------------------------------------------------ */
 
 static bool load_program(sanitize_job *job, bool diagnose) {
   const char *layout;
   LLVMTargetMachineRef machine = ws__jit_machine(&layout);
   job->program = (ws_program){.arena = job->arena};
+  double start = ws_clock_ms();
   LLVMModuleRef module =
       ws__instrument(job->module, job->candidate->tmpl, job->problem, diagnose,
                      machine, layout, &job->program);
-  return module && ws__jit_load(module, &job->program);
+  count_time(&start, &sanitizer->times.instrument);
+  bool loaded = module && ws__jit_load(module, &job->program);
+  count_time(&start, &sanitizer->times.code);
+  return loaded;
 }
 
 /* true: the result is right, whatever was found on the way. */
@@ -229,6 +237,7 @@ static bool execute(const sanitize_job *job, const ws_run *run,
   const ws_prepared *prepared =
       ws__prepared_get(job->problem, job->layout, &run->shape, run->seed);
   void *data[WS_PROBLEM_MAX_ARGS];
+  double start = ws_clock_ms();
   sanitizer->lanes.stopped = false;
   sanitizer->launch = NULL;
   make_buffers(job, run, prepared, data);
@@ -240,11 +249,13 @@ static bool execute(const sanitize_job *job, const ws_run *run,
     if (!sanitizer->lanes.stopped)
       run_launch(job, run, i, data, &out_result->launches[i].observed);
   }
+  count_time(&start, &sanitizer->times.run);
   bool right = !sanitizer->lanes.stopped;
   if (right) {
     check_written();
     right = result_is_right(job, run, prepared, data);
   }
+  count_time(&start, &sanitizer->times.compare);
   ws__memory_drop_buffers();
   return right;
 }
@@ -296,6 +307,7 @@ bool ws_pass_sanitize(LLVMModuleRef module, const ws_candidate *candidate,
   sanitizer->findings = findings;
   sanitizer->tmpl = candidate->tmpl;
   sanitizer->launch = NULL;
+  sanitizer->times = (ws_sanitize_times){0};
   ws_sanitize_warm_up();
   if (!job.problem) {
     ws__fault(WS_FAULT_BAD_LAUNCH, NULL, "there is no problem \"%s\"",

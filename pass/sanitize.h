@@ -22,6 +22,12 @@ enum { WS_SANITIZE_PREPARED_MAX = 64 };
 void ws_sanitize_prepare(const ws_problem *problem, int layout,
                          const ws_shape *shape, uint64_t seed);
 
+/* Where the time of the latest ws_pass_sanitize went, in ms; for the bench. */
+typedef struct ws_sanitize_times {
+  double instrument, code, run, compare;
+} ws_sanitize_times;
+ws_sanitize_times ws_sanitize_latest_times(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -53,8 +53,7 @@ void ws__fault(ws_fault fault, ws_site *site, const char *format, ...) {
     ws__lanes_stop();
 }
 
-/* ---- signals
- * -------------------------------------------------------------------- */
+/* ---- signals --------------------------------------------------------- */
 
 /* CPU time that one workgroup may take. The largest tile at k = 7168 takes a
  * tenth of a second on a Xeon of 2019 at 2.5 GHz. */

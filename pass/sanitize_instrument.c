@@ -42,8 +42,7 @@ typedef struct instrumenter {
   LLVMValueRef frame;                  /* of the function at hand, or NULL */
 } instrumenter;
 
-/* ---- sites
- * ---------------------------------------------------------------------- */
+/* ---- sites ----------------------------------------------------------- */
 
 static const char *interned(instrumenter *in, const char **last,
                             const char *text) {
@@ -88,8 +87,7 @@ static LLVMValueRef flat(instrumenter *in, LLVMValueRef pointer) {
   return LLVMBuildPtrToInt(in->builder, pointer, in->i64, "");
 }
 
-/* ---- memory accesses
- * --------------------------------------------------------------- */
+/* ---- memory accesses ------------------------------------------------- */
 
 static ws_space space_of(unsigned address_space) {
   switch (address_space) {
@@ -180,8 +178,7 @@ static void instrument_range(instrumenter *in, LLVMValueRef call,
             LLVMBuildZExtOrBitCast(in->builder, size, in->i64, ""));
 }
 
-/* ---- private variables
- * --------------------------------------------------------------- */
+/* ---- private variables ----------------------------------------------- */
 
 /* All ones: NaN as float, half and bfloat, far out of range as an index. */
 static void poison_alloca(instrumenter *in, LLVMValueRef alloca_) {
@@ -207,8 +204,7 @@ static void poison_alloca(instrumenter *in, LLVMValueRef alloca_) {
                   bytes, 1);
 }
 
-/* ---- intrinsics
- * ------------------------------------------------------------------------ */
+/* ---- intrinsics ------------------------------------------------------ */
 
 /* One block of stack per function for operands and results: only one
  * operation of a lane is under way at a time. */
@@ -364,9 +360,7 @@ static void instrument_fence(instrumenter *in, LLVMValueRef fence) {
   call_hook(in, &in->fence, new_site(in, fence), NULL, NULL);
 }
 
-/* ---- functions
- * ------------------------------------------------------------------------------
- */
+/* ---- functions ------------------------------------------------------- */
 
 static void instrument_instruction(instrumenter *in, LLVMValueRef i) {
   switch (LLVMGetInstructionOpcode(i)) {
@@ -442,8 +436,7 @@ static void instrument_function(instrumenter *in, LLVMValueRef function) {
                                      (unsigned)strlen(target_attributes[i]));
 }
 
-/* ---- what the launches reach
- * ------------------------------------------------------------------- */
+/* ---- what the launches reach ----------------------------------------- */
 
 typedef struct reach {
   LLVMValueRef functions[MAX_FUNCTIONS];
@@ -491,9 +484,7 @@ static void drop_unreached(instrumenter *in, reach *reached) {
   }
 }
 
-/* ---- LDS
- * ----------------------------------------------------------------------------------------
- */
+/* ---- LDS ------------------------------------------------------------- */
 
 typedef struct lds_global {
   LLVMValueRef global;
@@ -587,9 +578,7 @@ static void lay_out_lds(instrumenter *in, reach *reached) {
   }
 }
 
-/* ---- launch wrappers
- * ----------------------------------------------------------------------------
- */
+/* ---- launch wrappers ------------------------------------------------- */
 
 static bool argument_fits(const ws_problem *problem, const char *name,
                           LLVMTypeRef type) {
@@ -647,9 +636,7 @@ static void add_wrapper(instrumenter *in, LLVMValueRef kernel, int index) {
   LLVMBuildRetVoid(in->builder);
 }
 
-/* ---- all of it
- * ------------------------------------------------------------------------------------
- */
+/* ---- all of it ------------------------------------------------------- */
 
 static hook declare_hook(instrumenter *in, const char *name, int arguments,
                          LLVMTypeRef second) {

@@ -22,8 +22,7 @@
 #include <llvm-c/TargetMachine.h>
 #include <setjmp.h>
 
-/* ---- sites: places in the IR -----------------------------------------------
- */
+/* ---- sites: places in the IR ----------------------------------------- */
 typedef enum ws_space {
   WS_SPACE_LDS,
   WS_SPACE_GLOBAL,
@@ -70,8 +69,7 @@ struct ws_site {
   int64_t immediate[WS_MAX_OPERANDS]; /* constant operands */
 };
 
-/* ---- findings (sanitize_fault.c)
- * --------------------------------------------- */
+/* ---- findings (sanitize_fault.c) ------------------------------------- */
 /* X(name, id, stops the run, cure) */
 #define WS_FAULT_MAP(X)                                                        \
   X(OOB_GLOBAL_LOAD, "oob-global-load", true,                                  \
@@ -137,8 +135,7 @@ void ws__fault_signals_restore(void);
 void ws__fault_arm(sigjmp_buf *escape);
 void ws__fault_from_signal(void);
 
-/* ---- lanes
- * ------------------------------------------------------------------- */
+/* ---- lanes ----------------------------------------------------------- */
 enum {
   WS_WAVE_LANES = 64,
   WS_MAX_LANES = 1024,
@@ -185,8 +182,7 @@ void ws__lanes_stop(void);
 void ws__lanes_wait_for_record(void);
 void ws__hook_operation(ws_site *site, char *frame);
 
-/* ---- memory
- * ------------------------------------------------------------------ */
+/* ---- memory ---------------------------------------------------------- */
 typedef struct ws_buffer {
   const char *name;
   ws_arg_role role;
@@ -242,8 +238,7 @@ void ws__hook_fence(ws_site *site);
 void ws__hook_private(ws_site *site, uintptr_t address);
 void ws__hook_alloca(ws_site *site, uintptr_t address, uint64_t size);
 
-/* ---- observation
- * --------------------------------------------------------------- */
+/* ---- observation ----------------------------------------------------- */
 enum { WS_RECORD_SLOTS = 1024 };
 /* One wave instruction in the making. */
 typedef struct ws_record_slot {
@@ -263,8 +258,7 @@ typedef struct ws_recorder {
 void ws__record_access(const ws_site *site, uintptr_t address, uint32_t size);
 void ws__record_flush(void);
 
-/* ---- the program under test
- * ----------------------------------------------------- */
+/* ---- the program under test ------------------------------------------ */
 enum { WS_MAX_LDS_GLOBALS = 64 };
 typedef struct ws_entry_point {
   const char *symbol; /* of the wrapper that unpacks the arguments */
@@ -292,8 +286,7 @@ LLVMTargetMachineRef ws__jit_machine(const char **out_layout);
 bool ws__jit_load(LLVMModuleRef owned_module, ws_program *program);
 void ws__jit_unload(ws_program *program);
 
-/* ---- inputs and reference
- * -------------------------------------------------------- */
+/* ---- inputs and reference -------------------------------------------- */
 typedef struct ws_prepared {
   const ws_problem *problem;
   int layout;
@@ -305,8 +298,7 @@ typedef struct ws_prepared {
 const ws_prepared *ws__prepared_get(const ws_problem *problem, int layout,
                                     const ws_shape *shape, uint64_t seed);
 
-/* ---- state
- * ------------------------------------------------------------------------ */
+/* ---- state ----------------------------------------------------------- */
 typedef struct ws_sanitizer {
   ws_lanes lanes;
   ws_memory memory;
@@ -315,6 +307,7 @@ typedef struct ws_sanitizer {
   const ws_template *tmpl;
   const ws_launch *launch; /* that runs */
   bool diagnosing;         /* second run of what came out wrong */
+  ws_sanitize_times times;
 } ws_sanitizer;
 extern ws_sanitizer ws__sanitizer;
 

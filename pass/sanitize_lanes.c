@@ -16,8 +16,7 @@
 
 static ws_lanes *const lanes = &ws__sanitizer.lanes;
 
-/* ---- stacks ----------------------------------------------------------------
- */
+/* ---- stacks ---------------------------------------------------------- */
 
 /* Low, so that 32-bit private pointers survive as LDS pointers do. */
 static const uintptr_t stack_bases[] = {0x30000000, 0x50000000, 0x60000000};
@@ -47,8 +46,7 @@ char *ws__lanes_stack(int lane) {
   return lanes->stacks + (size_t)lane * (WS_STACK_BYTES + WS_STACK_GUARD);
 }
 
-/* ---- switching
- * --------------------------------------------------------------- */
+/* ---- switching ------------------------------------------------------- */
 
 /* From a lane that cannot go on to the next of its wave that can, or to the
  * scheduler. */
@@ -112,8 +110,7 @@ void ws__hook_operation(ws_site *site, char *frame) {
   leave_lane();
 }
 
-/* ---- one wave
- * ------------------------------------------------------------------ */
+/* ---- one wave -------------------------------------------------------- */
 
 /* The waiting lanes that stand at the operation which is first in the IR. */
 static uint64_t first_group(const ws_wave *wave, const ws_lane *lane,
@@ -185,8 +182,7 @@ static void run_wave(int wave_index) {
   ws__record_flush();
 }
 
-/* ---- the workgroup
- * ---------------------------------------------------------------- */
+/* ---- the workgroup --------------------------------------------------- */
 
 static void prepare_lanes(void) {
   lanes->wave_count = (lanes->count + WS_WAVE_LANES - 1) / WS_WAVE_LANES;

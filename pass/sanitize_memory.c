@@ -20,8 +20,7 @@
 static ws_memory *const memory = &ws__sanitizer.memory;
 static ws_lanes *const lanes = &ws__sanitizer.lanes;
 
-/* ---- address space
- * ------------------------------------------------------------ */
+/* ---- address space --------------------------------------------------- */
 
 enum { PAGE = 4096 };
 /* Allocations start 16 GiB apart in an otherwise empty range, so an index that
@@ -117,8 +116,7 @@ void ws__memory_drop_buffers(void) {
   memory->buffer_count = 0;
 }
 
-/* ---- time
- * ------------------------------------------------------------------------ */
+/* ---- time ------------------------------------------------------------ */
 
 static uint32_t next_moment(void) { return ++memory->moment << WS_KEY_BITS; }
 
@@ -165,8 +163,7 @@ void ws__memory_rendezvous(ws_wave *wave) {
               1u << (31 - WS_KEY_BITS));
 }
 
-/* ---- order of accesses
- * --------------------------------------------------------------- */
+/* ---- order of accesses ----------------------------------------------- */
 
 /* What a hook must know of its lane. */
 typedef struct access_key {
@@ -221,9 +218,7 @@ static uint32_t merged_reader(uint32_t old, const access_key *now) {
   return (now->key & ~((1u << WS_KEY_BITS) - 1)) | lane;
 }
 
-/* ---- reports
- * ---------------------------------------------------------------------------
- */
+/* ---- reports --------------------------------------------------------- */
 
 typedef struct shadow {
   uint32_t *writer, *reader; /* of the first byte accessed */
@@ -282,9 +277,7 @@ static void report_race(ws_site *site, const shadow *at, uint32_t byte,
                     : "no barrier");
 }
 
-/* ---- one access
- * ----------------------------------------------------------------------------
- */
+/* ---- one access ------------------------------------------------------ */
 
 static inline bool uniform(const uint32_t *words, uint32_t count) {
   uint32_t difference = 0;
@@ -366,9 +359,7 @@ static void check_alignment(ws_site *site, uintptr_t address) {
             site->alignment);
 }
 
-/* ---- LDS
- * -------------------------------------------------------------------------------------
- */
+/* ---- LDS ------------------------------------------------------------- */
 
 static bool lds_shadow(ws_site *site, uintptr_t address, uint64_t size,
                        shadow *out) {
@@ -412,9 +403,7 @@ void ws__hook_lds_store(ws_site *site, uintptr_t address) {
   write_shadow(site, &at, site->size, &now);
 }
 
-/* ---- global memory
- * ------------------------------------------------------------------------------
- */
+/* ---- global memory --------------------------------------------------- */
 
 static bool inside(const ws_buffer *buffer, uintptr_t address, uint64_t size) {
   uintptr_t offset = address - buffer->begin;
@@ -521,9 +510,7 @@ void ws__hook_global_store(ws_site *site, uintptr_t address) {
   global_write(site, buffer, address, site->size);
 }
 
-/* ---- the rarer accesses
- * ----------------------------------------------------------------------------
- */
+/* ---- the rarer accesses ---------------------------------------------- */
 
 static bool in_private(uintptr_t address) {
   return address - (uintptr_t)lanes->stacks <
@@ -576,8 +563,7 @@ void ws__hook_fence(ws_site *site) {
   memory->acquired = true;
 }
 
-/* ---- private memory, in the diagnosis run
- * ------------------------------------------------------------ */
+/* ---- private memory, in the diagnosis run ---------------------------- */
 
 enum { PRIVATE_NONE, PRIVATE_UNSET, PRIVATE_SET };
 

@@ -16,8 +16,7 @@
 
 static ws_recorder *const recorder = &ws__sanitizer.recorder;
 
-/* ---- recording
- * ---------------------------------------------------------------- */
+/* ---- recording ------------------------------------------------------- */
 
 static bool fits(int slot, const ws_site *site, uint32_t part, int lane) {
   const ws_record_slot *at = &recorder->slots[slot];
@@ -63,8 +62,7 @@ void ws__record_access(const ws_site *site, uintptr_t address, uint32_t size) {
   } while (part * 16 < size);
 }
 
-/* ---- LDS
- * ------------------------------------------------------------------------ */
+/* ---- LDS ------------------------------------------------------------- */
 
 /* Lanes of the phases of a 16-byte read, as SHARK lists them. */
 static const uint64_t read_b128_phases[8] = {
@@ -127,8 +125,7 @@ static void observe_lds(const ws_record_slot *slot, uint32_t bytes) {
   }
 }
 
-/* ---- vector memory
- * ---------------------------------------------------------------- */
+/* ---- vector memory --------------------------------------------------- */
 
 static int distinct_lines(const ws_record_slot *slot, uint32_t bytes) {
   uintptr_t seen[2 * WS_WAVE_LANES];

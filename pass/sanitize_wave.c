@@ -40,8 +40,7 @@ static void result_f32(int lane, float value) {
   memcpy(frame_of(lane), &value, sizeof value);
 }
 
-/* ---- one lane
- * -------------------------------------------------------------------- */
+/* ---- one lane -------------------------------------------------------- */
 
 #define LANE_I32(name, expression)                                             \
   static void name(const ws_site *site, uint64_t set) {                        \
@@ -142,8 +141,7 @@ static void cvt_pk_f32_bf8(const ws_site *site, uint64_t set) {
   convert_pair(WS_FP8_E5M2_FNUZ, site, set);
 }
 
-/* ---- lanes of a wave
- * ----------------------------------------------------------------- */
+/* ---- lanes of a wave ------------------------------------------------- */
 
 static void nothing(const ws_site *site, uint64_t set) {
   (void)site;
@@ -296,8 +294,7 @@ static void mov_dpp(const ws_site *site, uint64_t set) {
   dpp(site, set, -1, 0);
 }
 
-/* ---- the matrix core
- * -------------------------------------------------------------------- */
+/* ---- the matrix core ------------------------------------------------- */
 
 static void mfma_16x16x32(const ws_site *site, ws_fp8_format a_format,
                           ws_fp8_format b_format) {
@@ -346,9 +343,7 @@ MFMA(32x32x16, fp8, WS_FP8_E4M3_FNUZ, bf8, WS_FP8_E5M2_FNUZ)
 MFMA(32x32x16, bf8, WS_FP8_E5M2_FNUZ, fp8, WS_FP8_E4M3_FNUZ)
 MFMA(32x32x16, bf8, WS_FP8_E5M2_FNUZ, bf8, WS_FP8_E5M2_FNUZ)
 
-/* ---- the table
- * -----------------------------------------------------------------------------
- */
+/* ---- the table ------------------------------------------------------- */
 
 static const ws_operation operations[] = {
 #define WS_INTRINSIC(name, kind, handler) {name, WS_OPERATION_##kind, handler},
