@@ -3,10 +3,11 @@
  * The bound model. For each launch: how many workgroups run, how many a CU
  * holds at once and how many the busiest CU gets; how long that CU's matrix,
  * vector, LDS and L1 pipes are busy with them, and how long one wave alone
- * needs from start to end, waits included. The CU takes about the longest of
- * these; the launch about the longer of its busiest CU and of what L2,
- * Infinity Cache and HBM need; the candidate the sum of its launches and their
- * launch costs. It is there to rank; docs/model.md says how well it does.
+ * needs from start to end, waits included. From these follows how long those
+ * who share the worst pipe take; the launch takes about the longer of its
+ * busiest CU and of what L2, Infinity Cache and HBM need; the candidate the sum
+ * of its launches and their launch costs. It is there to rank; docs/model.md
+ * says how well it does.
  */
 #include "model_internal.h"
 
@@ -132,11 +133,16 @@ static void spread_over_device(const ws_device_model *device,
   out->resident = fmin(capacity, out->queue);
 }
 
-/* Clocks that a CU with `resident` workgroups needs for them, by resource. */
+/* A pipe and those who queue for it. */
+typedef struct pipe {
+  double customers, clocks_each;
+} pipe;
+
+/* What a CU with some workgroups resident has to do for them. */
 typedef struct batch {
-  double mfma, valu, lds, vmem; /* pipes, all workgroups */
-  double chain;                 /* one wave from start to end */
-  double waits;                 /* the part of the chain in which it waits */
+  pipe mfma, valu, lds, vmem; /* of the busiest SIMD; of the CU */
+  double chain;               /* one wave from start to end, alone */
+  double waits;               /* the part of the chain in which it waits */
 } batch;
 
 static double total(double once, double block, const ws__spread *spread) {
@@ -154,42 +160,66 @@ static void add_chain(const ws__work *work, double times, double hidden_clocks,
   double lds_latency = work->lds_clocks > 0 ? ws__model.lds_latency : 0;
   double waits = work->barriers * ws__model.barrier_clocks +
                  work->steps * (lds_latency + exposed);
+  /* with one barrier a step, a tile is written while another is read */
+  bool two_buffers = work->steps > 0 && work->barriers < 1.5 * work->steps;
+  double beside = two_buffers ? work->lds_clocks : reads;
+  double apart = two_buffers ? 0 : work->lds_write_clocks;
   to->waits += times * waits;
-  to->chain += times * (fmax(mfma + issue - shadow, reads) +
-                        work->lds_write_clocks + waits);
+  to->chain += times * (fmax(mfma + issue - shadow, beside) + apart + waits);
 }
 
 static batch batch_of(const ws__launch_work *work, const ws__spread *spread,
                       double resident) {
-  const double waves = resident * spread->waves;
-  const double per_simd = ceil(waves / ws__model.simds) / spread->waves;
+  const double waves = spread->waves;
+  const double per_simd = ceil(resident * waves / ws__model.simds);
   const ws__work *once = &work->once, *block = &work->block;
+  const double mfma = total(once->mfma_clocks, block->mfma_clocks, spread);
+  const double issues =
+      ws__model.issue_clocks * total(once->mfma_ops, block->mfma_ops, spread);
+  const double valu = total(once->valu_clocks, block->valu_clocks, spread);
   batch b = {0};
-  b.mfma = per_simd * total(once->mfma_clocks, block->mfma_clocks, spread);
-  b.valu = per_simd * (total(once->valu_clocks, block->valu_clocks, spread) +
-                       ws__model.issue_clocks *
-                           total(once->mfma_ops, block->mfma_ops, spread));
-  b.lds = resident * total(once->lds_clocks, block->lds_clocks, spread);
-  b.vmem = resident * total(once->vmem_clocks, block->vmem_clocks, spread);
+  b.mfma = (pipe){per_simd, mfma / waves};
+  b.valu = (pipe){per_simd, (valu + issues) / waves};
+  b.lds = (pipe){resident, total(once->lds_clocks, block->lds_clocks, spread)};
+  b.vmem =
+      (pipe){resident, total(once->vmem_clocks, block->vmem_clocks, spread)};
   b.waits = b.chain = ws__model.workgroup_start_clocks + ws__model.load_latency;
-  add_chain(once, spread->work_scale, work->hidden_clocks, spread->waves, &b);
+  add_chain(once, spread->work_scale, work->hidden_clocks, waves, &b);
   add_chain(block, spread->blocks * spread->work_scale, work->hidden_clocks,
-            spread->waves, &b);
+            waves, &b);
   return b;
 }
 
+/* How long each of the customers takes when they share the pipe: mean value
+ * analysis of a closed queue whose customers need the pipe for some of their
+ * chain and are elsewhere for the rest. One alone takes its chain; many take
+ * what the pipe needs for all. */
+static double shared(const pipe *p, double chain) {
+  double elsewhere = fmax(0, chain - p->clocks_each), queue = 0, cycle = chain;
+  for (int i = 1; i <= (int)p->customers; i++) {
+    double at_pipe = p->clocks_each * (1 + queue);
+    cycle = elsewhere + at_pipe;
+    queue = cycle > 0 ? i * at_pipe / cycle : 0;
+  }
+  return cycle;
+}
+
 static double batch_clocks(const batch *b) {
-  double pipes = fmax(fmax(b->mfma, b->valu), fmax(b->lds, b->vmem));
-  return overlap(pipes, b->chain);
+  return fmax(fmax(shared(&b->mfma, b->chain), shared(&b->valu, b->chain)),
+              fmax(shared(&b->lds, b->chain), shared(&b->vmem, b->chain)));
+}
+
+static double pipe_clocks(const pipe *p) {
+  return p->customers * p->clocks_each;
 }
 
 static void add_batch(const batch *b, double times, double *clocks,
                       double by_bound[WS_BOUND_COUNT]) {
   *clocks += times * batch_clocks(b);
-  by_bound[WS_BOUND_MFMA] += times * b->mfma;
-  by_bound[WS_BOUND_VALU] += times * b->valu;
-  by_bound[WS_BOUND_LDS] += times * b->lds;
-  by_bound[WS_BOUND_VMEM] += times * b->vmem;
+  by_bound[WS_BOUND_MFMA] += times * pipe_clocks(&b->mfma);
+  by_bound[WS_BOUND_VALU] += times * pipe_clocks(&b->valu);
+  by_bound[WS_BOUND_LDS] += times * pipe_clocks(&b->lds);
+  by_bound[WS_BOUND_VMEM] += times * pipe_clocks(&b->vmem);
   by_bound[WS_BOUND_LATENCY] += times * b->waits;
 }
 

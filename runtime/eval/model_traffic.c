@@ -2,48 +2,13 @@
  *
  * Bytes between L1, L2 and the Infinity Cache. The L1 saves repeated lines of a
  * block only when the block's lines of all resident workgroups fit it. The L2
- * of an XCD saves what its resident workgroups share: how many tile rows and
- * columns these span follows from the order of tiles. Workgroup i runs on XCD
- * i mod 8, so a plain row-major order gives every XCD nearly every column; an
- * order that hands each XCD a contiguous run, or groups rows, spans fewer.
+ * of an XCD saves what its resident workgroups share: how many rows and columns
+ * of tiles these span is counted along the order of tiles.
  */
 #include "model_internal.h"
 
 #include <math.h>
 #include <string.h>
-
-/* ---- the order of tiles
- * ------------------------------------------------------- Templates say it by a
- * parameter "group_m" (rows of tiles walked together) or "xcd" (1: contiguous
- * run per XCD), or by the name of the variant chosen for a region "tile_order":
- * ..._grouped, ..._xcd. */
-typedef struct tile_order {
-  double group; /* rows of tiles walked together; 1: row-major */
-  bool contiguous_per_xcd;
-} tile_order;
-
-enum { DEFAULT_GROUP = 8 };
-
-static const char *variant_of(const ws_candidate *candidate,
-                              const char *region) {
-  int index = ws_template_region_index(candidate->tmpl, region);
-  if (index < 0 || candidate->bodies[index].variant < 0)
-    return "";
-  return candidate->tmpl->regions[index]
-      .variants[candidate->bodies[index].variant]
-      .function;
-}
-
-static tile_order order_of(const ws_candidate *candidate) {
-  const char *variant = variant_of(candidate, "tile_order");
-  tile_order order;
-  order.contiguous_per_xcd = strstr(variant, "xcd") != NULL ||
-                             ws__model_parameter(candidate, "xcd", 0) != 0;
-  int64_t group = strstr(variant, "group") ? DEFAULT_GROUP : 1;
-  order.group = (double)ws__model_parameter(candidate, "group_m", group);
-  order.group = fmax(1, order.group);
-  return order;
-}
 
 /* ---- what workgroups share
  * ------------------------------------------------------
@@ -78,19 +43,80 @@ static double distinct_bytes(const tiling *t, bool k_contiguous) {
   return 128 * line * (ceil(t->tile_m / line) + ceil(t->tile_n / line));
 }
 
-/* Elements of k rows that an XCD's resident workgroups need for one block of
- * k, rows of A and B together; every one is 128 bytes. */
+/* ---- the order of tiles
+ * ------------------------------------------------------- Templates say it by
+ * the parameters "order" (0 row by row, 1 in bands of group_m rows, 2 so within
+ * a contiguous run per XCD) and "group_m", and by a variant of the region
+ * "tile_order" whose name ends in "columns" (bands of columns). Without these
+ * it is row by row. */
+typedef struct tile_order {
+  int64_t band; /* rows (columns) walked together */
+  bool by_columns, run_per_xcd;
+} tile_order;
+
+static tile_order order_of(const ws_candidate *candidate) {
+  int index = ws_template_region_index(candidate->tmpl, "tile_order");
+  int variant = index < 0 ? -1 : candidate->bodies[index].variant;
+  tile_order order = {0};
+  order.band = ws__model_parameter(candidate, "group_m", 1);
+  order.run_per_xcd = ws__model_parameter(candidate, "order", 0) == 2;
+  order.by_columns =
+      variant >= 0 &&
+      strstr(candidate->tmpl->regions[index].variants[variant].function,
+             "columns") != NULL;
+  return order;
+}
+
+typedef struct tile {
+  int64_t row, column;
+} tile;
+
+/* The tile at a position of the walk. */
+static tile tile_at(const tile_order *order, int64_t rows, int64_t columns,
+                    int64_t position) {
+  int64_t along = order->by_columns ? rows : columns;
+  int64_t across = order->by_columns ? columns : rows;
+  int64_t first = position / (order->band * along) * order->band;
+  int64_t within = position % (order->band * along);
+  int64_t width = across - first < order->band ? across - first : order->band;
+  int64_t near = first + within % width, far = within / width;
+  return order->by_columns ? (tile){far, near} : (tile){near, far};
+}
+
+/* Counts different numbers: open addressing, half full at most. */
+enum { MOST_RESIDENT = 1024, SET_SIZE = 2 * MOST_RESIDENT };
+typedef struct number_set {
+  int64_t slots[SET_SIZE]; /* number + 1 */
+  int count;
+} number_set;
+
+static void set_add(number_set *set, int64_t number) {
+  uint64_t at = (uint64_t)number * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+  while (set->slots[at % SET_SIZE] && set->slots[at % SET_SIZE] != number + 1)
+    at++;
+  if (!set->slots[at % SET_SIZE])
+    set->count++;
+  set->slots[at % SET_SIZE] = number + 1;
+}
+
+/* Rows of k that the workgroups resident on one XCD need for a block of k, of
+ * A and B together; each is 128 bytes. Walks over them: workgroup i of the
+ * grid, tiles first and then slices of k, is on XCD i mod 8. */
 static double rows_per_xcd(const tiling *t, const tile_order *order,
-                           double resident, double xcds) {
-  double run = order->contiguous_per_xcd ? resident : resident * xcds;
-  double rows = fmin(t->tiles_m, order->group);
-  double columns = fmin(t->tiles_n, ceil(run / rows));
-  if (columns == t->tiles_n) /* the run is longer than a group of rows */
-    rows = fmin(t->tiles_m, fmax(rows, ceil(run / t->tiles_n)));
-  /* an XCD has one workgroup in eight of a run that is not its own */
-  rows = fmin(rows, resident);
-  columns = fmin(columns, resident);
-  return rows * t->tile_m + columns * t->tile_n;
+                           int resident, int xcds) {
+  const int64_t rows = (int64_t)t->tiles_m, columns = (int64_t)t->tiles_n;
+  const int64_t tiles = rows * columns;
+  number_set seen_rows = {{0}, 0}, seen_columns = {{0}, 0};
+  for (int i = 0; i < resident; i++) {
+    int64_t group = (int64_t)i * xcds;
+    int64_t slice = group / tiles, position = group % tiles;
+    if (order->run_per_xcd)
+      position = position % xcds * (tiles / xcds) + position / xcds;
+    const tile at = tile_at(order, rows, columns, position);
+    set_add(&seen_rows, slice * rows + at.row);
+    set_add(&seen_columns, slice * columns + at.column);
+  }
+  return seen_rows.count * t->tile_m + seen_columns.count * t->tile_n;
 }
 
 ws__traffic ws__model_traffic(const ws_device_model *device,
@@ -115,16 +141,14 @@ ws__traffic ws__model_traffic(const ws_device_model *device,
     asked = fmin(asked, distinct);
   double l2 = spread->workgroups * spread->blocks * asked;
 
-  const double xcds = device->xcd_count;
+  const int xcds = device->xcd_count;
   const tile_order order = order_of(candidate);
   double resident = fmin(ceil(spread->workgroups / xcds),
                          device->cu_count / xcds * spread->resident);
-  double tiles = fmax(1, resident / work->slices);
-  double per_block = rows_per_xcd(&t, &order, tiles, xcds) * 128 *
-                     fmin(resident, work->slices);
-  double waves_of_tiles = spread->workgroups / (xcds * resident);
+  resident = fmin(resident, MOST_RESIDENT);
+  double rows = rows_per_xcd(&t, &order, (int)resident, xcds);
+  double turns = spread->workgroups / (xcds * resident);
   traffic.l2_bytes += l2;
-  traffic.mall_bytes +=
-      fmin(l2, xcds * waves_of_tiles * spread->blocks * per_block);
+  traffic.mall_bytes += fmin(l2, turns * xcds * spread->blocks * rows * 128);
   return traffic;
 }
