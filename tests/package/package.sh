@@ -17,7 +17,8 @@ expect() {
   "$@" >"$work/output" 2>&1 || got=$?
   [ "$got" = "$want" ] || { cat "$work/output" >&2; fail "exit $got, want $want: $*"; }
   grep -qE -- "$pattern" "$work/output" || { cat "$work/output" >&2; fail "no '$pattern' in the output of: $*"; }
-  echo "ok: $(basename "$1") ${*:2} -> $got" | cut -c1-110
+  local shown=${*//$work\//}
+  echo "ok: ${shown//$build\//} -> $got"
 }
 quietly() { "$@" >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "$*"; }; }
 
@@ -38,7 +39,7 @@ templates=$prefix/share/wavesmith/ir-templates
 quietly wavesmith tune "$templates/fp8_gemm_mfma.ll" --baseline "$templates/fp8_gemm_naive.ll" \
   --layout kmajor --shapes contest --strategy random --seed 7 --evaluations 12 --archive "$work/tune.db"
 quietly wavesmith dispatch "$work/tune.db" --layout kmajor --shapes contest --name fp8_gemm --out "$work/dispatch"
-quietly wavesmith archive export "$work/tune.db" "$work/archive"
+quietly wavesmith archive export "$work/tune.db" "$work/archive" --best 100 # all of them
 
 echo "# build gives what dispatch gave, every time"
 expect 0 'fp8_gemm: [0-9]+ kernels compiled' wavesmith build "$work/archive" --name fp8_gemm --out "$work/built"
@@ -64,6 +65,21 @@ altered=$(ls "$work"/altered/templates/*.ll | head -1)
 echo '; a comment more' >>"$altered"
 expect 1 "$(basename "$altered")" wavesmith build "$work/altered" --out "$work/x"
 [ ! -e "$work/x" ] || fail "a failed build left files"
+
+echo "# another compiler, other code"
+cp -r "$work/archive" "$work/foreign"
+edit() { # SED_SCRIPT: changes a candidate and its hash in the manifest
+  local file old
+  file=$(ls "$work"/foreign/candidates/*.json | head -1)
+  old=$(sha256sum "$file" | cut -c1-32)
+  sed -i "$1" "$file"
+  sed -i "s/$old/$(sha256sum "$file" | cut -c1-32)/" "$work/foreign/manifest.json"
+}
+edit 's/"code_hash": "[0-9a-f]*"/"code_hash": "00000000000000000000000000000000"/'
+expect 1 'compiles to other code .* by the same compiler' wavesmith build "$work/foreign" --name fp8_gemm --out "$work/x"
+edit 's/"compiler": "LLVM [0-9.]*/"compiler": "LLVM 0.0.0/'
+expect 0 '1 of [0-9]+ kernels compile to other code' wavesmith build "$work/foreign" --name fp8_gemm --out "$work/foreign-built"
+diff -r "$work/built" "$work/foreign-built" >/dev/null || fail "the recorded hashes leak into the files"
 
 echo "# the example against the installation"
 make_example() { # FOLDER OPTION...
