@@ -40,8 +40,9 @@ hipError_t hipGetDeviceCount(int *count) {
 hipError_t hipGetDevicePropertiesR0600(hipDeviceProp_tR0600 *properties,
                                        int device) {
   (void)device;
-  strcpy(properties->gcnArchName, "gfx942:sramecc+:xnack-");
-  strcpy(properties->name, "CPU");
+  snprintf(properties->gcnArchName, sizeof properties->gcnArchName,
+           "gfx942:sramecc+:xnack-");
+  snprintf(properties->name, sizeof properties->name, "CPU");
   properties->multiProcessorCount = 304;
   return hipSuccess;
 }

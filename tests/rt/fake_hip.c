@@ -66,7 +66,7 @@ static int must_fail(const char *name) {
   size_t size = strlen(name);
   if (!wish || strncmp(wish, name, size) || wish[size] != ':')
     return 0;
-  return ++calls == atoi(wish + size + 1);
+  return ++calls == strtol(wish + size + 1, NULL, 10);
 }
 
 static struct object *new_object(const char *name) {
