@@ -298,9 +298,10 @@ bool ws_comgr_compile_opencl(const char *text, const char *file,
       "-Xclang",
       "-fdeclare-opencl-builtins",
       "-mcode-object-version=5",
+      "-gline-tables-only",
       "-isystem",
       folder};
-  size_t count = 10;
+  size_t count = 11;
   for (int i = 0; candidate && i < candidate->tmpl->param_count; i++)
     options[count++] =
         ws_arena_printf(arena, "-D%s=%lld", candidate->tmpl->params[i].name,

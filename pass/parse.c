@@ -57,11 +57,12 @@ static void report_syntax(const char *message, const char *file,
                   (int)strcspn(source, "\n"), source);
 }
 
+/* text is NUL-terminated. */
 static LLVMModuleRef parse_text(LLVMContextRef context, const char *text,
                                 size_t size, const char *file,
                                 ws_findings *findings) {
   LLVMMemoryBufferRef buffer =
-      LLVMCreateMemoryBufferWithMemoryRangeCopy(text, size, file);
+      LLVMCreateMemoryBufferWithMemoryRange(text, size, file, 1);
   LLVMModuleRef module = NULL;
   char *message = NULL;
   if (!LLVMParseIRInContext(context, buffer, &module, &message))
@@ -129,8 +130,8 @@ static void report_invalid(LLVMModuleRef module,
       line = line_in_message(f, find_source(sources, f), message);
       break;
     }
-  ws_findings_add(findings, "ir-verify", name, file, line,
-                  "LLVM's verifier rejects this: %s", message);
+  ws_findings_add(findings, "ir-verify", "", file, line,
+                  "LLVM's verifier rejects @%s: %s", name, message);
 }
 
 static bool verify(LLVMModuleRef module, const ws_source_function *sources,
@@ -204,10 +205,16 @@ static void attach_lines(LLVMModuleRef module,
                       sizeof flag - 1, LLVMValueAsMetadata(version));
 }
 
-LLVMModuleRef ws__pass_parse_body(LLVMContextRef context, const char *text,
-                                  size_t size, const char *file,
-                                  ws_findings *findings) {
-  LLVMModuleRef module = parse_text(context, text, size, file, findings);
+/* lead is read as if it stood before the text, on its first line. */
+static LLVMModuleRef parse_verified(LLVMContextRef context, const char *lead,
+                                    const char *text, size_t size,
+                                    const char *file, ws_findings *findings) {
+  size_t lead_size = strlen(lead);
+  char *whole = ws_arena_alloc(findings->arena, lead_size + size + 1);
+  memcpy(whole, lead, lead_size);
+  memcpy(whole + lead_size, text, size);
+  LLVMModuleRef module =
+      parse_text(context, whole, lead_size + size, file, findings);
   if (!module)
     return NULL;
   const ws_source_function *sources =
@@ -225,7 +232,18 @@ LLVMModuleRef ws_pass_parse(LLVMContextRef context, const char *text,
                             size_t size, const char *file,
                             ws_findings *findings) {
   LLVMContextSetDiagnosticHandler(context, collect_diagnostic, findings);
-  return ws__pass_parse_body(context, text, size, file, findings);
+  return parse_verified(context, "", text, size, file, findings);
+}
+
+/* A body without a data layout of its own would be read with LLVM's default,
+ * which aligns other than the GPU's. */
+LLVMModuleRef ws__pass_parse_body(LLVMModuleRef target, const char *text,
+                                  const char *file, ws_findings *findings) {
+  const char *lead = ws_arena_printf(
+      findings->arena, "target datalayout = \"%s\" target triple = \"%s\" ",
+      LLVMGetDataLayoutStr(target), LLVMGetTarget(target));
+  return parse_verified(LLVMGetModuleContext(target), lead, text, strlen(text),
+                        file, findings);
 }
 
 void ws__pass_attach_text(LLVMModuleRef module, ws_arena *arena,
@@ -304,6 +322,28 @@ const char *ws_pass_region_of(LLVMValueRef instruction) {
     region = text_operand(subprogram, NAME_OPERAND);
   size_t size;
   return region ? region : LLVMGetValueName2(function, &size);
+}
+
+/* DIFile: file name and directory. */
+static void set_file(LLVMContextRef context, LLVMValueRef node,
+                     const char *file) {
+  LLVMReplaceMDNodeOperandWith(
+      node, 0, LLVMMDStringInContext2(context, file, strlen(file)));
+  LLVMReplaceMDNodeOperandWith(node, 1, LLVMMDStringInContext2(context, "", 0));
+}
+
+void ws__pass_set_file(LLVMModuleRef module, const char *file) {
+  LLVMContextRef context = LLVMGetModuleContext(module);
+  if (!has_own_lines(module))
+    attach_lines(module, NULL, file);
+  for (LLVMValueRef f = LLVMGetFirstFunction(module); f;
+       f = LLVMGetNextFunction(f)) {
+    LLVMMetadataRef scope = LLVMGetSubprogram(f);
+    LLVMMetadataRef node = scope ? LLVMDIScopeGetFile(scope) : NULL;
+    unsigned size;
+    if (node && strcmp(LLVMDIFileGetFilename(node, &size), file))
+      set_file(context, LLVMMetadataAsValue(context, node), file);
+  }
 }
 
 void ws__pass_set_region(LLVMValueRef function, const char *region) {

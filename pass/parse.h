@@ -16,11 +16,10 @@
     for (LLVMValueRef instruction = LLVMGetFirstInstruction(block);            \
          instruction; instruction = LLVMGetNextInstruction(instruction))
 
-/* ws_pass_parse without touching the context's diagnostic handler, for a text
- * that joins a module which opt or clang owns. */
-LLVMModuleRef ws__pass_parse_body(LLVMContextRef context, const char *text,
-                                  size_t size, const char *file,
-                                  ws_findings *findings);
+/* Reads a body as part of the target's module: its context, its data layout,
+ * and without touching the context's diagnostic handler. */
+LLVMModuleRef ws__pass_parse_body(LLVMModuleRef target, const char *text,
+                                  const char *file, ws_findings *findings);
 
 /* The locations of the text that the module was parsed from, unless it brings
  * its own. */
@@ -29,6 +28,10 @@ void ws__pass_attach_text(LLVMModuleRef module, ws_arena *arena,
 
 /* Locations that name the file only, unless the module brings its own. */
 void ws__pass_attach_file(LLVMModuleRef module, const char *file);
+
+/* Makes the module's locations name this file, whatever a compiler called it;
+ * without a line where there are none. */
+void ws__pass_set_file(LLVMModuleRef module, const char *file);
 
 /* Makes ws_pass_region_of say `region` for the code of this function (a helper
  * of a region's body, a shipped variant), before and after inlining. */

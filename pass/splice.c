@@ -36,18 +36,6 @@ static const char *name_of(LLVMValueRef value) {
 
 /* ---- reading ------------------------------------------------------------- */
 
-/* A body without a data layout of its own would be read with LLVM's default,
- * which aligns other than the GPU's. The lead stands on the body's first line,
- * so that line numbers stay. */
-static LLVMModuleRef read_ir(const body *b, const char *text) {
-  const char *lead = ws_arena_printf(
-      b->findings->arena, "target datalayout = \"%s\" target triple = \"%s\" ",
-      LLVMGetDataLayoutStr(b->target), LLVMGetTarget(b->target));
-  const char *whole = ws_arena_printf(b->findings->arena, "%s%s", lead, text);
-  return ws__pass_parse_body(LLVMGetModuleContext(b->target), whole,
-                             strlen(whole), b->file, b->findings);
-}
-
 static LLVMModuleRef read_opencl(const body *b, const char *text,
                                  const ws_candidate *candidate) {
   const void *bitcode;
@@ -67,8 +55,20 @@ static LLVMModuleRef read_opencl(const body *b, const char *text,
   }
   LLVMDisposeMemoryBuffer(buffer);
   if (module)
-    ws__pass_attach_file(module, b->file);
+    ws__pass_set_file(module, b->file);
   return module;
+}
+
+/* The linker leaves it out. */
+static bool is_unused(LLVMValueRef symbol) {
+  return LLVMIsDeclaration(symbol) && !LLVMGetFirstUse(symbol);
+}
+
+/* The line of the first instruction that uses a symbol. */
+static int use_line(LLVMValueRef symbol) {
+  LLVMUseRef use = LLVMGetFirstUse(symbol);
+  LLVMValueRef user = use ? LLVMGetUser(use) : NULL;
+  return user && LLVMIsAInstruction(user) ? ws_pass_line(user, NULL) : 0;
 }
 
 /* ---- what a body may be -------------------------------------------------- */
@@ -106,7 +106,7 @@ static bool defines_region(const body *b) {
 static bool function_allowed(const body *b, LLVMValueRef theirs) {
   const char *name = name_of(theirs);
   LLVMValueRef ours = LLVMGetNamedFunction(b->target, name);
-  if (!strcmp(name, b->region))
+  if (!strcmp(name, b->region) || is_unused(theirs))
     return true;
   if (!LLVMIsDeclaration(theirs)) {
     if (!ours)
@@ -120,13 +120,13 @@ static bool function_allowed(const body *b, LLVMValueRef theirs) {
   if (!strncmp(name, "llvm.", 5)) {
     if (LLVMGetIntrinsicID(theirs))
       return true;
-    REFUSE(b, "splice-unknown-symbol", 0,
+    REFUSE(b, "splice-unknown-symbol", use_line(theirs),
            "there is no intrinsic @%s in this LLVM; check its spelling", name);
     return false;
   }
   if (ours)
     return same_type(b, ours, theirs);
-  REFUSE(b, "splice-unknown-symbol", 0,
+  REFUSE(b, "splice-unknown-symbol", use_line(theirs),
          "the body calls @%s, which the template does not have; define it in "
          "the body or use an intrinsic",
          name);
@@ -148,8 +148,10 @@ static bool global_allowed(const body *b, LLVMValueRef theirs) {
              name);
     return constant;
   }
+  if (is_unused(theirs))
+    return true;
   if (!ours)
-    REFUSE(b, "splice-unknown-symbol", 0,
+    REFUSE(b, "splice-unknown-symbol", use_line(theirs),
            "the body declares global @%s, which the template does not have",
            name);
   /* The size of LDS is the template's affair; a parameter's type is fixed. */
@@ -157,7 +159,7 @@ static bool global_allowed(const body *b, LLVMValueRef theirs) {
               (space == WS_SPACE_LDS ||
                LLVMGlobalGetValueType(ours) == LLVMGlobalGetValueType(theirs));
   if (ours && !same)
-    REFUSE(b, "splice-signature", 0,
+    REFUSE(b, "splice-signature", use_line(theirs),
            "the body declares @%s with another type or address space than "
            "the template",
            name);
@@ -320,8 +322,9 @@ static bool splice_body(LLVMModuleRef module, const ws_candidate *candidate,
            name);
     return false;
   }
-  b.module = opencl ? read_opencl(&b, given->text, candidate)
-                    : read_ir(&b, given->text);
+  b.module = opencl
+                 ? read_opencl(&b, given->text, candidate)
+                 : ws__pass_parse_body(module, given->text, b.file, findings);
   if (!b.module)
     return false;
   if (!body_allowed(&b)) {
@@ -349,10 +352,16 @@ static void drop_unused_functions(LLVMModuleRef module) {
 
 bool ws_pass_splice(LLVMModuleRef module, const ws_candidate *candidate,
                     ws_findings *findings) {
-  for (int i = 0; i < candidate->tmpl->region_count; i++)
-    if (candidate->bodies[i].text &&
-        !splice_body(module, candidate, i, findings))
-      return false;
+  for (int i = 0; i < candidate->tmpl->region_count; i++) {
+    int before = findings->count;
+    if (!candidate->bodies[i].text ||
+        splice_body(module, candidate, i, findings))
+      continue;
+    /* Parsers do not know which region they read. */
+    for (int k = before; k < findings->count; k++)
+      findings->items[k].region = candidate->tmpl->regions[i].function;
+    return false;
+  }
   if (!ws__pass_specialize(module, candidate, findings))
     return false;
   drop_unused_functions(module);

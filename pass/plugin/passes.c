@@ -110,8 +110,6 @@ static const char *next_setting(const job *j, const char *text,
   return text + size;
 }
 
-/* ---- check --------------------------------------------------------------- */
-
 /* A copy whose instructions know their lines: the module's own debug info, or
  * else read off the file it came from, if that is text and still fits. */
 static LLVMModuleRef copy_with_lines(const job *j) {
@@ -124,6 +122,8 @@ static LLVMModuleRef copy_with_lines(const job *j) {
     ws__pass_attach_text(copy, j->arena, text, size, j->file);
   return copy;
 }
+
+/* ---- check --------------------------------------------------------------- */
 
 static bool check(job *j, const char *parameters) {
   if (*parameters) {
@@ -217,7 +217,9 @@ static void write_code_object(job *j, const char *cpu, const char *out) {
   ws_build_result result;
   ws_diag diag;
   locate_server(j);
-  char *text = LLVMPrintModuleToString(j->module);
+  LLVMModuleRef copy = copy_with_lines(j);
+  char *text = LLVMPrintModuleToString(copy);
+  LLVMDisposeModule(copy);
   ws_build_request request = {.template_file = j->file,
                               .template_text = text,
                               .template_size = strlen(text),
