@@ -243,6 +243,15 @@ static void put_flags(walk *w, LLVMValueRef instruction, LLVMOpcode opcode) {
     put_number(w, LLVMGetFastMathFlags(instruction));
 }
 
+/* By name: the number of a scope depends on what its context has met before. */
+static void put_scope(walk *w, LLVMValueRef instruction) {
+  char *text = LLVMPrintValueToString(instruction);
+  const char *scope = strstr(text, "syncscope(\"");
+  if (scope)
+    ws_hasher_update(w->hasher, scope, strcspn(scope, ")"));
+  LLVMDisposeMessage(text);
+}
+
 static void put_memory(walk *w, LLVMValueRef instruction, LLVMOpcode opcode) {
   switch (opcode) {
   case LLVMAtomicRMW:
@@ -258,7 +267,7 @@ static void put_memory(walk *w, LLVMValueRef instruction, LLVMOpcode opcode) {
     break;
   case LLVMFence:
     put_number(w, LLVMGetOrdering(instruction));
-    put_number(w, LLVMGetAtomicSyncScopeID(instruction));
+    put_scope(w, instruction);
     return;
   case LLVMAlloca:
     put_type(w, LLVMGetAllocatedType(instruction));
@@ -270,7 +279,7 @@ static void put_memory(walk *w, LLVMValueRef instruction, LLVMOpcode opcode) {
   put_number(w, (uint64_t)LLVMGetVolatile(instruction));
   put_number(w, LLVMGetAlignment(instruction));
   if (LLVMIsAtomic(instruction))
-    put_number(w, LLVMGetAtomicSyncScopeID(instruction));
+    put_scope(w, instruction);
 }
 
 static void put_call(walk *w, LLVMValueRef call) {

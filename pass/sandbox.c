@@ -57,8 +57,8 @@ bool ws_sandbox_no_network(void) {
   return install_filter();
 }
 
-static void limit(int resource, rlim_t value) {
-  struct rlimit both = {value, value};
+static void limit(int resource, rlim_t soft, rlim_t hard) {
+  struct rlimit both = {soft, hard};
   if (setrlimit(resource, &both) != 0)
     ws_log(WS_LOG_DEBUG, "a resource limit could not be set");
 }
@@ -76,15 +76,17 @@ static rlim_t address_space(void) {
 }
 
 void ws_sandbox_limit(const ws_limits *limits, pid_t parent) {
+  rlim_t cpu_seconds = ((rlim_t)limits->cpu_ms + 999) / 1000;
+  rlim_t memory = (rlim_t)limits->memory_mb << 20, own = address_space();
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent)
     _exit(1); /* it died before the signal was asked for */
-  limit(RLIMIT_CORE, 0);
-  limit(RLIMIT_FSIZE, MAX_FILE_BYTES);
-  limit(RLIMIT_CPU, ((rlim_t)limits->cpu_ms + 999) / 1000);
-  rlim_t own = address_space();
+  limit(RLIMIT_CORE, 0, 0);
+  limit(RLIMIT_FSIZE, MAX_FILE_BYTES, MAX_FILE_BYTES);
+  /* SIGXCPU at the soft limit says why; the hard one would just kill. */
+  limit(RLIMIT_CPU, cpu_seconds, cpu_seconds + 1);
   if (own)
-    limit(RLIMIT_AS, own + ((rlim_t)limits->memory_mb << 20));
+    limit(RLIMIT_AS, own + memory, own + memory);
 }
 
 static int remove_entry(const char *path, const struct stat *info, int type,
