@@ -87,6 +87,7 @@ typedef struct instruction {
   int32_t target_index; /* of a backward branch; -1 otherwise */
   int16_t vmcnt;        /* of a wait that has one; -1 otherwise */
   uint8_t class;
+  uint8_t load_bytes; /* per lane, of a global load */
 } instruction;
 
 typedef struct code {
@@ -139,6 +140,20 @@ static int find_address(const code *kernel, uint64_t address) {
                                                                       : -1;
 }
 
+/* "global_load_dwordx4" -> 16: what the name says after "load_", per lane. */
+static uint8_t read_load_bytes(const char *mnemonic) {
+  static const struct {
+    const char *text;
+    uint8_t bytes;
+  } widths[] = {{"dwordx4", 16}, {"dwordx3", 12}, {"dwordx2", 8}, {"dword", 4},
+                {"short", 2},    {"ushort", 2},   {"sshort", 2}};
+  const char *width = strstr(mnemonic, "load_") + strlen("load_");
+  for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++)
+    if (!strncmp(width, widths[i].text, strlen(widths[i].text)))
+      return widths[i].bytes;
+  return 1; /* ubyte, sbyte */
+}
+
 /* One line of the text; false when it is no instruction. A branch keeps its
  * displacement in target_index until all addresses are known. */
 static bool read_line(const char *line, const char *end, instruction *out) {
@@ -153,6 +168,8 @@ static bool read_line(const char *line, const char *end, instruction *out) {
                        .target_index = 0,
                        .vmcnt = -1,
                        .class = (uint8_t)classify(mnemonic)};
+  if (out->class == CLASS_vmem_load)
+    out->load_bytes = read_load_bytes(mnemonic);
   if (out->class == CLASS_wait)
     out->vmcnt = read_vmcnt(operands, comment);
   if (!strncmp(mnemonic, "s_cbranch_", 10) || !strncmp(mnemonic, "s_branch", 8))
@@ -289,6 +306,8 @@ static void read_loops(const code *kernel, ws_arena *arena,
     ws_loop *loop = &facts->loops[facts->loop_count++];
     count_mix(kernel, inner[i].begin, inner[i].end, &loop->mix);
     loop->mfma_clocks_over_load = clocks_over_load(kernel, &inner[i]);
+    for (int at = inner[i].begin; at < inner[i].end; at++)
+      loop->load_bytes += kernel->items[at].load_bytes;
   }
 }
 

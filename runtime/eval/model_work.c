@@ -13,6 +13,8 @@
 #include <math.h>
 #include <string.h>
 
+static const double lanes = 64;
+
 int64_t ws__model_parameter(const ws_candidate *candidate, const char *name,
                             int64_t otherwise) {
   int index = ws_template_param_index(candidate->tmpl, name);
@@ -150,7 +152,7 @@ static double mix_issue_clocks(const ws_mix *mix) {
 
 /* Scratch is private memory of 4 bytes per lane: one L1 access each. */
 static double mix_scratch_clocks(const ws_mix *mix) {
-  return mix->scratch * 64 * 4 / ws__model.l1_bytes_per_clock;
+  return mix->scratch * lanes * 4 / ws__model.l1_bytes_per_clock;
 }
 
 static void add_mix(const ws_mix *mix, double times, double waves,
@@ -162,9 +164,10 @@ static void add_mix(const ws_mix *mix, double times, double waves,
 }
 
 /* How much of a loop's body one round is worth, in the currency that both
- * sides count: matrix clocks where there are any, else loads. */
-static double round_worth(const ws_mix *mix, bool by_mfma) {
-  return by_mfma ? mix_mfma_clocks(mix) : mix->vmem_load;
+ * sides count: matrix clocks where there are any, else bytes loaded per lane.
+ */
+static double round_worth(const ws_loop *loop, bool by_mfma) {
+  return by_mfma ? mix_mfma_clocks(&loop->mix) : loop->load_bytes;
 }
 
 /* Spreads the mix of the loops over the blocks and leaves the rest to be done
@@ -176,15 +179,15 @@ static void spread_mix(const ws_candidate *candidate, const observed *two,
   const bool by_mfma = two->mfma_ops > 0;
   double worth = 0;
   for (int i = 0; i < facts->loop_count; i++)
-    worth += round_worth(&facts->loops[i].mix, by_mfma);
-  double share =
-      by_mfma ? out->block.mfma_clocks : two->load_ops * out->slices / 2;
+    worth += round_worth(&facts->loops[i], by_mfma);
+  double share = by_mfma ? out->block.mfma_clocks
+                         : two->load_bytes / lanes * out->slices / 2;
   double rounds = worth > 0 ? share / waves / worth : 0;
 
   add_mix(&facts->mix, 1, waves, &out->once);
   for (int i = 0; i < facts->loop_count; i++) {
     const ws_loop *loop = &facts->loops[i];
-    if (!(out->follows_k && round_worth(&loop->mix, by_mfma) > 0))
+    if (!(out->follows_k && round_worth(loop, by_mfma) > 0))
       continue;
     add_mix(&loop->mix, -1, waves, &out->once);
     add_mix(&loop->mix, rounds, waves, &out->block);
@@ -194,6 +197,28 @@ static void spread_mix(const ws_candidate *candidate, const observed *two,
   double loads_per_block =
       128.0 / (double)ws__model_parameter(candidate, "tile_k", 128);
   out->block.steps = fmax(rounds, loads_per_block);
+}
+
+/* The compiler makes one wide load of several narrow ones that follow each
+ * other; runs observe the narrow ones. Each wide one then touches as many
+ * lines as a narrow one did. */
+static void merge_loads(const ws_kernel_facts *facts, observed *all) {
+  double loads = 0, bytes = 0;
+  for (int i = 0; i < facts->loop_count; i++) {
+    loads += facts->loops[i].mix.vmem_load;
+    bytes += facts->loops[i].load_bytes;
+  }
+  if (loads == 0 || all->load_ops == 0)
+    return;
+  double wide = bytes / loads, narrow = all->load_bytes / all->load_ops / lanes;
+  double merged = wide / narrow;
+  if (merged < 2) /* prologues make the mean widths differ a little */
+    return;
+  all->load_ops /= merged;
+  all->load_lines /= merged;
+  double clocks =
+      fmax(ws__model.issue_clocks, wide * lanes / ws__model.l1_bytes_per_clock);
+  all->load_clocks = fmax(all->load_lines, all->load_ops * clocks);
 }
 
 /* ---- all of it
@@ -238,8 +263,10 @@ ws_status ws__model_take_apart(const ws_candidate *candidate,
   out->run_workgroups = first ? (double)first->workgroups : 1;
   out->run_m = (double)result->runs[0].shape.m;
   out->run_n = (double)result->runs[0].shape.n;
+  merge_loads(out->facts, &two);
+  merge_loads(out->facts, &one);
   out->follows_k = follows_k(&two, &one);
   split_observed(&two, &one, out);
-  spread_mix(candidate, &two, ceil(threads / 64.0), out);
+  spread_mix(candidate, &two, ceil(threads / lanes), out);
   return WS_OK;
 }

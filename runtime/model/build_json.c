@@ -71,7 +71,7 @@ static const struct field mix_fields[] = {
 };
 
 static const struct field loop_fields[] = {
-    INT32(ws_loop, mfma_clocks_over_load)};
+    INT32(ws_loop, mfma_clocks_over_load), INT32(ws_loop, load_bytes)};
 
 static const struct field kernel_fields[] = {
     TEXT(ws_kernel_facts, name),

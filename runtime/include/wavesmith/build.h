@@ -109,6 +109,8 @@ typedef struct ws_loop {
    * of the wave itself that hides its load latency. 0: loads are waited for
    * at once. */
   int32_t mfma_clocks_over_load;
+  /* Bytes per lane of the global loads of the body, together. */
+  int32_t load_bytes;
 } ws_loop;
 
 enum { WS_MAX_LOOPS = 8, WS_MAX_KERNELS = 16 };
