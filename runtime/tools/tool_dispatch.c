@@ -1,7 +1,363 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
- * Placeholder until its owner lands it. */
+ *
+ * `wavesmith dispatch`: from an archive to a portfolio, rules and the C files
+ * that programs compile in; then what the rules lose against the best
+ * candidate known, on the shapes they were fitted on and on shape sets that
+ * they were not, the held-out set by bands of m too.
+ */
 #include "tools.h"
+#include "wavesmith/dispatch.h"
+
+#include <cjson/cJSON.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+    "usage: wavesmith dispatch ARCHIVE [OPTION ...]\n"
+    "Chooses kernels of an archive, fits rules that pick one for a shape, and\n"
+    "writes NAME.h, NAME.c, NAME.json and the code objects.\n\n"
+    "  --name N         C identifier that the files and functions are named "
+    "after\n"
+    "                   (default: fp8_gemm)\n"
+    "  --out DIR        where the files go (default: .)\n"
+    "  --problem P      (default: fp8_gemm_blockscale)\n"
+    "  --layout L       kmajor or mnmajor (default: kmajor)\n"
+    "  --target T       (default: gfx942)\n"
+    "  --shapes SET     shape set that rules are fitted on and around "
+    "(default:\n"
+    "                   contest)\n"
+    "  --max-kernels N  at most N kernels are kept (default: 8)\n"
+    "  --max-leaves N   at most N rules (default: 24)\n"
+    "  --json           the result as JSON on stdout\n";
+
+typedef struct dispatch_options {
+  const char *archive, *name, *out, *problem, *layout, *target, *shapes;
+  int max_kernels, max_leaves;
+  bool json, help;
+} dispatch_options;
+
+/* ---- options ------------------------------------------------------------ */
+
+static const struct {
+  const char *name;
+  size_t offset;
+} text_options[] = {{"name", offsetof(dispatch_options, name)},
+                    {"out", offsetof(dispatch_options, out)},
+                    {"problem", offsetof(dispatch_options, problem)},
+                    {"layout", offsetof(dispatch_options, layout)},
+                    {"target", offsetof(dispatch_options, target)},
+                    {"shapes", offsetof(dispatch_options, shapes)}};
+enum {
+  TEXT_OPTIONS = sizeof text_options / sizeof text_options[0],
+  KERNELS = TEXT_OPTIONS,
+  LEAVES,
+  JSON,
+  HELP,
+  OPTIONS
+};
+
+static ws_status parse_count(const char *name, const char *text, int *out,
+                             ws_diag *diag) {
+  char *end;
+  long value = strtol(text, &end, 10);
+  if (end == text || *end || value < 1 || value > 1024)
+    return ws_fail(diag, WS_USAGE, NULL, 0,
+                   "%s '%s' is not a number from 1 to 1024", name, text);
+  *out = (int)value;
+  return WS_OK;
+}
+
+static ws_status parse_option(int option, dispatch_options *out,
+                              ws_diag *diag) {
+  if (option < TEXT_OPTIONS)
+    memcpy((char *)out + text_options[option].offset, &optarg, sizeof optarg);
+  else if (option == KERNELS)
+    return parse_count("--max-kernels", optarg, &out->max_kernels, diag);
+  else if (option == LEAVES)
+    return parse_count("--max-leaves", optarg, &out->max_leaves, diag);
+  else if (option == JSON)
+    out->json = true;
+  else
+    out->help = true;
+  return WS_OK;
+}
+
+static ws_status parse_options(int argc, char **argv, dispatch_options *out,
+                               ws_diag *diag) {
+  struct option table[OPTIONS + 1] = {
+      [KERNELS] = {"max-kernels", required_argument, NULL, KERNELS},
+      [LEAVES] = {"max-leaves", required_argument, NULL, LEAVES},
+      [JSON] = {"json", no_argument, NULL, JSON},
+      [HELP] = {"help", no_argument, NULL, HELP}};
+  for (int i = 0; i < TEXT_OPTIONS; i++)
+    table[i] =
+        (struct option){text_options[i].name, required_argument, NULL, i};
+  *out = (dispatch_options){.name = "fp8_gemm",
+                            .out = ".",
+                            .problem = "fp8_gemm_blockscale",
+                            .layout = "kmajor",
+                            .target = "gfx942",
+                            .shapes = "contest"};
+  opterr = 0;
+  int option;
+  while ((option = getopt_long(argc, argv, ":", table, NULL)) >= 0) {
+    if (option == '?' || option == ':')
+      return ws_fail(diag, WS_USAGE, NULL, 0,
+                     "'%s' is unknown or lacks its value; `wavesmith dispatch "
+                     "--help` lists the options",
+                     argv[optind - 1]);
+    WS_TRY(parse_option(option, out, diag));
+  }
+  if (!out->help && optind + 1 != argc)
+    return ws_fail(diag, WS_USAGE, NULL, 0,
+                   "wanted is one archive; `wavesmith dispatch --help` shows "
+                   "how");
+  out->archive = argv[optind];
+  return WS_OK;
+}
+
+/* ---- work ---------------------------------------------------------------- */
+
+/* Regret on some shapes: of the rules, and of the one kernel that is best
+ * alone. */
+typedef struct regret_row {
+  const char *shapes;
+  ws_regret rules, one_kernel;
+} regret_row;
+enum { MAX_ROWS = 16 };
+
+typedef struct dispatch_job {
+  dispatch_options options;
+  ws_arena *arena;
+  ws_archive *archive;
+  const ws_problem *problem;
+  const ws_shape_set *shape_set;
+  ws_dispatch_entry *entries;
+  int entry_count;
+  ws_matrix training;
+  ws_dispatch_report emitted;
+  regret_row rows[MAX_ROWS];
+  int row_count;
+} dispatch_job;
+
+static ws_status find_problem(dispatch_job *job, ws_diag *diag) {
+  const dispatch_options *options = &job->options;
+  job->problem = ws_problem_find(options->problem);
+  if (!job->problem)
+    return ws_fail(diag, WS_USAGE, NULL, 0, "--problem %s: there is none",
+                   options->problem);
+  if (ws_problem_layout_index(job->problem, options->layout) < 0)
+    return ws_fail(diag, WS_USAGE, NULL, 0, "--layout %s: %s has none such",
+                   options->layout, options->problem);
+  job->shape_set = ws_problem_shape_set(job->problem, options->shapes);
+  if (!job->shape_set)
+    return ws_fail(diag, WS_USAGE, NULL, 0, "--shapes %s: %s has none such",
+                   options->shapes, options->problem);
+  return WS_OK;
+}
+
+static ws_status load_and_emit(dispatch_job *job, ws_diag *diag) {
+  const dispatch_options *options = &job->options;
+  WS_TRY(ws_archive_open(options->archive, false, &job->archive, diag));
+  WS_TRY(ws_dispatch_load(job->archive, job->arena, job->problem,
+                          options->layout, options->target, &job->entries,
+                          &job->entry_count, diag));
+  int shape_count;
+  const ws_shape *shapes = ws_dispatch_training_shapes(
+      job->arena, job->problem, job->shape_set, &shape_count);
+  WS_TRY(ws_dispatch_estimate(job->arena, job->problem, job->entries,
+                              job->entry_count, shapes, shape_count,
+                              &job->training, diag));
+  const ws_dispatch_options emit = {.name = options->name,
+                                    .output_dir = options->out,
+                                    .max_portfolio = options->max_kernels,
+                                    .max_leaves = options->max_leaves};
+  return ws_dispatch_emit(job->arena, job->problem, options->layout,
+                          options->target, job->entries, &job->training, &emit,
+                          &job->emitted, diag);
+}
+
+/* What the first of the portfolio loses when it runs every shape. */
+static ws_regret one_kernel_regret(const ws_matrix *matrix, int column) {
+  ws_regret regret = {.shape_count = matrix->shape_count};
+  double sum = 0;
+  for (int s = 0; s < matrix->shape_count; s++) {
+    const double *row =
+        matrix->us + (size_t)s * (size_t)matrix->candidate_count;
+    double best = INFINITY;
+    for (int c = 0; c < matrix->candidate_count; c++)
+      best = fmin(best, row[c]);
+    sum += log(row[column] / best);
+    if (row[column] / best > regret.max) {
+      regret.max = row[column] / best;
+      regret.worst = matrix->shapes[s];
+    }
+  }
+  regret.geomean = exp(sum / matrix->shape_count);
+  return regret;
+}
+
+static void add_row(dispatch_job *job, const char *shapes,
+                    const ws_matrix *matrix) {
+  if (matrix->shape_count == 0 || job->row_count == MAX_ROWS)
+    return;
+  job->rows[job->row_count++] =
+      (regret_row){shapes, ws_rules_regret(job->emitted.rules, matrix),
+                   one_kernel_regret(matrix, job->emitted.portfolio[0])};
+}
+
+static ws_status add_set(dispatch_job *job, const char *name,
+                         const ws_shape *shapes, int count, ws_diag *diag) {
+  ws_matrix matrix;
+  WS_TRY(ws_dispatch_estimate(job->arena, job->problem, job->entries,
+                              job->entry_count, shapes, count, &matrix, diag));
+  add_row(job, name, &matrix);
+  return WS_OK;
+}
+
+static const struct {
+  const char *name;
+  int64_t low, high;
+} bands[] = {{"  m <= 64", 1, 64},
+             {"  m 65..512", 65, 512},
+             {"  m > 512", 513, INT64_MAX}};
+
+static ws_status add_bands(dispatch_job *job, const ws_shape_set *set,
+                           ws_diag *diag) {
+  for (size_t b = 0; b < sizeof bands / sizeof *bands; b++) {
+    ws_shape *shapes =
+        ws_arena_alloc(job->arena, (size_t)set->count * sizeof *shapes);
+    int count = 0;
+    for (int i = 0; i < set->count; i++)
+      if (set->shapes[i].m >= bands[b].low && set->shapes[i].m <= bands[b].high)
+        shapes[count++] = set->shapes[i];
+    WS_TRY(add_set(job, bands[b].name, shapes, count, diag));
+  }
+  return WS_OK;
+}
+
+static ws_status evaluate(dispatch_job *job, ws_diag *diag) {
+  add_row(job, "training", &job->training);
+  for (int i = 0; i < job->problem->shape_set_count; i++) {
+    const ws_shape_set *set = &job->problem->shape_sets[i];
+    WS_TRY(add_set(job, set->name, set->shapes, set->count, diag));
+    if (!strcmp(set->name, "held-out"))
+      WS_TRY(add_bands(job, set, diag));
+  }
+  return WS_OK;
+}
+
+/* ---- result -------------------------------------------------------------- */
+
+static const ws_candidate *kernel_of(const dispatch_job *job, int position) {
+  return job->entries[job->emitted.portfolio[position]].candidate;
+}
+
+static const char *description(const dispatch_job *job, int position) {
+  const ws_candidate *candidate = kernel_of(job, position);
+  const char *variants = ws_candidate_variants_text(job->arena, candidate);
+  return ws_arena_printf(job->arena, "%s %s%s%s", candidate->tmpl->name,
+                         ws_candidate_values_text(job->arena, candidate),
+                         variants[0] ? " " : "", variants);
+}
+
+static void print_text(const dispatch_job *job) {
+  const ws_dispatch_report *emitted = &job->emitted;
+  printf("%s: %d kernels of %d candidates, %d rules; times are %s\n\n",
+         job->options.name, emitted->portfolio_count, job->entry_count,
+         emitted->leaf_count, job->training.provenance);
+  for (int p = 0; p < emitted->portfolio_count; p++)
+    printf("kernel %d  %.12s  %s\n", p, kernel_of(job, p)->id.hex,
+           description(job, p));
+  printf("\nregret: time of the chosen kernel / of the best candidate\n"
+         "%-14s %7s %9s %7s   %-32s %s\n",
+         "shapes", "count", "geomean", "max", "where", "one kernel for all");
+  for (int i = 0; i < job->row_count; i++) {
+    const ws_regret *r = &job->rows[i].rules;
+    printf(
+        "%-14s %7d %9.3f %7.3f   m=%-7lld n=%-7lld k=%-9lld %.3f, max %.3f\n",
+        job->rows[i].shapes, r->shape_count, r->geomean, r->max,
+        (long long)r->worst.m, (long long)r->worst.n, (long long)r->worst.k,
+        job->rows[i].one_kernel.geomean, job->rows[i].one_kernel.max);
+  }
+  puts("");
+  for (int i = 0; i < emitted->file_count; i++)
+    puts(emitted->files[i]);
+}
+
+static cJSON *regret_json(const ws_regret *regret) {
+  cJSON *object = cJSON_CreateObject();
+  cJSON_AddNumberToObject(object, "geomean", regret->geomean);
+  cJSON_AddNumberToObject(object, "max", regret->max);
+  cJSON *worst = cJSON_AddArrayToObject(object, "worst_shape");
+  const int64_t extents[] = {regret->worst.m, regret->worst.n, regret->worst.k};
+  for (int i = 0; i < 3; i++)
+    cJSON_AddItemToArray(worst, cJSON_CreateNumber((double)extents[i]));
+  return object;
+}
+
+static void print_json(const dispatch_job *job) {
+  const ws_dispatch_report *emitted = &job->emitted;
+  cJSON *root = cJSON_CreateObject();
+  WS_ASSERT(root != NULL);
+  cJSON_AddStringToObject(root, "name", job->options.name);
+  cJSON_AddStringToObject(root, "provenance", job->training.provenance);
+  cJSON_AddNumberToObject(root, "candidates", job->entry_count);
+  cJSON_AddNumberToObject(root, "rules", emitted->leaf_count);
+  cJSON *kernels = cJSON_AddArrayToObject(root, "kernels");
+  for (int p = 0; p < emitted->portfolio_count; p++) {
+    cJSON *kernel = cJSON_CreateObject();
+    cJSON_AddStringToObject(kernel, "candidate", kernel_of(job, p)->id.hex);
+    cJSON_AddStringToObject(kernel, "parameters", description(job, p));
+    cJSON_AddItemToArray(kernels, kernel);
+  }
+  cJSON *regrets = cJSON_AddArrayToObject(root, "regret");
+  for (int i = 0; i < job->row_count; i++) {
+    cJSON *row = cJSON_CreateObject();
+    const char *name = job->rows[i].shapes;
+    cJSON_AddStringToObject(row, "shapes", name + strspn(name, " "));
+    cJSON_AddNumberToObject(row, "count", job->rows[i].rules.shape_count);
+    cJSON_AddItemToObject(row, "rules", regret_json(&job->rows[i].rules));
+    cJSON_AddItemToObject(row, "one_kernel",
+                          regret_json(&job->rows[i].one_kernel));
+    cJSON_AddItemToArray(regrets, row);
+  }
+  cJSON *files = cJSON_AddArrayToObject(root, "files");
+  for (int i = 0; i < emitted->file_count; i++)
+    cJSON_AddItemToArray(files, cJSON_CreateString(emitted->files[i]));
+  char *text = cJSON_Print(root);
+  WS_ASSERT(text != NULL);
+  puts(text);
+  cJSON_free(text);
+  cJSON_Delete(root);
+}
+
+static ws_status run(dispatch_job *job, ws_diag *diag) {
+  WS_TRY(find_problem(job, diag));
+  WS_TRY(load_and_emit(job, diag));
+  return evaluate(job, diag);
+}
+
 int tool_dispatch(int argc, char **argv) {
-  (void)argc, (void)argv;
-  return ws_status_exit_code(WS_ENVIRONMENT);
+  ws_diag diag = {""};
+  dispatch_job job = {.arena = NULL};
+  ws_status status = parse_options(argc, argv, &job.options, &diag);
+  if (status != WS_OK)
+    return tool_fail("dispatch", status, &diag);
+  if (job.options.help) {
+    fputs(usage, stdout);
+    return 0;
+  }
+  job.arena = ws_arena_create();
+  status = run(&job, &diag);
+  if (status == WS_OK && job.options.json)
+    print_json(&job);
+  else if (status == WS_OK)
+    print_text(&job);
+  ws_archive_close(job.archive);
+  ws_arena_destroy(job.arena);
+  return status == WS_OK ? 0 : tool_fail("dispatch", status, &diag);
 }
