@@ -5,119 +5,19 @@
  * candidate known, on the shapes they were fitted on and on shape sets that
  * they were not, the held-out set by bands of m too.
  */
+#include "emit_options.h"
 #include "tools.h"
-#include "wavesmith/dispatch.h"
 
 #include <cjson/cJSON.h>
-#include <getopt.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char usage[] =
     "usage: wavesmith dispatch ARCHIVE [OPTION ...]\n"
     "Chooses kernels of an archive, fits rules that pick one for a shape, and\n"
-    "writes NAME.h, NAME.c, NAME.json and the code objects.\n\n"
-    "  --name N         C identifier that the files and functions are named "
-    "after\n"
-    "                   (default: fp8_gemm)\n"
-    "  --out DIR        where the files go (default: .)\n"
-    "  --problem P      (default: fp8_gemm_blockscale)\n"
-    "  --layout L       kmajor or mnmajor (default: kmajor)\n"
-    "  --target T       (default: gfx942)\n"
-    "  --shapes SET     shape set that rules are fitted on and around "
-    "(default:\n"
-    "                   contest)\n"
-    "  --max-kernels N  at most N kernels are kept (default: 8)\n"
-    "  --max-leaves N   at most N rules (default: 24)\n"
-    "  --json           the result as JSON on stdout\n";
-
-typedef struct dispatch_options {
-  const char *archive, *name, *out, *problem, *layout, *target, *shapes;
-  int max_kernels, max_leaves;
-  bool json, help;
-} dispatch_options;
-
-/* ---- options ------------------------------------------------------------ */
-
-static const struct {
-  const char *name;
-  size_t offset;
-} text_options[] = {{"name", offsetof(dispatch_options, name)},
-                    {"out", offsetof(dispatch_options, out)},
-                    {"problem", offsetof(dispatch_options, problem)},
-                    {"layout", offsetof(dispatch_options, layout)},
-                    {"target", offsetof(dispatch_options, target)},
-                    {"shapes", offsetof(dispatch_options, shapes)}};
-enum {
-  TEXT_OPTIONS = sizeof text_options / sizeof text_options[0],
-  KERNELS = TEXT_OPTIONS,
-  LEAVES,
-  JSON,
-  HELP,
-  OPTIONS
-};
-
-static ws_status parse_count(const char *name, const char *text, int *out,
-                             ws_diag *diag) {
-  char *end;
-  long value = strtol(text, &end, 10);
-  if (end == text || *end || value < 1 || value > 1024)
-    return ws_fail(diag, WS_USAGE, NULL, 0,
-                   "%s '%s' is not a number from 1 to 1024", name, text);
-  *out = (int)value;
-  return WS_OK;
-}
-
-static ws_status parse_option(int option, dispatch_options *out,
-                              ws_diag *diag) {
-  if (option < TEXT_OPTIONS)
-    memcpy((char *)out + text_options[option].offset, &optarg, sizeof optarg);
-  else if (option == KERNELS)
-    return parse_count("--max-kernels", optarg, &out->max_kernels, diag);
-  else if (option == LEAVES)
-    return parse_count("--max-leaves", optarg, &out->max_leaves, diag);
-  else if (option == JSON)
-    out->json = true;
-  else
-    out->help = true;
-  return WS_OK;
-}
-
-static ws_status parse_options(int argc, char **argv, dispatch_options *out,
-                               ws_diag *diag) {
-  struct option table[OPTIONS + 1] = {
-      [KERNELS] = {"max-kernels", required_argument, NULL, KERNELS},
-      [LEAVES] = {"max-leaves", required_argument, NULL, LEAVES},
-      [JSON] = {"json", no_argument, NULL, JSON},
-      [HELP] = {"help", no_argument, NULL, HELP}};
-  for (int i = 0; i < TEXT_OPTIONS; i++)
-    table[i] =
-        (struct option){text_options[i].name, required_argument, NULL, i};
-  *out = (dispatch_options){.name = "fp8_gemm",
-                            .out = ".",
-                            .problem = "fp8_gemm_blockscale",
-                            .layout = "kmajor",
-                            .target = "gfx942",
-                            .shapes = "contest"};
-  opterr = 0;
-  int option;
-  while ((option = getopt_long(argc, argv, ":", table, NULL)) >= 0) {
-    if (option == '?' || option == ':')
-      return ws_fail(diag, WS_USAGE, NULL, 0,
-                     "'%s' is unknown or lacks its value; `wavesmith dispatch "
-                     "--help` lists the options",
-                     argv[optind - 1]);
-    WS_TRY(parse_option(option, out, diag));
-  }
-  if (!out->help && optind + 1 != argc)
-    return ws_fail(diag, WS_USAGE, NULL, 0,
-                   "wanted is one archive; `wavesmith dispatch --help` shows "
-                   "how");
-  out->archive = argv[optind];
-  return WS_OK;
-}
+    "writes NAME.h, NAME.c, NAME.json and the code "
+    "objects.\n\n" EMIT_OPTIONS_USAGE;
 
 /* ---- work ---------------------------------------------------------------- */
 
@@ -130,11 +30,9 @@ typedef struct regret_row {
 enum { MAX_ROWS = 16 };
 
 typedef struct dispatch_job {
-  dispatch_options options;
+  emit_options options;
   ws_arena *arena;
   ws_archive *archive;
-  const ws_problem *problem;
-  const ws_shape_set *shape_set;
   ws_dispatch_entry *entries;
   int entry_count;
   ws_matrix training;
@@ -143,41 +41,14 @@ typedef struct dispatch_job {
   int row_count;
 } dispatch_job;
 
-static ws_status find_problem(dispatch_job *job, ws_diag *diag) {
-  const dispatch_options *options = &job->options;
-  job->problem = ws_problem_find(options->problem);
-  if (!job->problem)
-    return ws_fail(diag, WS_USAGE, NULL, 0, "--problem %s: there is none",
-                   options->problem);
-  if (ws_problem_layout_index(job->problem, options->layout) < 0)
-    return ws_fail(diag, WS_USAGE, NULL, 0, "--layout %s: %s has none such",
-                   options->layout, options->problem);
-  job->shape_set = ws_problem_shape_set(job->problem, options->shapes);
-  if (!job->shape_set)
-    return ws_fail(diag, WS_USAGE, NULL, 0, "--shapes %s: %s has none such",
-                   options->shapes, options->problem);
-  return WS_OK;
-}
-
 static ws_status load_and_emit(dispatch_job *job, ws_diag *diag) {
-  const dispatch_options *options = &job->options;
-  WS_TRY(ws_archive_open(options->archive, false, &job->archive, diag));
-  WS_TRY(ws_dispatch_load(job->archive, job->arena, job->problem,
+  const emit_options *options = &job->options;
+  WS_TRY(ws_archive_open(options->source, false, &job->archive, diag));
+  WS_TRY(ws_dispatch_load(job->archive, job->arena, options->problem,
                           options->layout, options->target, &job->entries,
                           &job->entry_count, diag));
-  int shape_count;
-  const ws_shape *shapes = ws_dispatch_training_shapes(
-      job->arena, job->problem, job->shape_set, &shape_count);
-  WS_TRY(ws_dispatch_estimate(job->arena, job->problem, job->entries,
-                              job->entry_count, shapes, shape_count,
-                              &job->training, diag));
-  const ws_dispatch_options emit = {.name = options->name,
-                                    .output_dir = options->out,
-                                    .max_portfolio = options->max_kernels,
-                                    .max_leaves = options->max_leaves};
-  return ws_dispatch_emit(job->arena, job->problem, options->layout,
-                          options->target, job->entries, &job->training, &emit,
-                          &job->emitted, diag);
+  return emit_entries(options, job->arena, job->entries, job->entry_count,
+                      &job->training, &job->emitted, diag);
 }
 
 /* What the first of the portfolio loses when it runs every shape. */
@@ -212,7 +83,7 @@ static void add_row(dispatch_job *job, const char *shapes,
 static ws_status add_set(dispatch_job *job, const char *name,
                          const ws_shape *shapes, int count, ws_diag *diag) {
   ws_matrix matrix;
-  WS_TRY(ws_dispatch_estimate(job->arena, job->problem, job->entries,
+  WS_TRY(ws_dispatch_estimate(job->arena, job->options.problem, job->entries,
                               job->entry_count, shapes, count, &matrix, diag));
   add_row(job, name, &matrix);
   return WS_OK;
@@ -241,8 +112,8 @@ static ws_status add_bands(dispatch_job *job, const ws_shape_set *set,
 
 static ws_status evaluate(dispatch_job *job, ws_diag *diag) {
   add_row(job, "training", &job->training);
-  for (int i = 0; i < job->problem->shape_set_count; i++) {
-    const ws_shape_set *set = &job->problem->shape_sets[i];
+  for (int i = 0; i < job->options.problem->shape_set_count; i++) {
+    const ws_shape_set *set = &job->options.problem->shape_sets[i];
     WS_TRY(add_set(job, set->name, set->shapes, set->count, diag));
     if (!strcmp(set->name, "held-out"))
       WS_TRY(add_bands(job, set, diag));
@@ -336,7 +207,6 @@ static void print_json(const dispatch_job *job) {
 }
 
 static ws_status run(dispatch_job *job, ws_diag *diag) {
-  WS_TRY(find_problem(job, diag));
   WS_TRY(load_and_emit(job, diag));
   return evaluate(job, diag);
 }
@@ -344,7 +214,8 @@ static ws_status run(dispatch_job *job, ws_diag *diag) {
 int tool_dispatch(int argc, char **argv) {
   ws_diag diag = {""};
   dispatch_job job = {.arena = NULL};
-  ws_status status = parse_options(argc, argv, &job.options, &diag);
+  ws_status status = emit_options_parse("dispatch", "archive", false, argc,
+                                        argv, &job.options, &diag);
   if (status != WS_OK)
     return tool_fail("dispatch", status, &diag);
   if (job.options.help) {

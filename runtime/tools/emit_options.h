@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * What `wavesmith dispatch` and `wavesmith build` have in common: from where
+ * kernels are taken, for which problem, under which name they are emitted.
+ */
+#ifndef WAVESMITH_EMIT_OPTIONS_H
+#define WAVESMITH_EMIT_OPTIONS_H
+
+#include "wavesmith/dispatch.h"
+
+typedef struct emit_options {
+  const char *source; /* the archive or folder */
+  const char *name, *out, *problem_name, *layout, *target, *shapes;
+  int max_kernels, max_leaves; /* 0: the emitter's default */
+  bool check, json, help;
+  /* found by their names */
+  const ws_problem *problem;
+  const ws_shape_set *shape_set;
+} emit_options;
+
+/* The lines of --help for what is parsed here. */
+#define EMIT_OPTIONS_USAGE                                                     \
+  "  --name N         C identifier that the files and functions are named "    \
+  "after\n"                                                                    \
+  "                   (default: fp8_gemm)\n"                                   \
+  "  --out DIR        where the files go (default: .)\n"                       \
+  "  --problem P      (default: fp8_gemm_blockscale)\n"                        \
+  "  --layout L       kmajor or mnmajor (default: kmajor)\n"                   \
+  "  --target T       (default: gfx942)\n"                                     \
+  "  --shapes SET     shape set that rules are fitted on and around "          \
+  "(default:\n"                                                                \
+  "                   contest)\n"                                              \
+  "  --max-kernels N  at most N kernels are kept (default: 8)\n"               \
+  "  --max-leaves N   at most N rules (default: 24)\n"                         \
+  "  --json           the result as JSON on stdout\n"
+
+/* command names itself in messages; source says what its one argument is
+ * ("archive"); with_check: it knows --check. WS_USAGE with a sentence. After
+ * --help nothing but help is set. */
+ws_status emit_options_parse(const char *command, const char *source,
+                             bool with_check, int argc, char **argv,
+                             emit_options *out, ws_diag *diag) WS_MUST_CHECK;
+
+/* Estimates the entries on the training shapes and emits. */
+ws_status emit_entries(const emit_options *options, ws_arena *arena,
+                       const ws_dispatch_entry *entries, int entry_count,
+                       ws_matrix *out_training, ws_dispatch_report *out_report,
+                       ws_diag *diag) WS_MUST_CHECK;
+
+#endif
