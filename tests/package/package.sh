@@ -81,6 +81,13 @@ edit 's/"compiler": "LLVM [0-9.]*/"compiler": "LLVM 0.0.0/'
 expect 0 '1 of [0-9]+ kernels compile to other code' wavesmith build "$work/foreign" --name fp8_gemm --out "$work/foreign-built"
 diff -r "$work/built" "$work/foreign-built" >/dev/null || fail "the recorded hashes leak into the files"
 
+echo "# the archives that are shipped"
+for folder in "$prefix"/share/wavesmith/kernels/*/tuned/*/*/; do
+  [ -e "$folder" ] || continue # none yet
+  target=$(basename "$(dirname "$folder")") layout=$(basename "$folder")
+  expect 0 'kernels compiled' wavesmith build "$folder" --target "$target" --layout "$layout" --out "$work/shipped-$layout"
+done
+
 echo "# the example against the installation"
 make_example() { # FOLDER OPTION...
   quietly cmake -S "$source/examples/gemm" -B "$1" -G Ninja -DGEMM_ARCHIVE="$work/archive" \
