@@ -156,6 +156,7 @@ static void time_mix(ws_compiler **servers, int server_count,
 }
 
 int main(void) {
+  setvbuf(stdout, NULL, _IOLBF, 0);
   const char *source = getenv("WS_SOURCE_DIR");
   ws_arena *arena = ws_arena_create();
   char *path = ws_arena_printf(arena, "%s/ir-templates/fp8_gemm_mfma.ll",
