@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * Facts of a code object: its metadata (comgr.c), the size of each kernel, the
- * instruction mix and the innermost loops, both from comgr's disassembly.
- *
- * One line of it is "\tMNEMONIC OPERANDS // ADDRESS: WORDS  <target>". An
- * innermost loop is the code from the target of a backward branch to that
- * branch when no loop with another head lies within; branches to one head
- * (several latches) make one loop, up to the last of them.
+ * instruction mix and the innermost loops (machine_loops.c), both from comgr's
+ * disassembly. One line of it is
+ * "\tMNEMONIC OPERANDS // ADDRESS: WORDS  <target>".
  */
 #include "lower.h"
+#include "machine_code.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -82,19 +80,6 @@ static const struct prefix {
     {"scratch_", CLASS_scratch},
 };
 
-typedef struct instruction {
-  uint64_t address;
-  int32_t target_index; /* of a backward branch; -1 otherwise */
-  int16_t vmcnt;        /* of a wait that has one; -1 otherwise */
-  uint8_t class;
-  uint8_t load_bytes; /* per lane, of a global load */
-} instruction;
-
-typedef struct code {
-  instruction *items;
-  int count;
-} code;
-
 static issue_class classify(const char *mnemonic) {
   for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
     if (!strncmp(mnemonic, prefixes[i].text, strlen(prefixes[i].text)))
@@ -102,10 +87,7 @@ static issue_class classify(const char *mnemonic) {
   return CLASS_other;
 }
 
-static void count_mix(const code *kernel, int begin, int end, ws_mix *out) {
-  int32_t counts[CLASS_COUNT] = {0};
-  for (int i = begin; i < end; i++)
-    counts[kernel->items[i].class]++;
+static void mix_from_counts(const int32_t counts[CLASS_COUNT], ws_mix *out) {
 #define MIX_FROM_COUNTS(name) out->name = counts[CLASS_##name];
   WS_MIX_MAP(MIX_FROM_COUNTS)
 #undef MIX_FROM_COUNTS
@@ -127,7 +109,7 @@ static int16_t read_vmcnt(const char *operands, const char *end) {
   return found ? (int16_t)strtol(found + sizeof key - 1, NULL, 10) : -1;
 }
 
-static int find_address(const code *kernel, uint64_t address) {
+static int find_address(const machine_code *kernel, uint64_t address) {
   int low = 0, high = kernel->count;
   while (low < high) {
     int middle = low + (high - low) / 2;
@@ -154,9 +136,13 @@ static uint8_t read_load_bytes(const char *mnemonic) {
   return 1; /* ubyte, sbyte */
 }
 
+/* No branch; displacements have 16 bits. */
+enum { NO_TARGET = INT32_MIN };
+
 /* One line of the text; false when it is no instruction. A branch keeps its
- * displacement in target_index until all addresses are known. */
-static bool read_line(const char *line, const char *end, instruction *out) {
+ * displacement in target until all addresses are known. */
+static bool read_line(const char *line, const char *end,
+                      machine_instruction *out) {
   if (line == end || *line != '\t')
     return false;
   const char *comment = memmem(line, (size_t)(end - line), "// ", 3);
@@ -164,28 +150,42 @@ static bool read_line(const char *line, const char *end, instruction *out) {
     return false;
   const char *mnemonic = line + 1;
   const char *operands = mnemonic + strcspn(mnemonic, " \n");
-  *out = (instruction){.address = strtoull(comment + 3, NULL, 16),
-                       .target_index = 0,
-                       .vmcnt = -1,
-                       .class = (uint8_t)classify(mnemonic)};
+  *out = (machine_instruction){.address = strtoull(comment + 3, NULL, 16),
+                               .target = NO_TARGET,
+                               .vmcnt = -1,
+                               .class = (uint8_t)classify(mnemonic),
+                               .goes_on = true};
   if (out->class == CLASS_vmem_load)
     out->load_bytes = read_load_bytes(mnemonic);
   if (out->class == CLASS_wait)
     out->vmcnt = read_vmcnt(operands, comment);
   if (!strncmp(mnemonic, "s_cbranch_", 10) || !strncmp(mnemonic, "s_branch", 8))
-    out->target_index = (int16_t)strtol(operands, NULL, 10);
+    out->target = (int16_t)strtol(operands, NULL, 10);
+  out->goes_on =
+      strncmp(mnemonic, "s_branch", 8) && strncmp(mnemonic, "s_endpgm", 8);
   return true;
 }
 
+/* From displacements, in words from the next instruction, to indices. */
+static void find_targets(machine_code *kernel) {
+  for (int i = 0; i < kernel->count; i++) {
+    machine_instruction *item = &kernel->items[i];
+    int64_t bytes = 4 + 4 * (int64_t)item->target;
+    item->target = item->target != NO_TARGET
+                       ? find_address(kernel, item->address + (uint64_t)bytes)
+                       : -1;
+  }
+}
+
 /* The instructions of one function: those with an address inside it. */
-static code read_code(ws_arena *arena, ws_blob text, uint64_t address,
-                      size_t size) {
-  code kernel = {ws_arena_alloc(arena, (size / 4 + 1) * sizeof(instruction)),
-                 0};
+static machine_code read_code(ws_arena *arena, ws_blob text, uint64_t address,
+                              size_t size) {
+  machine_code kernel = {
+      ws_arena_alloc(arena, (size / 4 + 1) * sizeof(machine_instruction)), 0};
   const char *line = text.data, *end = line + text.size;
   while (line < end) {
     const char *stop = memchr(line, '\n', (size_t)(end - line));
-    instruction item;
+    machine_instruction item;
     if (!stop)
       stop = end;
     if (read_line(line, stop, &item) && item.address >= address &&
@@ -193,49 +193,12 @@ static code read_code(ws_arena *arena, ws_blob text, uint64_t address,
       kernel.items[kernel.count++] = item;
     line = stop + 1;
   }
-  for (int i = 0; i < kernel.count; i++) {
-    instruction *item = &kernel.items[i];
-    int64_t displacement = item->target_index; /* in words, from the next */
-    item->target_index =
-        displacement < 0
-            ? find_address(&kernel,
-                           item->address + 4 + (uint64_t)(displacement * 4))
-            : -1;
-  }
+  find_targets(&kernel);
   return kernel;
 }
 
 /* ---- loops ------------------------------------------------------------------
  */
-
-typedef struct span {
-  int begin, end; /* [head, latch] + 1 */
-} span;
-
-/* All backward branches as spans, one per head: the longest. */
-static int find_spans(const code *kernel, span *spans) {
-  int count = 0;
-  for (int i = 0; i < kernel->count; i++) {
-    int head = kernel->items[i].target_index;
-    if (head < 0)
-      continue;
-    int s = 0;
-    while (s < count && spans[s].begin != head)
-      s++;
-    if (s == count)
-      count++;
-    spans[s] = (span){head, i + 1};
-  }
-  return count;
-}
-
-static bool is_innermost(const span *spans, int count, int which) {
-  for (int i = 0; i < count; i++)
-    if (i != which && spans[i].begin >= spans[which].begin &&
-        spans[i].end <= spans[which].end)
-      return false;
-  return true;
-}
 
 /* Clocks that an MFMA keeps the matrix core busy: 4 passes x 4 clocks and 8
  * passes x 4 (research/mi300_timing.md, section 4); other shapes count as the
@@ -261,17 +224,18 @@ static bool counts_for_vmcnt(issue_class class) {
  * Operations finish in order, so vmcnt(n) waits for the load when at most n
  * were issued after it. vmcnt cannot say more than 63, so a wait that is not
  * met in four rounds counts as four rounds away. */
-static int32_t clocks_over_load(const code *kernel, const span *loop) {
-  int last = -1, length = loop->end - loop->begin;
-  for (int i = loop->begin; i < loop->end; i++)
-    if (kernel->items[i].class == CLASS_vmem_load)
+static int32_t clocks_over_load(const machine_code *kernel,
+                                const machine_loop *loop) {
+  int last = -1;
+  for (int i = 0; i < loop->count; i++)
+    if (kernel->items[loop->items[i]].class == CLASS_vmem_load)
       last = i;
   if (last < 0)
     return 0;
   int issued = 0, clocks = 0;
-  for (int step = 1; step <= 4 * length; step++) {
-    int at = loop->begin + (last - loop->begin + step) % length;
-    const instruction *item = &kernel->items[at];
+  for (int step = 1; step <= 4 * loop->count; step++) {
+    int place = loop->items[(last + step) % loop->count];
+    const machine_instruction *item = &kernel->items[place];
     if (item->vmcnt >= 0 && item->vmcnt <= issued)
       break;
     issued += counts_for_vmcnt(item->class);
@@ -280,35 +244,46 @@ static int32_t clocks_over_load(const code *kernel, const span *loop) {
   return clocks;
 }
 
-static int compare_length(const void *left, const void *right) {
-  const span *a = left, *b = right;
-  return (b->end - b->begin) - (a->end - a->begin);
+static void read_loop(const machine_code *kernel, const machine_loop *loop,
+                      ws_loop *out) {
+  int32_t counts[CLASS_COUNT] = {0};
+  for (int i = 0; i < loop->count; i++) {
+    const machine_instruction *item = &kernel->items[loop->items[i]];
+    counts[item->class]++;
+    out->load_bytes += item->load_bytes;
+  }
+  mix_from_counts(counts, &out->mix);
+  out->mfma_clocks_over_load = clocks_over_load(kernel, loop);
 }
 
-static int compare_begin(const void *left, const void *right) {
-  return ((const span *)left)->begin - ((const span *)right)->begin;
+static int compare_length(const void *left, const void *right) {
+  const machine_loop *a = left, *b = right;
+  return b->count - a->count;
+}
+
+static int compare_head(const void *left, const void *right) {
+  const machine_loop *a = left, *b = right;
+  return a->items[0] - b->items[0];
 }
 
 /* The longest WS_MAX_LOOPS innermost loops, in the order of the code. */
-static void read_loops(const code *kernel, ws_arena *arena,
+static void read_loops(const machine_code *kernel, ws_arena *arena,
                        ws_kernel_facts *facts) {
-  span *spans = ws_arena_alloc(arena, (size_t)kernel->count * sizeof *spans);
-  span *inner = ws_arena_alloc(arena, (size_t)kernel->count * sizeof *inner);
-  int count = find_spans(kernel, spans), inner_count = 0;
+  machine_loop *loops;
+  int count = ws_machine_loops(kernel, arena, &loops);
+  qsort(loops, (size_t)count, sizeof *loops, compare_length);
+  if (count > WS_MAX_LOOPS)
+    count = WS_MAX_LOOPS;
+  qsort(loops, (size_t)count, sizeof *loops, compare_head);
   for (int i = 0; i < count; i++)
-    if (is_innermost(spans, count, i))
-      inner[inner_count++] = spans[i];
-  qsort(inner, (size_t)inner_count, sizeof *inner, compare_length);
-  if (inner_count > WS_MAX_LOOPS)
-    inner_count = WS_MAX_LOOPS;
-  qsort(inner, (size_t)inner_count, sizeof *inner, compare_begin);
-  for (int i = 0; i < inner_count; i++) {
-    ws_loop *loop = &facts->loops[facts->loop_count++];
-    count_mix(kernel, inner[i].begin, inner[i].end, &loop->mix);
-    loop->mfma_clocks_over_load = clocks_over_load(kernel, &inner[i]);
-    for (int at = inner[i].begin; at < inner[i].end; at++)
-      loop->load_bytes += kernel->items[at].load_bytes;
-  }
+    read_loop(kernel, &loops[i], &facts->loops[facts->loop_count++]);
+}
+
+static void read_mix(const machine_code *kernel, ws_mix *out) {
+  int32_t counts[CLASS_COUNT] = {0};
+  for (int i = 0; i < kernel->count; i++)
+    counts[kernel->items[i].class]++;
+  mix_from_counts(counts, out);
 }
 
 bool ws_facts_read(ws_arena *arena, const char *target, ws_blob code_object,
@@ -327,9 +302,9 @@ bool ws_facts_read(ws_arena *arena, const char *target, ws_blob code_object,
       *out_log = ws_arena_printf(arena, "no code for kernel %s", facts->name);
       return false;
     }
-    code kernel = read_code(arena, text, address, bytes.size);
+    machine_code kernel = read_code(arena, text, address, bytes.size);
     facts->code_bytes = (int32_t)bytes.size;
-    count_mix(&kernel, 0, kernel.count, &facts->mix);
+    read_mix(&kernel, &facts->mix);
     read_loops(&kernel, arena, facts);
   }
   return true;

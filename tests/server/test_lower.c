@@ -408,6 +408,25 @@ WS_TEST(only_innermost_loops_are_listed) {
   WS_CHECK_INT(facts->mix.mfma_32x32x16, 1);
 }
 
+/* The code generator lays rare blocks behind the kernel: they belong to the
+ * loop, and what lies between does not. */
+WS_TEST(a_block_out_of_line_belongs_to_its_loop) {
+  const ws_kernel_facts *facts = facts_of_assembly(
+      ".La${:uid}:\\0A" MFMA16 "s_cbranch_scc0 .Lrare${:uid}\\0A"
+      ".Lback${:uid}:\\0A" MFMA16 WAIT(0) "s_cbranch_scc1 .La${:uid}\\0A"
+      MFMA32 "s_branch .Lend${:uid}\\0A"
+      ".Lrare${:uid}:\\0A" LOAD MFMA32 "s_branch .Lback${:uid}\\0A"
+      ".Lend${:uid}:\\0A");
+  WS_CHECK_INT(facts->loop_count, 1);
+  WS_CHECK_INT(facts->loops[0].mix.mfma_16x16x32, 2);
+  WS_CHECK_INT(facts->loops[0].mix.mfma_32x32x16, 1);
+  WS_CHECK_INT(facts->loops[0].mix.vmem_load, 1);
+  WS_CHECK_INT(facts->loops[0].mix.branch, 3);
+  WS_CHECK_INT(facts->loops[0].load_bytes, 16);
+  /* the rare block's own and the one after it */
+  WS_CHECK_INT(facts->loops[0].mfma_clocks_over_load, 32 + 16);
+}
+
 /* ---- what is refused
  * --------------------------------------------------------- */
 
