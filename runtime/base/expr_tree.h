@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * The tree behind ws_expr, shared by expr.c (parse, evaluate, bind) and
+ * The tree behind ws_expr, shared by expr_parse.c, expr.c (evaluate, bind) and
  * expr_print.c (print as C).
  */
 #ifndef WAVESMITH_EXPR_TREE_H
@@ -50,5 +50,12 @@ struct ws_expr {
   const char **names;
   int name_count, name_capacity;
 };
+
+/* A node without operands, for the range [begin, end) of the text. */
+struct node *ws__expr_new_node(ws_arena *arena, enum node_kind kind, int begin,
+                               int end);
+/* The index of a name in expr->names, which it joins if it is new. */
+int ws__expr_intern_name(ws_arena *arena, ws_expr *expr, const char *name,
+                         size_t size);
 
 #endif

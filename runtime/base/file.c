@@ -106,15 +106,19 @@ static int open_beside(ws_arena *arena, const char *path, char **out_name) {
   return -1;
 }
 
+/* replaced is the state of the file that stands there, or NULL. */
 static ws_status write_and_rename(ws_arena *arena, const char *path,
-                                  const void *data, size_t size,
-                                  ws_diag *diag) {
+                                  const struct stat *replaced, const void *data,
+                                  size_t size, ws_diag *diag) {
   char *name = NULL;
   int descriptor = open_beside(arena, path, &name);
   if (descriptor < 0)
     return ws_fail(diag, WS_ENVIRONMENT, path, 0,
                    "cannot create a file beside it: %s", strerror(errno));
-  bool written = write_all(descriptor, data, size) && fsync(descriptor) == 0;
+  bool written =
+      write_all(descriptor, data, size) &&
+      (!replaced || fchmod(descriptor, replaced->st_mode & 07777) == 0) &&
+      fsync(descriptor) == 0;
   int failure = errno;
   if (close(descriptor) != 0 && written) {
     written = false;
@@ -145,7 +149,8 @@ ws_status ws_file_write_atomic(const char *path, const void *data, size_t size,
   char *resolved = exists ? realpath(path, NULL) : NULL;
   ws_arena *arena = ws_arena_create();
   ws_status status =
-      write_and_rename(arena, resolved ? resolved : path, data, size, diag);
+      write_and_rename(arena, resolved ? resolved : path,
+                       exists ? &target : NULL, data, size, diag);
   ws_arena_destroy(arena);
   free(resolved);
   return status;

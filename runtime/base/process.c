@@ -22,6 +22,16 @@
 
 enum { CHILD_SOCKET = 3 };
 
+/* Everything above the socket ends with exec, and not at once: the report must
+ * live until then. */
+static void close_on_exec(void) {
+  if (close_range(CHILD_SOCKET + 1, ~0u, CLOSE_RANGE_CLOEXEC) == 0)
+    return;
+  /* A kernel before 5.11, or a container that refuses the call. */
+  for (int descriptor = CHILD_SOCKET + 1; descriptor < 65536; descriptor++)
+    fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+}
+
 /* Only async-signal-safe calls: the parent may have threads. Returns when
  * something failed, with errno set. */
 static void become_child(const char *const *argv, pid_t parent, int socket) {
@@ -37,9 +47,7 @@ static void become_child(const char *const *argv, pid_t parent, int socket) {
   if (null < 0 || dup2(null, STDIN_FILENO) < 0 ||
       dup2(STDERR_FILENO, STDOUT_FILENO) < 0 || dup2(socket, CHILD_SOCKET) < 0)
     return;
-  /* Not closed at once: the report must live until exec. */
-  if (close_range(CHILD_SOCKET + 1, ~0u, CLOSE_RANGE_CLOEXEC) != 0)
-    return;
+  close_on_exec();
   execv(argv[0], (char *const *)argv);
 }
 

@@ -67,6 +67,16 @@ WS_TEST(new_files_follow_the_umask) {
   WS_CHECK_INT(state.st_mode & 0777, 0640);
 }
 
+WS_TEST(replaced_files_keep_their_mode) {
+  ws_diag diag;
+  struct stat state;
+  WS_CHECK_INT(ws_file_write_atomic(path_of("a"), "x", 1, &diag), WS_OK);
+  WS_CHECK(chmod(path_of("a"), 0600) == 0);
+  WS_CHECK_INT(ws_file_write_atomic(path_of("a"), "y", 1, &diag), WS_OK);
+  WS_CHECK(stat(path_of("a"), &state) == 0);
+  WS_CHECK_INT(state.st_mode & 0777, 0600);
+}
+
 WS_TEST(relative_paths_work) {
   ws_diag diag;
   WS_CHECK(chdir(ws_test_directory()) == 0);
