@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE_WIDTH = 100, INDENT = 2 };
+enum { LINE_WIDTH = 120, INDENT = 2 };
 
 /* ---- file lists ---- */
 const ws__text_file *ws__text_find(const ws__text_files *files,

@@ -11,8 +11,8 @@
 #include "wavesmith/build.h"
 
 enum {
-  /* Proposal i is drawn when the results of all up to i - WS__WINDOW are
-   * known. Also the number of compile servers that can be kept busy. */
+  /* Proposal i is drawn from what the results up to i - WS__WINDOW tell. Also
+   * the number of compile servers that can be kept busy. */
   WS__WINDOW = 16,
   WS__TOP = 4 /* candidates remembered per shape */
 };

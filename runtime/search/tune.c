@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * The tuning loop. Proposals stand in a window of fixed length; proposal i is
- * drawn when the results of all up to i - WS__WINDOW are applied, and results
- * are applied and recorded in the order of proposal. So the sequence depends
+ * drawn right after the result of i - WS__WINDOW is applied, and results are
+ * applied and recorded in the order of proposal. So the sequence depends
  * on the seed and the results alone, not on how many servers work on it, how
  * fast, or whether the run was cut: what a killed run recorded is a prefix of
  * the sequence, and resuming is drawing the same proposals and finding them in
@@ -226,22 +226,6 @@ static void learn(session *s, const job *j, const ws__judgement *judgement) {
     s->out->evaluated++;
 }
 
-static ws_status apply_done(session *s) {
-  while (s->applied < s->proposed && !interrupted) {
-    job *j = &s->jobs[s->applied % WS__WINDOW];
-    if (j->state != JOB_DONE)
-      return WS_OK;
-    ws__judgement judgement;
-    WS_TRY(judge(s, j, &judgement));
-    learn(s, j, &judgement);
-    ws_arena_destroy(j->arena);
-    j->arena = NULL;
-    s->applied++;
-  }
-  return WS_OK;
-}
-
-/* ---- the loop ---- */
 static ws__progress_state progress_state(const session *s) {
   return (ws__progress_state){.evaluated = s->out->evaluated,
                               .replayed = s->out->replayed,
@@ -252,17 +236,38 @@ static ws__progress_state progress_state(const session *s) {
                               .verdicts = s->out->verdicts};
 }
 
+static ws_status apply(session *s, job *j) {
+  ws__judgement judgement;
+  WS_TRY(judge(s, j, &judgement));
+  learn(s, j, &judgement);
+  ws_arena_destroy(j->arena);
+  j->arena = NULL;
+  s->applied++;
+  return may_propose(s) ? propose(s) : WS_OK; /* see the file's head */
+}
+
+static ws_status apply_done(session *s) {
+  while (s->applied < s->proposed && !must_end(s)) {
+    job *j = &s->jobs[s->applied % WS__WINDOW];
+    if (j->state != JOB_DONE)
+      return WS_OK;
+    WS_TRY(apply(s, j));
+    ws__progress_state state = progress_state(s);
+    ws__progress_show(&s->progress, &state);
+  }
+  return WS_OK;
+}
+
+/* ---- the loop ---- */
 static int wait_ms(const session *s) {
   double left = s->deadline_ms - ws_clock_ms();
   return left < 0 ? 0 : left < WAIT_MS ? (int)left + 1 : WAIT_MS;
 }
 
 static ws_status loop(session *s) {
-  while (!must_end(s)) {
-    while (may_propose(s) && !must_end(s))
-      WS_TRY(propose(s));
-    if (s->applied == s->proposed)
-      return WS_OK; /* nothing is open and nothing more to propose */
+  while (may_propose(s) && !must_end(s)) /* fills the window */
+    WS_TRY(propose(s));
+  while (!must_end(s) && s->applied < s->proposed) {
     WS_TRY(send_waiting(s));
     if (s->jobs[s->applied % WS__WINDOW].state != JOB_DONE)
       WS_TRY(receive(s, wait_ms(s)));
@@ -271,8 +276,6 @@ static ws_status loop(session *s) {
       return WS_OK;
     WS_TRY(send_waiting(s)); /* first, so that no server waits for us */
     WS_TRY(apply_done(s));
-    ws__progress_state state = progress_state(s);
-    ws__progress_show(&s->progress, &state);
   }
   return WS_OK;
 }

@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * ws_tune against the fake compile server: determinism, resuming, limits,
+ * duplicates, wrong options, and that `local` is worth its name.
+ */
+#include "landscape.h"
+#include "wavesmith/search.h"
+#include "ws_test.h"
+
+#include <ftw.h>
+#include <math.h>
+#include <signal.h>
+#include <sqlite3.h>
+
+#define SHAPES "16,7168,2048;128,2048,7168;1024,4608,512;6144,576,7168"
+
+typedef struct bench {
+  ws_arena *arena;
+  char *folder, *template_file, *archive;
+  ws_tune_options options;
+} bench;
+
+static char *write_in(bench *b, const char *name, const char *text) {
+  char *path = ws_arena_printf(b->arena, "%s/%s", b->folder, name);
+  FILE *file = fopen(path, "wb");
+  WS_CHECK(file && fputs(text, file) >= 0);
+  fclose(file);
+  return path;
+}
+
+static bench make_bench(const char *template_text) {
+  bench b = {.arena = ws_arena_create()};
+  char folder[] = "/tmp/ws-search-XXXXXX";
+  WS_CHECK(mkdtemp(folder));
+  b.folder = ws_arena_strdup(b.arena, folder);
+  b.template_file = write_in(&b, "t.ll", template_text);
+  b.archive = ws_arena_printf(b.arena, "%s/a.db", folder);
+  const char *fake = getenv("WS_FAKE_COMPILER");
+  WS_CHECK(fake);
+  setenv("WAVESMITH_COMPILER", fake, 1);
+  b.options = (ws_tune_options){.template_file = b.template_file,
+                                .archive_path = b.archive,
+                                .layout = "kmajor",
+                                .shape_set = SHAPES,
+                                .strategy = "local",
+                                .seed = 1,
+                                .evaluations = 150,
+                                .workers = 2,
+                                .sanitize = true};
+  return b;
+}
+
+static int remove_one(const char *path, const struct stat *info, int flag,
+                      struct FTW *walk) {
+  (void)info, (void)flag, (void)walk;
+  return remove(path);
+}
+
+static void free_bench(bench *b) {
+  WS_CHECK(!strncmp(b->folder, "/tmp/ws-search-", 15));
+  nftw(b->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+  ws_arena_destroy(b->arena);
+}
+
+static void remove_archive(bench *b) {
+  unlink(b->archive);
+  unlink(ws_arena_printf(b->arena, "%s-wal", b->archive));
+  unlink(ws_arena_printf(b->arena, "%s-shm", b->archive));
+}
+
+static ws_tune_result tune(bench *b) {
+  ws_tune_result result;
+  ws_diag diag = {""};
+  if (ws_tune(&b->options, b->arena, &result, &diag) != WS_OK)
+    WS_FAIL("tune: %s", diag.text);
+  return result;
+}
+
+static void tune_fails(bench *b, ws_status want, const char *part) {
+  ws_tune_result result;
+  ws_diag diag = {""};
+  ws_status status = ws_tune(&b->options, b->arena, &result, &diag);
+  if (status != want)
+    WS_FAIL("tune gives %s: %s", ws_status_text(status), diag.text);
+  WS_CHECK_CONTAINS(diag.text, part);
+  WS_CHECK(!strchr(diag.text, '\n'));
+}
+
+/* ---- the archive as text ---- */
+static char *query(bench *b, const char *sql) {
+  sqlite3 *database;
+  sqlite3_stmt *statement;
+  WS_CHECK_INT(sqlite3_open(b->archive, &database), SQLITE_OK);
+  if (sqlite3_prepare_v2(database, sql, -1, &statement, NULL) != SQLITE_OK)
+    WS_FAIL("%s: %s", sql, sqlite3_errmsg(database));
+  ws_strbuf text;
+  ws_strbuf_init(&text);
+  while (sqlite3_step(statement) == SQLITE_ROW) {
+    for (int i = 0; i < sqlite3_column_count(statement); i++) {
+      const char *value = (const char *)sqlite3_column_text(statement, i);
+      ws_strbuf_printf(&text, "%s%s", i ? "|" : "", value ? value : "NULL");
+    }
+    ws_strbuf_puts(&text, "\n");
+  }
+  sqlite3_finalize(statement);
+  sqlite3_close(database);
+  char *copy = ws_arena_strndup(b->arena, text.data, text.size);
+  ws_strbuf_deinit(&text);
+  return copy;
+}
+
+/* All that does not depend on the time of day. */
+static char *dump(bench *b) {
+  return ws_arena_printf(
+      b->arena, "%s%s%s%s", query(b, "SELECT * FROM candidate ORDER BY number"),
+      query(b, "SELECT * FROM measurement ORDER BY 1,2,3,4,5"),
+      query(b, "SELECT hash,data FROM code_object ORDER BY 1"),
+      query(b, "SELECT id,problem,layout,target,strategy,shape_set,settings,"
+               "seed FROM run ORDER BY 1"));
+}
+
+/* Says only where they part: dumps are long. */
+static void check_same(const char *got, const char *want) {
+  size_t at = 0, line = 0;
+  while (got[at] && got[at] == want[at])
+    at++;
+  if (got[at] == want[at])
+    return;
+  for (size_t i = 0; i < at; i++)
+    if (got[i] == '\n')
+      line = i + 1;
+  WS_FAIL("the archives differ at byte %zu: %.160s, want %.160s", at,
+          got + line, want + line);
+}
+
+static int number(bench *b, const char *sql) { return atoi(query(b, sql)); }
+
+/* ---- determinism ---- */
+WS_TEST(the_sequence_does_not_depend_on_workers) {
+  static const char *const strategies[] = {"random", "local"};
+  setenv("FAKE_DELAY_US", "3000", 1);
+  setenv("FAKE_DEATHS", "23", 1);
+  for (int s = 0; s < 2; s++) {
+    bench b = make_bench(LANDSCAPE);
+    b.options.strategy = strategies[s];
+    char *first = NULL;
+    static const int workers[] = {1, 2, 4, 16};
+    for (int i = 0; i < 4; i++) {
+      b.options.workers = workers[i];
+      ws_tune_result result = tune(&b);
+      WS_CHECK_INT(result.evaluated, 150);
+      char *text = dump(&b);
+      if (first)
+        check_same(text, first);
+      first = text;
+      remove_archive(&b);
+    }
+    WS_CHECK(strstr(first, "|wrong|") && strstr(first, "|crash|"));
+    free_bench(&b);
+  }
+}
+
+WS_TEST(another_seed_is_another_sequence) {
+  bench b = make_bench(LANDSCAPE);
+  tune(&b);
+  char *first = query(&b, "SELECT id FROM candidate ORDER BY number");
+  remove_archive(&b);
+  b.options.seed = 2;
+  tune(&b);
+  WS_CHECK(
+      strcmp(first, query(&b, "SELECT id FROM candidate ORDER BY number")));
+  free_bench(&b);
+}
+
+WS_TEST(resuming_builds_nothing_twice) {
+  bench b = make_bench(LANDSCAPE);
+  char *log = ws_arena_printf(b.arena, "%s/log", b.folder);
+  setenv("FAKE_LOG", log, 1);
+  tune(&b);
+  char *first = dump(&b);
+  ws_tune_result again = tune(&b);
+  WS_CHECK_INT(again.evaluated, 0);
+  WS_CHECK_INT(again.replayed, 150);
+  check_same(dump(&b), first);
+  b.options.evaluations = 200;
+  ws_tune_result more = tune(&b);
+  WS_CHECK_INT(more.evaluated, 50);
+  char *lines;
+  size_t size, count = 0;
+  ws_diag diag;
+  WS_CHECK(ws_file_read(b.arena, log, &lines, &size, &diag) == WS_OK);
+  for (size_t i = 0; i < size; i++)
+    count += lines[i] == '\n';
+  WS_CHECK_INT(count, 200);
+  free_bench(&b);
+}
+
+/* Starts ws_tune in a child and kills it after at most limit_us. */
+static void tune_and_kill(bench *b, ws_rng *rng, uint64_t limit_us) {
+  pid_t child = fork();
+  WS_CHECK(child >= 0);
+  if (child == 0) {
+    tune(b);
+    _exit(0);
+  }
+  usleep((useconds_t)ws_rng_below(rng, limit_us));
+  kill(child, SIGKILL);
+  int status;
+  WS_CHECK(waitpid(child, &status, 0) == child);
+}
+
+WS_TEST(killed_and_resumed_is_the_same_archive) {
+  bench b = make_bench(LANDSCAPE);
+  setenv("FAKE_DELAY_US", "2000", 1);
+  b.options.evaluations = 300;
+  tune(&b);
+  char *whole = dump(&b);
+  remove_archive(&b);
+  ws_rng rng;
+  ws_rng_init(&rng, 5);
+  int cut = 0, before = 0;
+  for (int round = 0; round < 12; round++) {
+    tune_and_kill(&b, &rng, 250000);
+    int recorded = access(b.archive, F_OK) == 0 &&
+                           strcmp(query(&b, "PRAGMA user_version"), "0\n")
+                       ? number(&b, "SELECT count(*) FROM candidate")
+                       : 0;
+    WS_CHECK(recorded >= before);
+    cut += recorded > 0 && recorded < 300;
+    before = recorded;
+  }
+  WS_CHECK(cut > 0); /* else the kills came too early or too late */
+  tune(&b);
+  WS_CHECK_TEXT(query(&b, "PRAGMA integrity_check"), "ok\n");
+  check_same(dump(&b), whole);
+  free_bench(&b);
+}
+
+WS_TEST(interrupted_keeps_everything) {
+  bench b = make_bench(LANDSCAPE);
+  setenv("FAKE_DELAY_US", "4000", 1);
+  tune(&b);
+  char *whole = dump(&b);
+  remove_archive(&b);
+  pid_t parent = getpid(), child = fork();
+  WS_CHECK(child >= 0);
+  if (child == 0) {
+    usleep(150000);
+    kill(parent, SIGINT);
+    _exit(0);
+  }
+  ws_tune_result result = tune(&b);
+  WS_CHECK(result.interrupted);
+  WS_CHECK(result.evaluated < 150);
+  WS_CHECK_INT(number(&b, "SELECT count(*) FROM candidate"), result.evaluated);
+  waitpid(child, NULL, 0);
+  WS_CHECK(!tune(&b).interrupted);
+  check_same(dump(&b), whole);
+  free_bench(&b);
+}
+
+/* ---- limits ---- */
+WS_TEST(time_is_kept_with_a_job_that_never_ends) {
+  bench b = make_bench(LANDSCAPE);
+  setenv("FAKE_DELAY_US", "3000", 1);
+  setenv("FAKE_HANG", "depth=2", 1);
+  b.options.minutes = 0.02;
+  b.options.evaluations = 0;
+  double start = ws_clock_ms();
+  ws_tune_result result = tune(&b);
+  double seconds = (ws_clock_ms() - start) / 1000;
+  WS_CHECK(seconds > 1.15 && seconds < 2.2);
+  WS_CHECK(!result.interrupted);
+  WS_CHECK_INT(number(&b, "SELECT count(*) FROM candidate WHERE assignments "
+                          "LIKE '%depth=2%'"),
+               0);
+  WS_CHECK_INT(number(&b, "SELECT count(*) FROM candidate"), result.evaluated);
+  free_bench(&b);
+}
+
+WS_TEST(a_dead_server_is_a_verdict) {
+  bench b = make_bench(LANDSCAPE);
+  setenv("FAKE_DEATHS", "7", 1);
+  ws_tune_result result = tune(&b);
+  WS_CHECK_INT(result.evaluated, 150);
+  WS_CHECK(result.verdicts[WS_VERDICT_CRASH] > 5);
+  WS_CHECK_INT(
+      number(&b, "SELECT count(*) FROM candidate WHERE verdict='crash'"),
+      result.verdicts[WS_VERDICT_CRASH]);
+  free_bench(&b);
+}
+
+/* ---- what is proposed and recorded ---- */
+WS_TEST(baseline_and_default_come_first) {
+  bench b = make_bench(LANDSCAPE);
+  b.options.baseline_file = write_in(
+      &b, "naive.ll",
+      "[" HEAD("naive") "," PARAM("block", "1 2", "2") "," LAUNCH("m") "]");
+  b.options.evaluations = 20;
+  ws_tune_result result = tune(&b);
+  char *rows = query(&b, "SELECT sequence,proposer,assignments FROM candidate"
+                         " ORDER BY number LIMIT 2");
+  WS_CHECK_TEXT(rows, "0|baseline|block=2\n1|default|layout=0;tile_m=16;"
+                      "tile_n=16;depth=0;split=1;order=0;pad=0;unroll=1;"
+                      "waves=1\n");
+  WS_CHECK_INT(result.row_count, 4);
+  for (int i = 0; i < 4; i++) {
+    /* naive: `block` is at the end of its list; see landscape.c */
+    WS_CHECK(result.rows[i].baseline_us > 0);
+    WS_CHECK(result.rows[i].best_us <= result.rows[i].baseline_us);
+    WS_CHECK_TEXT(result.rows[i].bound,
+                  result.rows[i].shape.m > 64 ? "mfma" : "lds");
+    WS_CHECK_TEXT(result.rows[i].provenance, WS_PROVENANCE_ESTIMATE);
+  }
+  free_bench(&b);
+}
+
+WS_TEST(layout_is_fixed_by_the_task) {
+  bench b = make_bench(LANDSCAPE);
+  b.options.layout = "mnmajor";
+  tune(&b);
+  WS_CHECK_INT(number(&b, "SELECT count(*) FROM candidate WHERE layout="
+                          "'mnmajor' AND assignments LIKE 'layout=1;%'"),
+               150);
+  free_bench(&b);
+}
+
+WS_TEST(only_legal_points_are_built_and_each_once) {
+  bench b = make_bench(LANDSCAPE);
+  b.options.strategy = "random";
+  b.options.evaluations = 400;
+  tune(&b);
+  WS_CHECK_INT(number(&b, "SELECT count(DISTINCT assignments||variants) FROM "
+                          "candidate"),
+               400);
+  char *rows = query(&b, "SELECT assignments FROM candidate");
+  for (char *line = strtok(rows, "\n"); line; line = strtok(NULL, "\n")) {
+    int m, n, waves;
+    WS_CHECK_INT(sscanf(strstr(line, "tile_m="), "tile_m=%d;tile_n=%d", &m, &n),
+                 2);
+    WS_CHECK_INT(sscanf(strstr(line, "waves="), "waves=%d", &waves), 1);
+    WS_CHECK(m * n <= 16384 && m * n >= 64 * waves);
+  }
+  free_bench(&b);
+}
+
+WS_TEST(shapes_that_constraints_refuse_have_no_time) {
+  bench b = make_bench(LANDSCAPE);
+  b.options.shape_set = "128,128,512;128,128,128"; /* split * 128 <= k */
+  tune(&b);
+  WS_CHECK_INT(number(&b, "SELECT count(*) FROM candidate WHERE assignments "
+                          "LIKE '%split=8%'"),
+               0);
+  WS_CHECK(number(&b, "SELECT count(*) FROM measurement x JOIN candidate c ON "
+                      "c.id=x.candidate_id WHERE assignments LIKE "
+                      "'%split=4%' AND k=512") > 0);
+  WS_CHECK_INT(number(&b, "SELECT count(*) FROM measurement x JOIN candidate c "
+                          "ON c.id=x.candidate_id WHERE assignments LIKE "
+                          "'%split=4%' AND k=128"),
+               0);
+  free_bench(&b);
+}
+
+/* Three values of ghost, which the code ignores; two of grid, which only the
+ * launch reads. */
+#define SMALL                                                                  \
+  "[" HEAD("small") "," PARAM("ghost", "1 2 3", "1") "," PARAM(                \
+      "grid", "1 2", "1") "," LAUNCH("m * grid") "]"
+
+WS_TEST(duplicates_take_over_times_and_the_space_ends) {
+  bench b = make_bench(SMALL);
+  ws_tune_result result = tune(&b);
+  WS_CHECK(result.exhausted);
+  WS_CHECK_INT(result.evaluated, 6);
+  int wrong = (int)result.verdicts[WS_VERDICT_WRONG];
+  /* Same code, another grid: no twins. So one original per grid. */
+  WS_CHECK_INT(result.verdicts[WS_VERDICT_OK], 2);
+  WS_CHECK_INT(result.verdicts[WS_VERDICT_DUPLICATE], 4 - wrong);
+  WS_CHECK_INT(number(&b, "SELECT count(DISTINCT ir_hash) FROM candidate WHERE "
+                          "ir_hash!=''"),
+               2);
+  /* Their times are their twin's, though the landscape gives them others. */
+  WS_CHECK_INT(
+      number(
+          &b,
+          "SELECT count(*) FROM candidate d JOIN candidate o ON "
+          "o.ir_hash=d.ir_hash AND o.verdict='ok' JOIN measurement x ON "
+          "x.candidate_id=d.id JOIN measurement y ON y.candidate_id=o.id AND "
+          "y.m=x.m AND y.n=x.n AND y.k=x.k AND y.us=x.us WHERE "
+          "d.verdict='duplicate' AND d.reason='the same as '||o.id"),
+      4 * (4 - wrong));
+  free_bench(&b);
+}
+
+WS_TEST(other_shapes_are_ranked_without_building) {
+  bench b = make_bench(LANDSCAPE);
+  b.options.evaluations = 60;
+  tune(&b);
+  b.options.shape_set = "32,512,256";
+  b.options.evaluations = 1;
+  ws_tune_result result = tune(&b); /* the default, which is known */
+  WS_CHECK_INT(result.replayed, 1);
+  WS_CHECK_INT(result.evaluated, 0);
+  WS_CHECK_INT(number(&b, "SELECT count(*) FROM measurement WHERE m=32"), 1);
+  free_bench(&b);
+}
+
+/* ---- worth of the strategies ---- */
+static double best_geomean(bench *b, const char *strategy, uint64_t seed) {
+  b->options.strategy = strategy;
+  b->options.seed = seed;
+  remove_archive(b);
+  return tune(b).best_geomean_us;
+}
+
+WS_TEST(local_beats_random) {
+  bench b = make_bench(LANDSCAPE);
+  b.options.evaluations = 300;
+  double log_ratio = 0;
+  enum { SEEDS = 6 };
+  for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+    double local = best_geomean(&b, "local", seed);
+    double random = best_geomean(&b, "random", seed);
+    fprintf(stderr, "# seed %d: local %.2f us, random %.2f us\n", (int)seed,
+            local, random);
+    WS_CHECK(local < random);
+    log_ratio += log(local / random) / SEEDS;
+  }
+  WS_CHECK(exp(log_ratio) < 0.8);
+  free_bench(&b);
+}
+
+/* ---- bad input ---- */
+WS_TEST(unsatisfiable_constraints) {
+  bench b = make_bench("[" HEAD("none") "," PARAM("a", "1 2 3", "1") "," PARAM(
+      "b", "1 2 3", "1") "," LAUNCH("m") "," REQUIRE(21, "a * b > 9",
+                                                     "large") "]");
+  tune_fails(&b, WS_INPUT, "t.ll:21: no setting of the parameters satisfies");
+  tune_fails(&b, WS_INPUT, "large (a * b > 9)");
+  WS_CHECK(access(b.archive, F_OK) != 0);
+  free_bench(&b);
+}
+
+WS_TEST(constraints_that_no_shape_satisfies) {
+  bench b = make_bench("[" HEAD("none") "," PARAM("a", "1 2 3", "1") "," LAUNCH(
+      "m") "," REQUIRE(22, "m > 6144 * a", "tall") "]");
+  tune_fails(&b, WS_INPUT, "t.ll:22: no setting");
+  free_bench(&b);
+}
+
+WS_TEST(a_default_that_is_illegal_is_passed_over) {
+  bench b = make_bench("[" HEAD("none") "," PARAM("a", "1 2 3", "1") "," LAUNCH(
+      "m") "," REQUIRE(22, "a == 3", "three") "]");
+  ws_tune_result result = tune(&b);
+  WS_CHECK_INT(result.evaluated, 1);
+  WS_CHECK(result.exhausted);
+  free_bench(&b);
+}
+
+WS_TEST(wrong_options) {
+  bench b = make_bench(LANDSCAPE);
+  const ws_tune_options good = b.options;
+#define WRONG(field, value, status, part)                                      \
+  do {                                                                         \
+    b.options = good;                                                          \
+    b.options.field = value;                                                   \
+    tune_fails(&b, status, part);                                              \
+  } while (0)
+  WRONG(template_file, "/nowhere/t.ll", WS_INPUT, "/nowhere/t.ll");
+  WRONG(baseline_file, "/nowhere/n.ll", WS_INPUT, "/nowhere/n.ll");
+  WRONG(layout, "kminor", WS_USAGE, "no layout 'kminor'; it has kmajor");
+  WRONG(strategy, "luck", WS_USAGE, "unknown strategy 'luck'; there are:");
+  WRONG(shape_set, "contset", WS_USAGE, "no shape set 'contset'");
+  WRONG(shape_set, "", WS_USAGE, "no shape set ''");
+  WRONG(shape_set, "16,16", WS_USAGE, "not a list of shapes");
+  WRONG(shape_set, "16,16,128,1", WS_USAGE, "not a list of shapes");
+  WRONG(shape_set, "16,16,99999999999999999999", WS_USAGE, "not a list");
+  WRONG(shape_set, "0,16,128", WS_INPUT, "m");
+  WRONG(shape_set, "16,16,100", WS_INPUT, "k");
+  WRONG(archive_path, "/nowhere/a.db", WS_ENVIRONMENT, "/nowhere/a.db");
+  WRONG(archive_path, b.template_file, WS_INPUT, "not a wavesmith archive");
+  WRONG(sanitize, false, WS_USAGE, "nothing to estimate");
+#undef WRONG
+  free_bench(&b);
+}
+
+WS_TEST(templates_that_do_not_fit) {
+  bench b = make_bench("define void @f() {}\n");
+  tune_fails(&b, WS_INPUT, "t.ll:1: not a template");
+  b.options.template_file = write_in(
+      &b, "other.ll",
+      "[" RECORD(
+          "template", 1,
+          "\"x\",\"1\",\"softmax\",\"gfx942\",\"t\"") "," LAUNCH("m") "]");
+  tune_fails(&b, WS_INPUT, "problem 'softmax'");
+  b.options.template_file =
+      write_in(&b, "fixed.ll", "[" HEAD("x") "," LAUNCH("m") "]");
+  b.options.layout = "mnmajor";
+  tune_fails(&b, WS_INPUT, "does not serve layout mnmajor");
+  b.options.layout = "kmajor";
+  ws_tune_result result = tune(&b); /* a space of one point */
+  WS_CHECK_INT(result.evaluated, 1);
+  WS_CHECK(result.exhausted);
+  free_bench(&b);
+}
+
+WS_TEST(no_compile_server) {
+  bench b = make_bench(LANDSCAPE);
+  setenv("WAVESMITH_COMPILER", "/nowhere/wavesmith-compiler", 1);
+  tune_fails(&b, WS_ENVIRONMENT, "/nowhere/wavesmith-compiler");
+  free_bench(&b);
+}
