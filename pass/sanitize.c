@@ -23,6 +23,8 @@ typedef struct sanitize_job {
   const ws_problem *problem;
   int layout;
   ws_arena *arena;
+  const ws_run *runs;
+  int run_count;
   ws_program program;
 } sanitize_job;
 
@@ -216,14 +218,34 @@ static bool result_is_right(const sanitize_job *job, const ws_run *run,
 
 /* ---- runs ------------------------------------------------------------ */
 
+/* A bit for each launch whose condition holds in some run. An expression that
+ * fails is found again, and reported, when its run comes. */
+static uint32_t launches_needed(const sanitize_job *job) {
+  const ws_template *tmpl = job->candidate->tmpl;
+  uint32_t needed = 0;
+  for (int r = 0; r < job->run_count; r++) {
+    ws_scope scope = ws_candidate_scope(job->arena, job->candidate,
+                                        &job->runs[r].shape, 304);
+    for (int i = 0; i < tmpl->launch_count; i++) {
+      int64_t condition = 1;
+      ws_diag diag;
+      if (ws_expr_eval(tmpl->launches[i].condition, &scope, &condition,
+                       &diag) != WS_OK ||
+          condition)
+        needed |= 1u << i;
+    }
+  }
+  return needed;
+}
+
 static bool load_program(sanitize_job *job, bool diagnose) {
   const char *layout;
   LLVMTargetMachineRef machine = ws__jit_machine(&layout);
   job->program = (ws_program){.arena = job->arena};
   double start = ws_clock_ms();
-  LLVMModuleRef module =
-      ws__instrument(job->module, job->candidate->tmpl, job->problem, diagnose,
-                     machine, layout, &job->program);
+  LLVMModuleRef module = ws__instrument(
+      job->module, job->candidate->tmpl, job->problem, launches_needed(job),
+      diagnose, machine, layout, &job->program);
   count_time(&start, &sanitizer->times.instrument);
   bool loaded = module && ws__jit_load(module, &job->program);
   count_time(&start, &sanitizer->times.code);
@@ -270,20 +292,20 @@ static void diagnose(sanitize_job *job, const ws_run *run) {
   sanitizer->diagnosing = false;
 }
 
-static void execute_all(sanitize_job *job, const ws_run *runs, int run_count,
-                        ws_run_result *out_results) {
+static void execute_all(sanitize_job *job, ws_run_result *out_results) {
   if (!load_program(job, false))
     return;
-  for (int i = 0; i < run_count; i++) {
+  for (int i = 0; i < job->run_count; i++) {
+    const ws_run *run = &job->runs[i];
     ws_diag diag;
-    if (job->problem->check_shape(&runs[i].shape, &diag) != WS_OK) {
+    if (job->problem->check_shape(&run->shape, &diag) != WS_OK) {
       ws__fault(WS_FAULT_BAD_LAUNCH, NULL, "%s", diag.text);
       return;
     }
     int before = sanitizer->findings->count;
-    bool right = execute(job, &runs[i], &out_results[i]);
+    bool right = execute(job, run, &out_results[i]);
     if (!right)
-      diagnose(job, &runs[i]);
+      diagnose(job, run);
     if (sanitizer->findings->count > before)
       return;
   }
@@ -301,7 +323,9 @@ bool ws_pass_sanitize(LLVMModuleRef module, const ws_candidate *candidate,
                       .candidate = candidate,
                       .problem = ws_problem_find(candidate->tmpl->problem),
                       .layout = layout_of(candidate),
-                      .arena = arena};
+                      .arena = arena,
+                      .runs = runs,
+                      .run_count = run_count};
   int before = findings->count;
   memset(out_results, 0, (size_t)run_count * sizeof *out_results);
   sanitizer->findings = findings;
@@ -315,7 +339,7 @@ bool ws_pass_sanitize(LLVMModuleRef module, const ws_candidate *candidate,
     return false;
   }
   ws__fault_signals_install();
-  execute_all(&job, runs, run_count, out_results);
+  execute_all(&job, out_results);
   ws__fault_signals_restore();
   ws__jit_unload(&job.program);
   return findings->count == before;

@@ -15,6 +15,7 @@
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/DebugInfo.h>
+#include <llvm-c/Transforms/PassBuilder.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,12 +31,13 @@ typedef struct instrumenter {
   LLVMContextRef context;
   LLVMBuilderRef builder;
   LLVMTargetDataRef target_layout, host_layout;
-  LLVMTypeRef i8, i32, i64, pointer, nothing;
+  LLVMTypeRef i8, i64, pointer, frame_pointer, nothing;
   hook lds_load, lds_store, global_load, global_store, access, range, fence,
       private_access, alloca_, operation;
   ws_program *program;
   const ws_template *tmpl;
   const ws_problem *problem;
+  uint32_t launches; /* bit per launch that some run needs */
   bool diagnose, failed;
   int site_count;
   const char *last_region, *last_file; /* interned copies */
@@ -289,6 +291,53 @@ static bool starts_with(const char *text, const char *prefix) {
   return !strncmp(text, prefix, strlen(prefix));
 }
 
+static bool is_narrow(const instrumenter *in, LLVMValueRef fence) {
+  static const char *const narrow[] = {"workgroup", "wavefront",
+                                       "singlethread"};
+  unsigned id = LLVMGetAtomicSyncScopeID(fence);
+  for (int i = 0; i < 3; i++)
+    if (id == LLVMGetSyncScopeID(in->context, narrow[i], strlen(narrow[i])))
+      return true;
+  return false;
+}
+
+/* An acquire fence for more than the workgroup orders this workgroup after
+ * those that released before it. The lanes share one host thread, so that the
+ * fence itself has nothing to do. */
+static void instrument_fence(instrumenter *in, LLVMValueRef fence) {
+  if (LLVMGetOrdering(fence) != LLVMAtomicOrderingRelease &&
+      !is_narrow(in, fence)) {
+    LLVMPositionBuilderBefore(in->builder, fence);
+    call_hook(in, &in->fence, new_site(in, fence), NULL, NULL);
+  }
+  LLVMInstructionEraseFromParent(fence);
+}
+
+/* Scalar integer min and max as a comparison and a select: fast instruction
+ * selection knows these, and not the intrinsics. */
+static bool expand_min_max(instrumenter *in, LLVMValueRef call,
+                           const char *name) {
+  static const struct {
+    const char *name;
+    LLVMIntPredicate first_wins;
+  } known[] = {{"llvm.umin.i", LLVMIntULT},
+               {"llvm.umax.i", LLVMIntUGT},
+               {"llvm.smin.i", LLVMIntSLT},
+               {"llvm.smax.i", LLVMIntSGT}};
+  for (int i = 0; i < 4; i++) {
+    if (!starts_with(name, known[i].name))
+      continue;
+    LLVMValueRef a = LLVMGetOperand(call, 0), b = LLVMGetOperand(call, 1);
+    LLVMPositionBuilderBefore(in->builder, call);
+    LLVMValueRef first =
+        LLVMBuildICmp(in->builder, known[i].first_wins, a, b, "");
+    LLVMReplaceAllUsesWith(call, LLVMBuildSelect(in->builder, first, a, b, ""));
+    LLVMInstructionEraseFromParent(call);
+    return true;
+  }
+  return false;
+}
+
 /* Intrinsics with a pointer operand that access no memory. */
 static bool only_mentions_pointer(const char *name) {
   static const char *const prefixes[] = {"llvm.lifetime.",
@@ -330,6 +379,8 @@ static void instrument_call(instrumenter *in, LLVMValueRef call) {
   const ws_operation *operation = ws__operation_find(name);
   if (operation) {
     replace_operation(in, call, operation);
+  } else if (expand_min_max(in, call, name)) {
+    return;
   } else if (starts_with(name, "llvm.memcpy.") ||
              starts_with(name, "llvm.memmove.")) {
     LLVMValueRef size = LLVMGetOperand(call, 2);
@@ -342,22 +393,6 @@ static void instrument_call(instrumenter *in, LLVMValueRef call) {
              (has_pointer_operand(call) && !only_mentions_pointer(name))) {
     refuse(in, call, name);
   }
-}
-
-/* An acquire fence for more than the workgroup orders this workgroup after
- * those that released before it. */
-static void instrument_fence(instrumenter *in, LLVMValueRef fence) {
-  LLVMAtomicOrdering ordering = LLVMGetOrdering(fence);
-  if (ordering == LLVMAtomicOrderingRelease)
-    return;
-  unsigned id = LLVMGetAtomicSyncScopeID(fence);
-  static const char *const narrow[] = {"workgroup", "wavefront",
-                                       "singlethread"};
-  for (int i = 0; i < 3; i++)
-    if (id == LLVMGetSyncScopeID(in->context, narrow[i], strlen(narrow[i])))
-      return;
-  LLVMPositionBuilderBefore(in->builder, fence);
-  call_hook(in, &in->fence, new_site(in, fence), NULL, NULL);
 }
 
 /* ---- functions ------------------------------------------------------- */
@@ -397,22 +432,35 @@ static void instrument_instruction(instrumenter *in, LLVMValueRef i) {
   }
 }
 
-/* A parameter is a constant global: its loads become constants. */
-static void fold_parameter_loads(LLVMModuleRef module) {
-  for (LLVMValueRef global = LLVMGetFirstGlobal(module); global;
-       global = LLVMGetNextGlobal(global)) {
-    LLVMValueRef value = LLVMGetInitializer(global);
-    if (!LLVMIsGlobalConstant(global) || !value || !LLVMIsAConstantInt(value))
+/* Parameters are constants, so most branches on them are decided: what they
+ * rule out need not be compiled. The pass removes nothing else; it is run
+ * after LDS has become addresses, so it cannot track LDS variables. */
+static bool fold_parameters(LLVMModuleRef module) {
+  LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+  LLVMErrorRef error = LLVMRunPasses(module, "ipsccp,globaldce", NULL, options);
+  LLVMDisposePassBuilderOptions(options);
+  if (error)
+    ws__fault(WS_FAULT_NO_HOST_MODEL, NULL, "%s", LLVMGetErrorMessage(error));
+  return !error;
+}
+
+/* Addresses of LDS variables are constant expressions, which fast instruction
+ * selection does not take as operands: make them instructions. (A builder
+ * would fold the cast of a constant; it does not fold a freeze.) */
+static void materialise_addresses(instrumenter *in, LLVMValueRef instruction) {
+  if (LLVMIsAPHINode(instruction))
+    return;
+  for (int i = 0; i < LLVMGetNumOperands(instruction); i++) {
+    LLVMValueRef operand = LLVMGetOperand(instruction, (unsigned)i);
+    if (!LLVMIsAConstantExpr(operand) ||
+        LLVMGetConstOpcode(operand) != LLVMIntToPtr)
       continue;
-    for (LLVMUseRef use = LLVMGetFirstUse(global), next; use; use = next) {
-      next = LLVMGetNextUse(use);
-      LLVMValueRef load = LLVMGetUser(use);
-      if (LLVMIsALoadInst(load) && !LLVMGetVolatile(load) &&
-          LLVMTypeOf(load) == LLVMTypeOf(value)) {
-        LLVMReplaceAllUsesWith(load, value);
-        LLVMInstructionEraseFromParent(load);
-      }
-    }
+    LLVMPositionBuilderBefore(in->builder, instruction);
+    LLVMValueRef address =
+        LLVMBuildFreeze(in->builder, LLVMGetOperand(operand, 0), "");
+    LLVMSetOperand(
+        instruction, (unsigned)i,
+        LLVMBuildIntToPtr(in->builder, address, LLVMTypeOf(operand), ""));
   }
 }
 
@@ -425,8 +473,10 @@ static void instrument_function(instrumenter *in, LLVMValueRef function) {
   WS_FOR_EACH_INSTRUCTION(function, block, instruction)
   list[count++] = instruction;
   in->frame = NULL;
-  for (int i = 0; i < count; i++)
+  for (int i = 0; i < count; i++) {
+    materialise_addresses(in, list[i]);
     instrument_instruction(in, list[i]);
+  }
   LLVMSetFunctionCallConv(function, LLVMCCallConv);
   static const char *const target_attributes[] = {"target-cpu",
                                                   "target-features"};
@@ -656,15 +706,17 @@ static void declare_hooks(instrumenter *in) {
   in->fence = declare_hook(in, "ws__hook_fence", 1, in->i64);
   in->private_access = declare_hook(in, "ws__hook_private", 2, in->i64);
   in->alloca_ = declare_hook(in, "ws__hook_alloca", 3, in->i64);
-  in->operation = declare_hook(in, "ws__hook_operation", 2, in->pointer);
+  in->operation = declare_hook(in, "ws__hook_operation", 2, in->frame_pointer);
 }
 
 static void find_kernels(instrumenter *in, LLVMValueRef *kernels,
                          reach *reached) {
   ws_program *program = in->program;
   program->entry_count = in->tmpl->launch_count;
-  for (int i = 0; i < program->entry_count && !in->failed; i++) {
+  for (int i = 0; i < program->entry_count; i++) {
     const ws_launch *launch = &in->tmpl->launches[i];
+    if (!(in->launches >> i & 1))
+      continue;
     kernels[i] = LLVMGetNamedFunction(in->module, launch->kernel);
     if (!launch_is_sound(in, launch, kernels[i])) {
       in->failed = true;
@@ -683,31 +735,37 @@ static void rewrite_module(instrumenter *in) {
   if (in->failed)
     return;
   drop_unreached(in, reached);
-  fold_parameter_loads(in->module);
   lay_out_lds(in, reached);
+  if (in->failed || !fold_parameters(in->module))
+    return;
   declare_hooks(in);
-  for (int i = 0; i < reached->count && !in->failed; i++)
-    instrument_function(in, reached->functions[i]);
-  for (int i = 0; i < in->program->entry_count && !in->failed; i++)
-    add_wrapper(in, kernels[i], i);
+  for (LLVMValueRef f = LLVMGetFirstFunction(in->module); f;
+       f = LLVMGetNextFunction(f))
+    if (!LLVMIsDeclaration(f))
+      instrument_function(in, f);
+  for (int i = 0; i < in->program->entry_count; i++)
+    if (kernels[i])
+      add_wrapper(in, kernels[i], i);
 }
 
 LLVMModuleRef ws__instrument(LLVMModuleRef module, const ws_template *tmpl,
-                             const ws_problem *problem, bool diagnose,
-                             LLVMTargetMachineRef machine, const char *layout,
-                             ws_program *out_program) {
+                             const ws_problem *problem, uint32_t launches,
+                             bool diagnose, LLVMTargetMachineRef machine,
+                             const char *layout, ws_program *out_program) {
   LLVMContextRef context = LLVMGetModuleContext(module);
   instrumenter in = {.module = LLVMCloneModule(module),
                      .context = context,
                      .builder = LLVMCreateBuilderInContext(context),
                      .i8 = LLVMInt8TypeInContext(context),
-                     .i32 = LLVMInt32TypeInContext(context),
                      .i64 = LLVMInt64TypeInContext(context),
                      .pointer = LLVMPointerTypeInContext(context, 0),
+                     /* allocas of the module are in address space 5 */
+                     .frame_pointer = LLVMPointerTypeInContext(context, 5),
                      .nothing = LLVMVoidTypeInContext(context),
                      .program = out_program,
                      .tmpl = tmpl,
                      .problem = problem,
+                     .launches = launches,
                      .diagnose = diagnose};
   in.target_layout = LLVMCreateTargetData(LLVMGetDataLayoutStr(module));
   in.host_layout = LLVMCreateTargetData(layout);

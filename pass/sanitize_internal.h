@@ -274,12 +274,13 @@ typedef struct ws_program {
 } ws_program;
 
 /* Turns a copy of module into host IR that calls the hooks. NULL and findings
- * when something has no host model. diagnose: hooks for private memory too.
- * provides: out_program->entries[i].symbol for each launch. */
+ * when something has no host model. launches: a bit for each one that some run
+ * needs. diagnose: hooks for private memory too.
+ * provides: out_program->entries[i].symbol for each of these launches. */
 LLVMModuleRef ws__instrument(LLVMModuleRef module, const ws_template *tmpl,
-                             const ws_problem *problem, bool diagnose,
-                             LLVMTargetMachineRef machine, const char *layout,
-                             ws_program *out_program);
+                             const ws_problem *problem, uint32_t launches,
+                             bool diagnose, LLVMTargetMachineRef machine,
+                             const char *layout, ws_program *out_program);
 
 LLVMTargetMachineRef ws__jit_machine(const char **out_layout);
 /* Compiles and links; fills entries[i].call. Disposes module. */

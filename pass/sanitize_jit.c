@@ -93,12 +93,14 @@ static bool define_symbols(void) {
 LLVMTargetMachineRef ws__jit_machine(const char **out_layout) {
   if (!host.machine) {
     char *triple = LLVMGetDefaultTargetTriple(), *message = NULL;
-    char *cpu = LLVMGetHostCPUName(), *features = LLVMGetHostCPUFeatures();
     LLVMTargetRef target;
     WS_ASSERT(!LLVMGetTargetFromTriple(triple, &target, &message));
-    host.machine = LLVMCreateTargetMachine(target, triple, cpu, features,
-                                           LLVMCodeGenLevelNone, LLVMRelocPIC,
-                                           LLVMCodeModelJITDefault);
+    /* For fast instruction selection: a plain processor has fewer ways to
+     * select each instruction, and calls in the large code model, which is the
+     * default for JITs, are not selected fast at all. */
+    host.machine =
+        LLVMCreateTargetMachine(target, triple, "", "", LLVMCodeGenLevelNone,
+                                LLVMRelocPIC, LLVMCodeModelSmall);
     LLVMTargetDataRef data = LLVMCreateTargetDataLayout(host.machine);
     host.layout = LLVMCopyStringRepOfTargetData(data);
     LLVMDisposeTargetData(data);
@@ -107,8 +109,6 @@ LLVMTargetMachineRef ws__jit_machine(const char **out_layout) {
       ws_log(WS_LOG_ERROR, "sanitizer: %s", message_of(error));
     WS_ASSERT(!error && define_symbols());
     LLVMDisposeMessage(triple);
-    LLVMDisposeMessage(cpu);
-    LLVMDisposeMessage(features);
   }
   *out_layout = host.layout;
   return host.machine;
@@ -122,6 +122,8 @@ static bool add_object(LLVMMemoryBufferRef owned_object, ws_program *program) {
       LLVMOrcLLJITAddObjectFileWithRT(host.jit, tracker, owned_object);
   for (int i = 0; i < program->entry_count && !error; i++) {
     LLVMOrcExecutorAddress address = 0;
+    if (!program->entries[i].symbol)
+      continue;
     error = LLVMOrcLLJITLookup(host.jit, &address, program->entries[i].symbol);
     program->entries[i].call = (void (*)(void *))(uintptr_t)address;
   }
