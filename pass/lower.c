@@ -179,8 +179,9 @@ static const char *compiler_name(ws_arena *arena) {
   size_t comgr_major, comgr_minor;
   LLVMGetVersion(&llvm_major, &llvm_minor, &llvm_patch);
   ws_comgr_version(&comgr_major, &comgr_minor);
-  return ws_arena_printf(arena, "LLVM %u.%u.%u, comgr %zu.%zu", llvm_major,
-                         llvm_minor, llvm_patch, comgr_major, comgr_minor);
+  return ws_arena_printf(
+      arena, "wavesmith " WAVESMITH_VERSION ", LLVM %u.%u.%u, comgr %zu.%zu",
+      llvm_major, llvm_minor, llvm_patch, comgr_major, comgr_minor);
 }
 
 static bool read_facts(const char *target, ws_blob code_object, ws_arena *arena,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * Code objects for candidates that a text archive recorded without them. What
- * comes back is held against the recorded hashes: by the same compiler a
- * difference is a fault of the archive, by another it is expected, and then
- * the new facts replace the recorded ones so that estimates are about the code
- * that ships.
+ * comes back is held against the recorded hash of the machine code: by the same
+ * compiler a difference is a fault of the archive, by another it is expected,
+ * and then the new facts replace the recorded ones so that estimates are about
+ * the code that ships.
  */
 #include "wavesmith/dispatch.h"
 
@@ -81,8 +81,7 @@ static ws_status judge(const rebuild *job, const ws_candidate *candidate,
                        ws_diag *diag) {
   ws_rebuild_report *report = job->report;
   bool same_compiler = !strcmp(recorded->compiler, report->compiler);
-  bool same_code = !strcmp(recorded->ir_hash, built->ir_hash) &&
-                   !strcmp(recorded->code_hash, built->code_hash);
+  bool same_code = !strcmp(recorded->code_hash, built->code_hash);
   *out_keep = built->verdict == WS_VERDICT_OK;
   if (!same_compiler && !strcmp(report->recorded_compiler, report->compiler))
     report->recorded_compiler =
@@ -139,8 +138,9 @@ static ws_status name_compiler(const rebuild *job, ws_diag *diag) {
     status =
         ws_json_get_string(json, "comgr", "compiler versions", &comgr, diag);
   if (status == WS_OK)
-    job->report->compiler =
-        ws_arena_printf(job->arena, "LLVM %s, comgr %s", llvm, comgr);
+    job->report->compiler = ws_arena_printf(
+        job->arena, "wavesmith " WAVESMITH_VERSION ", LLVM %s, comgr %s", llvm,
+        comgr);
   job->report->recorded_compiler = job->report->compiler;
   cJSON_Delete(json);
   return status;

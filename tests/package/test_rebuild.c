@@ -9,7 +9,8 @@
 #include "ws_test.h"
 
 static const char template_text[] = "; the text of a template";
-static const char recorded_compiler[] = "LLVM 21.1.8, comgr 3.0";
+static const char recorded_compiler[] =
+    "wavesmith " WAVESMITH_VERSION ", LLVM 21.1.8, comgr 3.0";
 
 static const ws_template *make_template(ws_arena *arena) {
   static const char *const head[] = {"t", "1", "fp8_gemm_blockscale", "gfx942",
@@ -142,7 +143,8 @@ WS_TEST(other_compiler_may_differ) {
   run(&f, false, WS_OK);
   WS_CHECK_INT(f.count, 2);
   WS_CHECK_INT(f.report.changed, 1); /* p=1 came out as recorded */
-  WS_CHECK_TEXT(f.report.compiler, "LLVM 22.1.0, comgr 3.0");
+  WS_CHECK_TEXT(f.report.compiler,
+                "wavesmith " WAVESMITH_VERSION ", LLVM 22.1.0, comgr 3.0");
   WS_CHECK_TEXT(f.report.recorded_compiler, recorded_compiler);
   WS_CHECK_TEXT(f.entries[1].result->code_hash, "cc99");
   ws_arena_destroy(f.arena);
@@ -171,8 +173,8 @@ WS_TEST(nothing_left_is_refused) {
   setup(&f, recorded_compiler);
   run(&f, false, WS_INPUT);
   WS_CHECK_INT(f.count, 0);
-  WS_CHECK_CONTAINS(f.diag.text, "LLVM 22.1.0, comgr 3.0 (recorded with LLVM "
-                                 "21.1.8, comgr 3.0)");
+  WS_CHECK_CONTAINS(f.diag.text,
+                    "LLVM 22.1.0, comgr 3.0 (recorded with wavesmith");
   ws_arena_destroy(f.arena);
 }
 

@@ -175,8 +175,8 @@ typedef struct ws_build_result {
   int kernel_count;
   const char *ir_hash;   /* canonical post-O3 IR; "" when not lowered */
   const char *code_hash; /* machine code of all kernels; "" likewise */
-  /* What lowered it, "LLVM 21.1.8, comgr 3.0"; "" when not lowered. Only
-   * builds by the same compiler must have the same hashes. */
+  /* What lowered it, "wavesmith 0.1.0, LLVM 21.1.8, comgr 3.0"; "" when not
+   * lowered. Only builds by the same compiler must have the same hashes. */
   const char *compiler;
   const void *code_object;
   size_t code_object_size;

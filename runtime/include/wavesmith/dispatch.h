@@ -122,7 +122,7 @@ typedef struct ws_rebuild_report {
 } ws_rebuild_report;
 /* Compiles every entry: fills code objects and puts the new facts into results;
  * observations stay the recorded ones unless sanitize asks for new ones. The
- * compiler that recorded an entry must arrive at the recorded hashes (else
+ * compiler that recorded an entry must arrive at the recorded machine code (else
  * WS_INPUT: the archive was altered, or lowering is not deterministic); another
  * compiler may differ, and an entry that it cannot build is dropped. *count
  * becomes the number of entries kept; WS_INPUT when it is 0. */
