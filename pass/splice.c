@@ -220,6 +220,13 @@ static unsigned attribute_kind(const char *name) {
   return LLVMGetEnumAttributeKindForName(name, strlen(name));
 }
 
+/* So that two bodies may use the same name. */
+static void qualify_name(const body *b, LLVMValueRef value) {
+  const char *name =
+      ws_arena_printf(b->findings->arena, "%s.%s", b->region, name_of(value));
+  LLVMSetValueName2(value, name, strlen(name));
+}
+
 /* Everything a body defines is inlined away, in the name of its region. */
 static void prepare_definition(const body *b, LLVMValueRef function) {
   static const char *const dropped[] = {"noinline", "optnone"};
@@ -230,10 +237,12 @@ static void prepare_definition(const body *b, LLVMValueRef function) {
       function, LLVMAttributeFunctionIndex,
       LLVMCreateEnumAttribute(LLVMGetModuleContext(b->module),
                               attribute_kind("alwaysinline"), 0));
-  if (strcmp(name_of(function), b->region))
-    LLVMSetLinkage(function, LLVMInternalLinkage);
-  else
+  if (!strcmp(name_of(function), b->region)) {
     LLVMSetLinkage(function, LLVMExternalLinkage);
+  } else {
+    LLVMSetLinkage(function, LLVMInternalLinkage);
+    qualify_name(b, function);
+  }
   LLVMSetVisibility(function, LLVMDefaultVisibility);
   ws__pass_set_region(function, b->region);
 }
@@ -245,8 +254,10 @@ static void prepare(const body *b) {
       prepare_definition(b, f);
   for (LLVMValueRef g = LLVMGetFirstGlobal(b->module); g;
        g = LLVMGetNextGlobal(g))
-    if (!LLVMIsDeclaration(g))
+    if (!LLVMIsDeclaration(g)) {
       LLVMSetLinkage(g, LLVMInternalLinkage);
+      qualify_name(b, g);
+    }
 }
 
 /* The template's symbols that the body declares. They are external only while
