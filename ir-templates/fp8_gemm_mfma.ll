@@ -61,6 +61,7 @@ declare i32 @llvm.amdgcn.perm(i32, i32, i32)
 declare i32 @llvm.amdgcn.update.dpp.i32(i32, i32, i32 immarg, i32 immarg, i32 immarg, i1 immarg)
 declare void @llvm.amdgcn.s.barrier()
 declare void @llvm.amdgcn.s.setprio(i16 immarg)
+declare void @llvm.amdgcn.sched.barrier(i32 immarg)
 declare <4 x float> @llvm.amdgcn.mfma.f32.16x16x32.fp8.fp8(i64, i64, <4 x float>, i32 immarg, i32 immarg, i32 immarg)
 declare <16 x float> @llvm.amdgcn.mfma.f32.32x32x16.fp8.fp8(i64, i64, <16 x float>, i32 immarg, i32 immarg, i32 immarg)
 declare float @llvm.fma.f32(float, float, float)
@@ -205,9 +206,7 @@ entry:
   %even = icmp eq i32 %even.0, 0
   %origin64 = zext i32 %origin to i64
   %length64 = zext i32 %length to i64
-  %depth64 = zext i32 %depth to i64
-  %first = mul i64 %origin64, %length64
-  %start = add i64 %first, %depth64
+  %start = mul i64 %origin64, %length64
   %base = getelementptr i8, ptr addrspace(1) %operand, i64 %start
   store i32 0, ptr addrspace(5) %i.slot
   br label %i.head
@@ -225,11 +224,14 @@ i.body:
   %row = add i32 %origin, %row.0
   %row.kept.0 = sub i32 %extent, 1
   %row.kept = call i32 @llvm.umin.i32(i32 %row, i32 %row.kept.0) ; global load mask: rows past the operand repeat its last
+    ; depth goes here and not to the base, so that the offset changes in the
+    ; loop and the load can take base and 32-bit offset as they are
   %offset.0 = sub i32 %row.kept, %origin
   %offset.1 = mul i32 %offset.0, %length
   %offset.2 = urem i32 %chunk, %chunks
   %offset.3 = mul i32 %offset.2, 16
-  %offset = add i32 %offset.1, %offset.3
+  %offset.4 = add i32 %offset.1, %offset.3
+  %offset = add i32 %offset.4, %depth
     %offset64 = zext i32 %offset to i64
     %at = getelementptr i8, ptr addrspace(1) %base, i64 %offset64
     %value = load <4 x i32>, ptr addrspace(1) %at, align 16 ; 16-byte global load
@@ -1151,7 +1153,7 @@ e.body:
             %value = extractelement <4 x bfloat> %rounded, i32 %e
   br i1 %stream, label %past.then, label %past.else
 past.then:
-              store bfloat %value, ptr addrspace(1) %at, align 2, !nontemporal !53
+              store bfloat %value, ptr addrspace(1) %at, align 2, !nontemporal !55
   br label %past.end
 past.else:
               store bfloat %value, ptr addrspace(1) %at, align 2
@@ -1266,7 +1268,7 @@ e.body:
             %at = getelementptr i16, ptr addrspace(1) %c, i64 %offset
   br i1 %stream, label %past.then, label %past.else
 past.then:
-              store i16 %value, ptr addrspace(1) %at, align 2, !nontemporal !53
+              store i16 %value, ptr addrspace(1) %at, align 2, !nontemporal !55
   br label %past.end
 past.else:
               store i16 %value, ptr addrspace(1) %at, align 2
@@ -1383,8 +1385,8 @@ write.then:
           %lower.at = getelementptr bfloat, ptr addrspace(1) %upper.at, i64 %skip
   br i1 %stream, label %past.then, label %past.else
 past.then:
-            store i32 %upper, ptr addrspace(1) %upper.at, align 4, !nontemporal !53
-            store i32 %lower, ptr addrspace(1) %lower.at, align 4, !nontemporal !53
+            store i32 %upper, ptr addrspace(1) %upper.at, align 4, !nontemporal !55
+            store i32 %lower, ptr addrspace(1) %lower.at, align 4, !nontemporal !55
   br label %past.end
 past.else:
             store i32 %upper, ptr addrspace(1) %upper.at, align 4
@@ -1753,8 +1755,8 @@ rows.end:
 
 define amdgpu_kernel void @fp8_gemm_mfma(ptr addrspace(1) noalias readonly %a, ptr addrspace(1) noalias readonly %b, ptr addrspace(1) noalias readonly %as, ptr addrspace(1) noalias readonly %bs, ptr addrspace(1) noalias writeonly %c, ptr addrspace(1) noalias writeonly %workspace, i32 %m, i32 %n, i32 %k, i32 %as_stride_m, i32 %as_stride_k, i32 %bs_stride_n, i32 %bs_stride_k) #0 {
 entry:
-  %running = alloca [32 x <4 x float>], align 16, addrspace(5)
-  %partial = alloca [32 x <4 x float>], align 16, addrspace(5)
+  %running = alloca [16 x <4 x float>], align 16, addrspace(5)
+  %partial = alloca [16 x <4 x float>], align 16, addrspace(5)
   %registers.a = alloca [32 x <4 x i32>], align 16, addrspace(5)
   %registers.b = alloca [32 x <4 x i32>], align 16, addrspace(5)
   %registers.s = alloca [16 x float], align 16, addrspace(5)
@@ -1855,6 +1857,7 @@ early.scales.then:
       call void @load_scales(ptr addrspace(1) %as, ptr addrspace(1) %bs, i32 %tile.row, i32 %tile.column, i32 %early.block, i32 %m, i32 %n, i32 %as_stride_m, i32 %as_stride_k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %thread, ptr addrspace(5) %early.s)
   br label %early.scales.end
 early.scales.end:
+    call void @llvm.amdgcn.sched.barrier(i32 1926)
   %early.next = add i32 %early, 1
   store i32 %early.next, ptr addrspace(5) %early.slot
   br label %early.head, !llvm.loop !1
@@ -1948,6 +1951,8 @@ next.scales.then:
           call void @load_scales(ptr addrspace(1) %as, ptr addrspace(1) %bs, i32 %tile.row, i32 %tile.column, i32 %next.block, i32 %m, i32 %n, i32 %as_stride_m, i32 %as_stride_k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %thread, ptr addrspace(5) %now.s)
   br label %next.scales.end
 next.scales.end:
+        ; or the scheduler moves the loads down among the matrix instructions
+        call void @llvm.amdgcn.sched.barrier(i32 1926)
   br label %next.end
 next.end:
 
@@ -1962,6 +1967,7 @@ full.then:
         call void @scale(ptr addrspace(5) %running, ptr addrspace(5) %partial, ptr addrspace(3) %lds.as, ptr addrspace(3) %lds.bs, i32 %wave.row, i32 %wave.column, i32 %lane)
   br label %full.end
 full.end:
+      call void @llvm.amdgcn.sched.barrier(i32 2047)
   br label %run.end
 run.end:
   %phase.next = add i32 %phase, 1
@@ -1993,7 +1999,7 @@ out.end:
   ret void
 }
 
-define amdgpu_kernel void @fp8_gemm_reduce(ptr addrspace(1) noalias readonly %workspace, ptr addrspace(1) noalias writeonly %c, i32 %m, i32 %n) #0 {
+define amdgpu_kernel void @fp8_gemm_reduce(ptr addrspace(1) noalias readonly %workspace, ptr addrspace(1) noalias writeonly %c, i32 %m, i32 %n) #2 {
 entry:
   %thread = call i32 @llvm.amdgcn.workitem.id.x()
   %group = call i32 @llvm.amdgcn.workgroup.id.x()
@@ -2010,8 +2016,9 @@ work.end:
   ret void
 }
 
-attributes #0 = { "amdgpu-flat-work-group-size"="256,256" "target-cpu"="gfx942" "uniform-work-group-size"="true" }
+attributes #0 = { "amdgpu-flat-work-group-size"="64,512" "target-cpu"="gfx942" "uniform-work-group-size"="true" }
 attributes #1 = { alwaysinline "target-cpu"="gfx942" }
+attributes #2 = { "amdgpu-flat-work-group-size"="256,256" "target-cpu"="gfx942" "uniform-work-group-size"="true" }
 
 !llvm.module.flags = !{!0}
 !0 = !{i32 1, !"amdhsa_code_object_version", i32 500}
@@ -2034,56 +2041,58 @@ attributes #1 = { alwaysinline "target-cpu"="gfx942" }
 !11 = !{!"lds_layout", !"ws.lds_layout", !"0 1 2", !"16-byte chunks of a row in LDS: 0 in order, 1 rotated by the row, 2 xor with the row"}
 !12 = !{!"lds_pad", !"ws.lds_pad", !"0 8 16", !"unused bytes after each row in LDS"}
 !13 = !{!"lds_read", !"ws.lds_read", !"8 16", !"bytes per lane and LDS read; 16 feeds two matrix instructions"}
-!14 = !{!"lds_buffers", !"ws.lds_buffers", !"1 2", !"tiles in LDS at a time; 2 saves a barrier per step"}
+!14 = !{!"lds_buffers", !"ws.lds_buffers", !"1 2", !"tiles in LDS at a time; 2 saves one barrier per step"}
 !15 = !{!"prefetch", !"ws.prefetch", !"0 1 2", !"steps that global loads run ahead, held in registers"}
 !16 = !{!"split_k", !"ws.split_k", !"1 2 4 8", !"slices of k that run in parallel, summed by a second kernel"}
-!17 = !{!"order", !"ws.order", !"0 1 2", !"workgroup to tile: 0 row by row, 1 in bands of group_m rows, 2 so within each XCD"}
+!17 = !{!"order", !"ws.order", !"0 1 2", !"workgroup to tile: 0 row by row, 1 in bands of group_m tile rows, 2 the same within each XCD"}
 !18 = !{!"group_m", !"ws.group_m", !"1 2 4 8 16", !"tile rows of a band"}
 !19 = !{!"nontemporal", !"ws.nontemporal", !"0 1", !"1: stores of C bypass the caches"}
 
-!wavesmith.require = !{!20, !21, !22, !23, !24, !25, !26, !27, !28}
+!wavesmith.require = !{!20, !21, !22, !23, !24, !25, !26, !27, !28, !29, !30}
 !20 = !{!"waves_m * waves_n <= 16", !"a workgroup has at most 1024 threads"}
 !21 = !{!"tile_m % (waves_m * mfma) == 0", !"a wave's rows are whole matrix instructions"}
 !22 = !{!"tile_n % (waves_n * mfma) == 0", !"a wave's columns are whole matrix instructions"}
-!23 = !{!"64 / mfma * lds_read <= tile_k", !"the lanes of one LDS read span no more than tile_k"}
+!23 = !{!"64 / mfma * lds_read <= tile_k", !"the lanes of one LDS read span at most tile_k"}
 !24 = !{!"lds_read == 8 || lds_pad != 8", !"16-byte reads need rows aligned to 16"}
 !25 = !{!"lds_layout == 0 || lds_pad == 0", !"permuted chunks take the place of padding"}
-!26 = !{!"lds_buffers * ((tile_m + tile_n) * (tile_k + lds_pad) + 4 * tile_m + 16) <= 65536", !"a workgroup has 64 KiB of LDS"}
-!27 = !{!"ceildiv(max(tile_m, tile_n) * tile_k, 1024 * waves_m * waves_n) <= (layout == 0 ? 16 : 4 * 4)", !"a thread holds at most 16 registers of 16 bytes of each tile"}
-!28 = !{!"order == 0 ? group_m == 1 : order == 2 || group_m > 1", !"bands belong to order 1 and 2"}
+!26 = !{!"order == 0 ? group_m == 1 : order == 2 || group_m > 1", !"bands belong to orders 1 and 2"}
+!27 = !{!"lds_buffers * ((tile_m + tile_n) * (tile_k + lds_pad) + 4 * tile_m + 16) <= 65536", !"a workgroup has 64 KiB of LDS"}
+!28 = !{!"tile_m * tile_n / (waves_m * waves_n) <= 4096", !"an accumulator of a lane is at most 64 floats"}
+!29 = !{!"4 * ceildiv(max(tile_m, tile_n) * tile_k, 4096 * waves_m * waves_n) <= 16", !"a thread holds at most 16 registers of 16 bytes of each operand's tile"}
+!30 = !{!"tile_m * tile_n / (32 * waves_m * waves_n) + (tile_m / waves_m + tile_n / waves_n) / mfma * lds_read / 8 + (prefetch == 0 ? 3 : 4 * prefetch + 1) * (layout == 0 ? ceildiv(tile_m * tile_k, 1024 * waves_m * waves_n) + ceildiv(tile_n * tile_k, 1024 * waves_m * waves_n) : 4 * ceildiv(tile_m * tile_k, 4096 * waves_m * waves_n) + 4 * ceildiv(tile_n * tile_k, 4096 * waves_m * waves_n)) <= (waves_m * waves_n <= 8 ? 184 : 84)", !"accumulators, fragments and tiles on their way leave too few of the 256 registers of a lane (128 with more than 8 waves)"}
 
-!wavesmith.lds = !{!29}
-!29 = !{!"ws.lds", !"lds_buffers * ((tile_m + tile_n) * (tile_k + lds_pad) + 4 * tile_m + 16)"}
+!wavesmith.lds = !{!31}
+!31 = !{!"ws.lds", !"lds_buffers * ((tile_m + tile_n) * (tile_k + lds_pad) + 4 * tile_m + 16)"}
 
-!wavesmith.launch = !{!30, !31}
-!30 = !{!"fp8_gemm_mfma", !"ceildiv(m, tile_m) * ceildiv(n, tile_n)", !"split_k", !"1", !"64 * waves_m * waves_n", !"1"}
-!31 = !{!"fp8_gemm_reduce", !"ceildiv(m * n, 1024)", !"1", !"1", !"256", !"split_k > 1"}
+!wavesmith.launch = !{!32, !33}
+!32 = !{!"fp8_gemm_mfma", !"ceildiv(m, tile_m) * ceildiv(n, tile_n)", !"split_k", !"1", !"64 * waves_m * waves_n", !"1"}
+!33 = !{!"fp8_gemm_reduce", !"ceildiv(m * n, 1024)", !"1", !"1", !"256", !"split_k > 1"}
 
-!wavesmith.workspace = !{!32}
-!32 = !{!"split_k > 1 ? 4 * split_k * m * n : 0"}
+!wavesmith.workspace = !{!34}
+!34 = !{!"split_k > 1 ? 4 * split_k * m * n : 0"}
 
-!wavesmith.region = !{!33, !34, !35, !36, !37, !38, !39, !40, !41, !42, !43}
-!33 = !{!"tile_order", !"todo"}
-!34 = !{!"lds_offset", !"todo"}
-!35 = !{!"load_rows", !"todo"}
-!36 = !{!"store_rows", !"todo"}
-!37 = !{!"load_columns", !"todo"}
-!38 = !{!"store_columns", !"todo"}
-!39 = !{!"mma", !"todo"}
-!40 = !{!"scale", !"todo"}
-!41 = !{!"store_c", !"todo"}
-!42 = !{!"store_partials", !"todo"}
-!43 = !{!"reduce", !"todo"}
+!wavesmith.region = !{!35, !36, !37, !38, !39, !40, !41, !42, !43, !44, !45}
+!35 = !{!"tile_order", !"Returns which tile of C workgroup number group makes, as (row of tiles, column of tiles). Must be a bijection: each of the tiles_m * tiles_n tiles exactly once for group = 0 .. tiles_m * tiles_n - 1, whatever these counts (1 included). Workgroups start in order of their number and go to the 8 XCDs in turn (number modulo 8); each XCD has an L2 of its own, so neighbours in time on one XCD should share rows of A or columns of B. Parameters order and group_m ask for a walk. Uniform; no memory, no barrier."}
+!36 = !{!"lds_offset", !"Returns where in a tile the 16 bytes (row, k .. k+15) lie, k a multiple of 16 below tile_k, row below tile_m or tile_n: a byte offset from the tile's start. One-to-one, and every chunk within tile rows * (tile_k + lds_pad) bytes. Aligned to 16, or to 8 when lds_pad is 8. Called by all that write or read a tile, so any permutation is right; a good one spreads over the 32 banks of 4 bytes what one LDS instruction touches: ds_read_b64 16 consecutive lanes (rows r .. r+15, equal k), ds_read_b128 8 lanes in groups 0-3 and 20-23, 4-7 and 16-19, ... (rows 0-3 and 4-7 at neighbouring k), ds_write_b128 8 consecutive lanes (kmajor: chunks of a row; mnmajor: rows 4 apart, equal k). No memory, no barrier."}
+!37 = !{!"load_rows", !"Layout kmajor. Starts loading this thread's part of a tile of A or B: rows origin .. origin+rows-1, bytes depth .. depth+tile_k-1, of an operand with extent rows of length bytes. Which part is agreed with store_rows: chunk i of thread t is number i * threads + t, threads = 64 * waves_m * waves_n, of the tile's rows * tile_k / 16 chunks of 16 bytes, numbered along the rows. The bytes go to registers[i] (private memory of 16 slots of 16 bytes). Rows from extent on must not be read: take any row inside instead. origin < extent; rows is tile_m or tile_n; all pointers 16-byte aligned, depth and length multiples of 32. Called before the barriers of its tile, with prefetch one or two tiles ahead; do not wait for the data here. No LDS, no barrier."}
+!38 = !{!"store_rows", !"Layout kmajor. Stores the chunks that load_rows left in registers to the tile in LDS, each at lds_offset(row, k), with the numbering of load_rows; every chunk of the tile exactly once. When rows * tile_k / 16 is not a multiple of the threads, some threads have one less. The caller has passed the barrier after which the tile may be overwritten, and will pass one before it is read. No barrier in here."}
+!39 = !{!"load_columns", !"Layout mnmajor: k is the slow index, so the tile's rows run along memory. Starts loading this thread's part of a tile: rows origin .. origin+rows-1 at depth .. depth+tile_k-1; element (row, k) is at k * length + row, length = extent. Agreed with store_columns: block i of thread t is number i * threads + t of the tile's blocks of 4 rows x 16 k, numbered along the rows; word e (4 rows at k + e) of block i goes to word i * 16 + e of registers (private memory of 64 words). Rows from extent on must not be read: take the operand's last 4 instead. Pointers 16-byte aligned; origin, extent and length multiples of 16. Do not wait for the data here. No LDS, no barrier."}
+!40 = !{!"store_columns", !"Layout mnmajor. Transposes the blocks that load_columns left in registers and stores them to the tile in LDS: for each of a block's 4 rows its 16 bytes along k at lds_offset(row, k); every chunk of the tile exactly once. When the number of blocks is not a multiple of the threads, some threads have one less. Barriers as for store_rows; none in here."}
+!41 = !{!"mma", !"Adds to partial this wave's part of A tile times B tile: rows row_a .. row_a + tile_m/waves_m - 1 of tile a, rows row_b .. row_b + tile_n/waves_n - 1 of tile b (columns of C), all tile_k of k. Tiles are read at lds_offset(row, k), 16 bytes of fp8 each. partial (private memory) holds the blocks of mfma x mfma elements of C, block (i, j) at index i * count_n + j in the matrix instruction's own layout: with 16x16x32 4 floats, row 4 * (lane / 16) + e, column lane % 16; with 32x32x16 16 floats, row 8 * (e / 4) + 4 * (lane / 32) + e % 4, column lane % 32. Operands of one instruction: lane l holds row l % mfma, 8 bytes of k; any assignment of k to lanes and instructions is right if A's and B's agree and each k is used once. All 64 lanes call it together between two barriers; lane = 0 .. 63, rows uniform. No barrier in here."}
+!42 = !{!"scale", !"End of a scale block of 128 in k: running += partial * (scale of A's row * scale of B's column block), element by element in fp32; both in the layout that mma describes. Row r of the wave's part has its scale at a_scales[row + r], column s at b_scales[(column + s) / 128] (one or two blocks in a tile; blocks of mfma columns never straddle two). Both are in LDS, 16-byte aligned a_scales, valid until the next barrier. partial need not be cleared. All lanes; no barrier in here."}
+!43 = !{!"store_c", !"Rounds running (layout of mma) to bf16, nearest even, and stores it: element (r, s) of the wave's part is C[row + r][column + s], C is [m][n], 2 bytes each, 16-byte aligned. Rows from m and columns from n on must not be written; m, n, row and column are multiples of 16. Every other element of the wave's part must be. Parameter nontemporal asks for streaming stores. All lanes; only with split_k = 1."}
+!44 = !{!"store_partials", !"With split_k > 1: stores running (layout of mma) as fp32 to this slice of the workspace, [m][n], 16-byte aligned, with the masks of store_c. Slices without work store their zeros too."}
+!45 = !{!"reduce", !"With split_k > 1, in a kernel of its own: for 4 elements from element on (a multiple of 4 below count = m * n), adds the split_k slices of the workspace (slice z at workspace + z * count floats) in an order that depends on nothing else, rounds to bf16, nearest even, and stores them to c. All pointers 16-byte aligned."}
 
-!wavesmith.variant = !{!44, !45, !46, !47, !48, !49, !50, !51, !52}
-!44 = !{!"tile_order", !"tile_order_snake", !"todo"}
-!45 = !{!"tile_order", !"tile_order_columns", !"todo"}
-!46 = !{!"mma", !"mma_priority", !"todo"}
-!47 = !{!"mma", !"mma_stationary", !"todo"}
-!48 = !{!"scale", !"scale_elements", !"todo"}
-!49 = !{!"scale", !"scale_twice", !"todo"}
-!50 = !{!"store_c", !"store_c_integer", !"todo"}
-!51 = !{!"store_c", !"store_c_pairs", !"todo"}
-!52 = !{!"reduce", !"reduce_pairs", !"todo"}
+!wavesmith.variant = !{!46, !47, !48, !49, !50, !51, !52, !53, !54}
+!46 = !{!"tile_order", !"tile_order_snake", !"every other band backwards: the turn shares columns of B"}
+!47 = !{!"tile_order", !"tile_order_columns", !"bands of group_m tile columns, walked along m: for large m and small n"}
+!48 = !{!"mma", !"mma_priority", !"raises the wave's priority while it feeds the matrix unit"}
+!49 = !{!"mma", !"mma_stationary", !"keeps B's fragments and reads A's block by block: fewer registers"}
+!50 = !{!"scale", !"scale_elements", !"single fused multiply-adds instead of packed ones"}
+!51 = !{!"scale", !"scale_twice", !"B's scale onto the partial sums, then A's: no products of scales to hold"}
+!52 = !{!"store_c", !"store_c_integer", !"rounding by integer addition, without the care for NaN"}
+!53 = !{!"store_c", !"store_c_pairs", !"neighbouring lanes swap halves: half as many stores, of 4 bytes"}
+!54 = !{!"reduce", !"reduce_pairs", !"even and odd slices apart: half as long a chain of additions"}
 
-!53 = !{i32 1}
+!55 = !{i32 1}
