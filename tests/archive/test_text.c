@@ -70,7 +70,7 @@ static char *read_text(ws_arena *arena, const char *path) {
   char *data;
   size_t size;
   MUST(ws_file_read(arena, path, &data, &size, diag));
-  return data;
+  return ws_arena_strdup(arena, data);
 }
 
 static void write_text(const char *path, const char *text) {
