@@ -10,9 +10,6 @@
 #include "job.h"
 
 #include <cjson/cJSON.h>
-#include <dirent.h>
-#include <llvm-c/ErrorHandling.h>
-#include <llvm-c/Support.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -31,12 +28,6 @@ typedef struct server {
 
 /* ---- in the child
  * ------------------------------------------------------------- */
-
-static void on_fatal_error(const char *reason) {
-  fprintf(stderr, "LLVM ERROR: %s\n", reason);
-  fflush(NULL);
-  _exit(70); /* EX_SOFTWARE; the parent reads the line above */
-}
 
 static void send_json(int socket, cJSON *owned_json, const void *blob,
                       size_t size) {
@@ -230,59 +221,4 @@ void ws_server_run(int socket, const char *temp_folder) {
     open = serve_next(&s, arena);
     ws_arena_destroy(arena);
   }
-}
-
-static int count_threads(void) {
-  int count = 0;
-  DIR *folder = opendir("/proc/self/task");
-  for (struct dirent *entry; folder && (entry = readdir(folder));)
-    count += entry->d_name[0] != '.';
-  if (folder)
-    closedir(folder);
-  return count;
-}
-
-/* Dead store elimination walks a window of memory accesses per store and takes
- * half of O3 on unrolled tile stores (128x128x128: 16 of 31 ms; with these
- * limits 2 ms, and the same IR after it; LLVM 21.1.8). Options may be parsed
- * once per process, and comgr resets them: after the warm-up, before any fork.
- */
-static void limit_store_walks(void) {
-  static const char *const options[] = {"wavesmith-compiler",
-                                        "-dse-memoryssa-walklimit=10",
-                                        "-dse-memoryssa-scanlimit=20"};
-  LLVMParseCommandLineOptions(3, options, "");
-}
-
-ws_status ws_server_warm_up(ws_diag *diag) {
-  static const char kernel[] =
-      "target triple = \"amdgcn-amd-amdhsa\"\n"
-      "define amdgpu_kernel void @warm(ptr addrspace(1) %p) {\n"
-      "  store i32 1, ptr addrspace(1) %p\n"
-      "  ret void\n"
-      "}\n";
-  const ws_build_request request = {.template_file = "warm.ll",
-                                    .template_text = kernel,
-                                    .template_size = sizeof kernel - 1,
-                                    .target = "gfx942",
-                                    .stages = WS_STAGE_RAW};
-  ws_build_result result;
-  ws_arena *arena = ws_arena_create();
-  ws_comgr_prepare();
-  ws_pass_initialize();
-  LLVMInstallFatalErrorHandler(on_fatal_error);
-  ws_pass_build(&request, arena, &result);
-  ws_status status = WS_OK;
-  if (result.verdict != WS_VERDICT_OK)
-    status = ws_fail(diag, WS_ENVIRONMENT, NULL, 0,
-                     "LLVM and comgr cannot compile for gfx942 (%s); see "
-                     "`wavesmith doctor`",
-                     result.reason);
-  else if (count_threads() > 1)
-    status = ws_fail(diag, WS_ENVIRONMENT, NULL, 0,
-                     "LLVM or comgr started threads of its own; forking from "
-                     "here would hang");
-  ws_arena_destroy(arena);
-  limit_store_walks();
-  return status;
 }
