@@ -21,9 +21,9 @@
 static const struct check {
   const char *id, *cure;
 } checks[WS_CHECK_COUNT] = {
-#define WS_CHECK(name, id, cure) {id, cure},
+#define X(name, id, cure) {id, cure},
 #include "checks.def"
-#undef WS_CHECK
+#undef X
 };
 
 static const char *name_of(LLVMValueRef value) {

@@ -8,9 +8,9 @@
 #include "pass.h"
 
 typedef enum ws_check_id {
-#define WS_CHECK(name, id, cure) WS_CHECK_##name,
+#define X(name, id, cure) WS_CHECK_##name,
 #include "checks.def"
-#undef WS_CHECK
+#undef X
   WS_CHECK_COUNT
 } ws_check_id;
 

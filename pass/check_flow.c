@@ -274,7 +274,8 @@ static bool control_effect(flow *f, int block, LLVMValueRef branch) {
 static bool branch_effect(flow *f, int number) {
   LLVMValueRef branch = f->values[number];
   int block = f->block_of[number];
-  if (!(f->flags[number] & DIVERGENT) || f->cfg->successor_count[block] < 2)
+  if (!LLVMIsATerminatorInst(branch) || !(f->flags[number] & DIVERGENT) ||
+      f->cfg->successor_count[block] < 2)
     return false;
   return control_effect(f, block, branch);
 }
@@ -348,10 +349,19 @@ static void report_loaded_pointer(const flow *f, int number) {
            "a pointer read from memory that holds other data");
 }
 
+/* Blocks are numbered breadth first, so a loop has an edge to a number that is
+ * not higher. */
+static bool closes_loop(const ws_cfg *cfg, int block) {
+  for (int i = 0; i < cfg->successor_count[block]; i++)
+    if (cfg->successors[block][i] <= block)
+      return true;
+  return false;
+}
+
 /* Whether every block leads to a return; else a finding. */
 static bool all_return(const flow *f) {
   for (int b = 0; b < f->cfg->count; b++)
-    if (f->cfg->postdominator[b] < 0) {
+    if (f->cfg->postdominator[b] < 0 && closes_loop(f->cfg, b)) {
       REPORT(f->checker, WS_CHECK_ENDLESS_LOOP,
              LLVMGetBasicBlockTerminator(f->cfg->blocks[b]),
              "no path from here leads to the kernel's return");
