@@ -149,12 +149,12 @@ static double total(double once, double block, const ws__spread *spread) {
   return (once + spread->blocks * block) * spread->work_scale;
 }
 
+/* A wave issues in order: its vector instructions stand before and after its
+ * matrix instructions, and only other waves fill their shadow. */
 static void add_chain(const ws__work *work, double times, double hidden_clocks,
                       double waves, batch *to) {
   double mfma = work->mfma_clocks / waves;
   double issue = work->issue_clocks / waves;
-  double shadow =
-      ws__model.shadow_use * fmin(issue, ws__model.shadow_share * mfma);
   double reads = work->lds_clocks - work->lds_write_clocks;
   double exposed = fmax(0, ws__model.load_latency - hidden_clocks);
   double lds_latency = work->lds_clocks > 0 ? ws__model.lds_latency : 0;
@@ -165,7 +165,7 @@ static void add_chain(const ws__work *work, double times, double hidden_clocks,
   double beside = two_buffers ? work->lds_clocks : reads;
   double apart = two_buffers ? 0 : work->lds_write_clocks;
   to->waits += times * waits;
-  to->chain += times * (fmax(mfma + issue - shadow, beside) + apart + waits);
+  to->chain += times * (fmax(mfma + issue, beside) + apart + waits);
 }
 
 static batch batch_of(const ws__launch_work *work, const ws__spread *spread,

@@ -30,8 +30,6 @@ const ws__model_constants ws__model = {
     .mfma_16x16x32_clocks = 16, /* timing 4 [CALC, LLVM] */
     .mfma_32x32x16_clocks = 32, /* timing 4 [CALC, LLVM] */
     .mfma_other_clocks = 32,    /* timing 4: as the 8-pass ones */
-    .shadow_share = 0.75, /* timing 4 [CALC]: 12 of 16 clocks co-execute */
-    .shadow_use = 0.5,    /* assumed: half of what could be hidden is */
 
     .lds_port_bytes = 64,          /* timing 6 [RPC]: per clock and direction */
     .lds_ports = 2,                /* timing 6 [RPC]: one per pair of SIMDs */

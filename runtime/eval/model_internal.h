@@ -17,7 +17,6 @@ typedef struct ws__model_constants {
   /* issue */
   double issue_clocks, trans_clocks;
   double mfma_16x16x32_clocks, mfma_32x32x16_clocks, mfma_other_clocks;
-  double shadow_share, shadow_use;
   /* LDS */
   double lds_port_bytes, lds_ports, lds_write_address_clocks, lds_latency;
   double barrier_clocks;
