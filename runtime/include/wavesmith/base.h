@@ -107,10 +107,12 @@ typedef struct ws_process {
   int socket; /* our end of a stream socketpair; the child's is its fd 3 */
 } ws_process;
 /* Starts argv[0] (a path); stdin is /dev/null, stdout goes to stderr, no other
- * descriptor is inherited. The child gets SIGKILL when its parent dies. */
+ * descriptor is inherited. The child leads its own process group (Ctrl-C does
+ * not reach it) and gets SIGKILL when the thread that started it dies. */
 ws_status ws_process_start(const char *const *argv, ws_process *out_process,
                            ws_diag *diag) WS_MUST_CHECK;
-/* Closes the socket, kills and reaps. Safe on a zeroed struct. */
+/* Closes the socket, kills the child's process group, reaps the child. Safe on
+ * a zeroed struct. */
 void ws_process_stop(ws_process *process);
 
 /* ---- messages over a stream socket ----------------------------------------

@@ -65,7 +65,10 @@ bool ws_expr_is_constant(const ws_expr *expr, int64_t *out_value);
 
 /* Prints a C99 expression over `long long` variables named as in the
  * expression; ceildiv, min and max become calls of ws_ceildiv, ws_min, ws_max,
- * which the emitted file defines. Fully parenthesised. */
+ * which the emitted file defines. Fully parenthesised; draws no warning from
+ * gcc and clang with -std=c99 -Wall -Wextra -pedantic. For values for which
+ * ws_expr_eval fails the text means nothing (it may divide by zero or
+ * overflow): whoever emits it keeps such values away. */
 void ws_expr_print_c(const ws_expr *expr, ws_strbuf *out);
 
 #ifdef __cplusplus
