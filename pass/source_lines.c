@@ -107,6 +107,15 @@ static bool starts_instruction(const cursor *c) {
   return ahead.at < ahead.end && *ahead.at == '=';
 }
 
+/* Characters that a scan of a body must look at one by one. */
+static bool is_plain(char c) {
+  static const bool special[256] = {
+      ['\n'] = true, [' '] = true, ['\t'] = true, ['\r'] = true,
+      ['"'] = true,  [';'] = true, ['('] = true,  [')'] = true,
+      ['['] = true,  [']'] = true, ['{'] = true,  ['}'] = true};
+  return !special[(unsigned char)c];
+}
+
 /* From behind the '{' to behind the '}'. Writes at most one entry per line. */
 static int scan_body(cursor *c, int *lines) {
   int count = 0, depth = 0, last_line = 0;
@@ -125,13 +134,17 @@ static int scan_body(cursor *c, int *lines) {
       if (starts_instruction(c) && c->line != last_line)
         last_line = lines[count++] = c->line;
     }
+    while (c->at < c->end && is_plain(*c->at))
+      last = *c->at++;
+    if (c->at == c->end || isspace((unsigned char)*c->at) || *c->at == ';')
+      continue;
     last = *c->at;
     if (last == '}' && depth == 0) {
       step(c);
       break;
     }
-    depth += strchr("([{", last) != NULL;
-    depth -= strchr(")]}", last) != NULL;
+    depth += last == '(' || last == '[' || last == '{';
+    depth -= last == ')' || last == ']' || last == '}';
     step_over(c);
   }
   return count;
