@@ -27,8 +27,8 @@
 ;
 ; The text mutants of tests/sanitizer rest on these lines, each marked by the
 ; comment in quotes: "barrier: previous tile is read", "barrier: tile is in
-; LDS", "accumulator zeroing", "global load mask", "global store mask", "LDS
-; store offset", "16-byte global load", "16-byte LDS store", "16-byte LDS read",
+; LDS", "accumulator zeroing", "global load mask", "global store mask: rows" and
+; "columns", "LDS store offset", "16-byte global load", "16-byte LDS store", "16-byte LDS read",
 ; "matrix instruction", and the wavesmith.lds expression "bytes of LDS".
 
 target datalayout = "e-p:64:64-p1:64:64-p2:32:32-p3:32:32-p4:64:64-p5:32:32-p6:32:32-p7:160:256:256:32-p8:128:128:128:48-p9:192:256:256:32-i64:64-v16:16-v24:32-v32:32-v48:64-v96:128-v192:256-v256:256-v512:512-v1024:1024-v2048:2048-n32:64-S32-A5-G1-ni:7:8:9"
@@ -1091,11 +1091,19 @@ entry:
   %count_n = udiv i32 %count_n.0, %mfma
   %quads.0 = mul i32 %mfma, %mfma
   %quads = udiv i32 %quads.0, 256
-  %lane.row.0 = udiv i32 %lane, %mfma
-  %lane.row = mul i32 %lane.row.0, 4
   %lane.column = urem i32 %lane, %mfma
+  %lane.half = and i32 %lane.column, 16
   %stream = icmp eq i32 %nontemporal, 1
+  %first.row.0 = udiv i32 %lane, %mfma
+  %first.row.1 = mul i32 %first.row.0, 4
+  %first.row = add i32 %row, %first.row.1
+  %first.column = add i32 %column, %lane.column
   %n64 = zext i32 %n to i64
+  %first.row64 = zext i32 %first.row to i64
+  %first.column64 = zext i32 %first.column to i64
+  %first.line = mul i64 %first.row64, %n64
+  %first = add i64 %first.line, %first.column64
+  %corner = getelementptr bfloat, ptr addrspace(1) %c, i64 %first
   store i32 0, ptr addrspace(5) %i.slot
   br label %i.head
 i.head:
@@ -1110,6 +1118,18 @@ g.head:
   %g.more = icmp ult i32 %g, %quads
   br i1 %g.more, label %g.body, label %g.exit
 g.body:
+  %block.row.0 = mul i32 %i, %mfma
+  %block.row.1 = add i32 %row, %block.row.0
+  %block.row.2 = udiv i32 %g, 2
+  %block.row.3 = mul i32 %block.row.2, 16
+  %block.row = add i32 %block.row.1, %block.row.3
+  %lines = icmp ult i32 %block.row, %m
+  br i1 %lines, label %lines.then, label %lines.end ; global store mask: rows
+lines.then:
+  %down.0 = mul i32 %i, %mfma
+  %down.1 = mul i32 %g, 8
+  %down.2 = add i32 %down.0, %down.1
+  %down = mul i32 %down.2, %n
   store i32 0, ptr addrspace(5) %j.slot
   br label %j.head
 j.head:
@@ -1117,27 +1137,19 @@ j.head:
   %j.more = icmp ult i32 %j, %count_n
   br i1 %j.more, label %j.body, label %j.exit
 j.body:
+  %block.column.0 = mul i32 %j, %mfma
+  %block.column.1 = add i32 %column, %block.column.0
+  %block.column = add i32 %block.column.1, %lane.half
+  %write = icmp ult i32 %block.column, %n
+  br i1 %write, label %write.then, label %write.end ; global store mask: columns
+write.then:
   %quad.0 = mul i32 %i, %count_n
   %quad.1 = add i32 %quad.0, %j
   %quad.2 = mul i32 %quad.1, %quads
   %quad = add i32 %quad.2, %g
-        %sum.at = getelementptr <4 x float>, ptr addrspace(5) %running, i32 %quad
-        %sum = load <4 x float>, ptr addrspace(5) %sum.at, align 16
-        %rounded = fptrunc <4 x float> %sum to <4 x bfloat>
-  %r.0 = mul i32 %i, %mfma
-  %r.1 = add i32 %row, %r.0
-  %r.2 = mul i32 %g, 8
-  %r.3 = add i32 %r.1, %r.2
-  %r = add i32 %r.3, %lane.row
-  %s.0 = mul i32 %j, %mfma
-  %s.1 = add i32 %column, %s.0
-  %s = add i32 %s.1, %lane.column
-  %inside.0 = icmp ult i32 %r, %m
-  %inside.1 = icmp ult i32 %s, %n
-  %inside = and i1 %inside.0, %inside.1 ; global store mask
-  br i1 %inside, label %write.then, label %write.end
-write.then:
-          %s64 = zext i32 %s to i64
+            %sum.at = getelementptr <4 x float>, ptr addrspace(5) %running, i32 %quad
+            %sum = load <4 x float>, ptr addrspace(5) %sum.at, align 16
+            %rounded = fptrunc <4 x float> %sum to <4 x bfloat>
   store i32 0, ptr addrspace(5) %e.slot
   br label %e.head
 e.head:
@@ -1145,18 +1157,19 @@ e.head:
   %e.more = icmp ult i32 %e, 4
   br i1 %e.more, label %e.body, label %e.exit
 e.body:
-  %line = add i32 %r, %e
-            %line64 = zext i32 %line to i64
-            %start = mul i64 %line64, %n64
-            %offset = add i64 %start, %s64
-            %at = getelementptr bfloat, ptr addrspace(1) %c, i64 %offset
-            %value = extractelement <4 x bfloat> %rounded, i32 %e
+  %line.0 = mul i32 %e, %n
+  %line = add i32 %down, %line.0
+              %line64 = zext i32 %line to i64
+  %across = mul i32 %j, %mfma
+              %line.at = getelementptr bfloat, ptr addrspace(1) %corner, i64 %line64
+              %at = getelementptr bfloat, ptr addrspace(1) %line.at, i32 %across
+              %value = extractelement <4 x bfloat> %rounded, i32 %e
   br i1 %stream, label %past.then, label %past.else
 past.then:
-              store bfloat %value, ptr addrspace(1) %at, align 2, !nontemporal !55
+                store bfloat %value, ptr addrspace(1) %at, align 2, !nontemporal !55
   br label %past.end
 past.else:
-              store bfloat %value, ptr addrspace(1) %at, align 2
+                store bfloat %value, ptr addrspace(1) %at, align 2
   br label %past.end
 past.end:
   %e.next = add i32 %e, 1
@@ -1169,6 +1182,8 @@ write.end:
   store i32 %j.next, ptr addrspace(5) %j.slot
   br label %j.head, !llvm.loop !1
 j.exit:
+  br label %lines.end
+lines.end:
   %g.next = add i32 %g, 1
   store i32 %g.next, ptr addrspace(5) %g.slot
   br label %g.head, !llvm.loop !1
@@ -1200,11 +1215,19 @@ entry:
   %count_n = udiv i32 %count_n.0, %mfma
   %quads.0 = mul i32 %mfma, %mfma
   %quads = udiv i32 %quads.0, 256
-  %lane.row.0 = udiv i32 %lane, %mfma
-  %lane.row = mul i32 %lane.row.0, 4
   %lane.column = urem i32 %lane, %mfma
+  %lane.half = and i32 %lane.column, 16
   %stream = icmp eq i32 %nontemporal, 1
+  %first.row.0 = udiv i32 %lane, %mfma
+  %first.row.1 = mul i32 %first.row.0, 4
+  %first.row = add i32 %row, %first.row.1
+  %first.column = add i32 %column, %lane.column
   %n64 = zext i32 %n to i64
+  %first.row64 = zext i32 %first.row to i64
+  %first.column64 = zext i32 %first.column to i64
+  %first.line = mul i64 %first.row64, %n64
+  %first = add i64 %first.line, %first.column64
+  %corner = getelementptr i16, ptr addrspace(1) %c, i64 %first
   store i32 0, ptr addrspace(5) %i.slot
   br label %i.head
 i.head:
@@ -1219,6 +1242,18 @@ g.head:
   %g.more = icmp ult i32 %g, %quads
   br i1 %g.more, label %g.body, label %g.exit
 g.body:
+  %block.row.0 = mul i32 %i, %mfma
+  %block.row.1 = add i32 %row, %block.row.0
+  %block.row.2 = udiv i32 %g, 2
+  %block.row.3 = mul i32 %block.row.2, 16
+  %block.row = add i32 %block.row.1, %block.row.3
+  %lines = icmp ult i32 %block.row, %m
+  br i1 %lines, label %lines.then, label %lines.end
+lines.then:
+  %down.0 = mul i32 %i, %mfma
+  %down.1 = mul i32 %g, 8
+  %down.2 = add i32 %down.0, %down.1
+  %down = mul i32 %down.2, %n
   store i32 0, ptr addrspace(5) %j.slot
   br label %j.head
 j.head:
@@ -1226,20 +1261,12 @@ j.head:
   %j.more = icmp ult i32 %j, %count_n
   br i1 %j.more, label %j.body, label %j.exit
 j.body:
-  %r.0 = mul i32 %i, %mfma
-  %r.1 = add i32 %row, %r.0
-  %r.2 = mul i32 %g, 8
-  %r.3 = add i32 %r.1, %r.2
-  %r = add i32 %r.3, %lane.row
-  %s.0 = mul i32 %j, %mfma
-  %s.1 = add i32 %column, %s.0
-  %s = add i32 %s.1, %lane.column
-  %inside.0 = icmp ult i32 %r, %m
-  %inside.1 = icmp ult i32 %s, %n
-  %inside = and i1 %inside.0, %inside.1
-  br i1 %inside, label %write.then, label %write.end
+  %block.column.0 = mul i32 %j, %mfma
+  %block.column.1 = add i32 %column, %block.column.0
+  %block.column = add i32 %block.column.1, %lane.half
+  %write = icmp ult i32 %block.column, %n
+  br i1 %write, label %write.then, label %write.end
 write.then:
-          %s64 = zext i32 %s to i64
   store i32 0, ptr addrspace(5) %e.slot
   br label %e.head
 e.head:
@@ -1253,25 +1280,26 @@ e.body:
   %number.3 = add i32 %number.2, %g
   %number.4 = mul i32 %number.3, 4
   %number = add i32 %number.4, %e
-            %bits.at = getelementptr i32, ptr addrspace(5) %running, i32 %number
-            %bits = load i32, ptr addrspace(5) %bits.at, align 4
+              %bits.at = getelementptr i32, ptr addrspace(5) %running, i32 %number
+              %bits = load i32, ptr addrspace(5) %bits.at, align 4
   %rounded.0 = add i32 %bits, 32767
   %rounded.1 = lshr i32 %bits, 16
   %rounded.2 = and i32 %rounded.1, 1
   %rounded.3 = add i32 %rounded.0, %rounded.2
   %rounded = lshr i32 %rounded.3, 16
-            %value = trunc i32 %rounded to i16
-  %line = add i32 %r, %e
-            %line64 = zext i32 %line to i64
-            %start = mul i64 %line64, %n64
-            %offset = add i64 %start, %s64
-            %at = getelementptr i16, ptr addrspace(1) %c, i64 %offset
+              %value = trunc i32 %rounded to i16
+  %line.0 = mul i32 %e, %n
+  %line = add i32 %down, %line.0
+              %line64 = zext i32 %line to i64
+  %across = mul i32 %j, %mfma
+              %line.at = getelementptr i16, ptr addrspace(1) %corner, i64 %line64
+              %at = getelementptr i16, ptr addrspace(1) %line.at, i32 %across
   br i1 %stream, label %past.then, label %past.else
 past.then:
-              store i16 %value, ptr addrspace(1) %at, align 2, !nontemporal !55
+                store i16 %value, ptr addrspace(1) %at, align 2, !nontemporal !55
   br label %past.end
 past.else:
-              store i16 %value, ptr addrspace(1) %at, align 2
+                store i16 %value, ptr addrspace(1) %at, align 2
   br label %past.end
 past.end:
   %e.next = add i32 %e, 1
@@ -1284,6 +1312,8 @@ write.end:
   store i32 %j.next, ptr addrspace(5) %j.slot
   br label %j.head, !llvm.loop !1
 j.exit:
+  br label %lines.end
+lines.end:
   %g.next = add i32 %g, 1
   store i32 %g.next, ptr addrspace(5) %g.slot
   br label %g.head, !llvm.loop !1
@@ -1297,6 +1327,7 @@ i.exit:
 
 ; Lanes of neighbouring columns swap halves, so that each stores two columns of
 ; two rows in words: the even lane rows 0 and 2 of the four, the odd one 1 and 3.
+; Partners are both inside or both outside, as n is even.
 define internal void @store_c_pairs(ptr addrspace(5) %running, ptr addrspace(1) %c, i32 %row, i32 %column, i32 %m, i32 %n, i32 %lane) #1 {
 entry:
   %i.slot = alloca i32, addrspace(5)
@@ -1314,14 +1345,23 @@ entry:
   %count_n = udiv i32 %count_n.0, %mfma
   %quads.0 = mul i32 %mfma, %mfma
   %quads = udiv i32 %quads.0, 256
+  %lane.column = urem i32 %lane, %mfma
+  %lane.half = and i32 %lane.column, 16
+  %stream = icmp eq i32 %nontemporal, 1
   %parity = and i32 %lane, 1
   %is.odd = icmp eq i32 %parity, 1
-  %lane.row.0 = udiv i32 %lane, %mfma
-  %lane.row = mul i32 %lane.row.0, 4
-  %lane.column.0 = urem i32 %lane, %mfma
-  %lane.column = sub i32 %lane.column.0, %parity
-  %stream = icmp eq i32 %nontemporal, 1
+  %first.row.0 = udiv i32 %lane, %mfma
+  %first.row.1 = mul i32 %first.row.0, 4
+  %first.row.2 = add i32 %row, %first.row.1
+  %first.row = add i32 %first.row.2, %parity
+  %first.column.0 = add i32 %column, %lane.column
+  %first.column = sub i32 %first.column.0, %parity
   %n64 = zext i32 %n to i64
+  %first.row64 = zext i32 %first.row to i64
+  %first.column64 = zext i32 %first.column to i64
+  %first.line = mul i64 %first.row64, %n64
+  %first = add i64 %first.line, %first.column64
+  %corner = getelementptr bfloat, ptr addrspace(1) %c, i64 %first
   store i32 0, ptr addrspace(5) %i.slot
   br label %i.head
 i.head:
@@ -1336,6 +1376,18 @@ g.head:
   %g.more = icmp ult i32 %g, %quads
   br i1 %g.more, label %g.body, label %g.exit
 g.body:
+  %block.row.0 = mul i32 %i, %mfma
+  %block.row.1 = add i32 %row, %block.row.0
+  %block.row.2 = udiv i32 %g, 2
+  %block.row.3 = mul i32 %block.row.2, 16
+  %block.row = add i32 %block.row.1, %block.row.3
+  %lines = icmp ult i32 %block.row, %m
+  br i1 %lines, label %lines.then, label %lines.end
+lines.then:
+  %down.0 = mul i32 %i, %mfma
+  %down.1 = mul i32 %g, 8
+  %down.2 = add i32 %down.0, %down.1
+  %down = mul i32 %down.2, %n
   store i32 0, ptr addrspace(5) %j.slot
   br label %j.head
 j.head:
@@ -1347,50 +1399,43 @@ j.body:
   %quad.1 = add i32 %quad.0, %j
   %quad.2 = mul i32 %quad.1, %quads
   %quad = add i32 %quad.2, %g
-        %sum.at = getelementptr <4 x float>, ptr addrspace(5) %running, i32 %quad
-        %sum = load <4 x float>, ptr addrspace(5) %sum.at, align 16
-        %rounded = fptrunc <4 x float> %sum to <4 x bfloat>
-        %words = bitcast <4 x bfloat> %rounded to <2 x i32>
-        %rows.01 = extractelement <2 x i32> %words, i32 0
-        %rows.23 = extractelement <2 x i32> %words, i32 1
-        %rows.02 = call i32 @llvm.amdgcn.perm(i32 %rows.23, i32 %rows.01, i32 u0x05040100)
-        %rows.13 = call i32 @llvm.amdgcn.perm(i32 %rows.23, i32 %rows.01, i32 u0x07060302)
+          %sum.at = getelementptr <4 x float>, ptr addrspace(5) %running, i32 %quad
+          %sum = load <4 x float>, ptr addrspace(5) %sum.at, align 16
+          %rounded = fptrunc <4 x float> %sum to <4 x bfloat>
+          %words = bitcast <4 x bfloat> %rounded to <2 x i32>
+          %rows.01 = extractelement <2 x i32> %words, i32 0
+          %rows.23 = extractelement <2 x i32> %words, i32 1
+          %rows.02 = call i32 @llvm.amdgcn.perm(i32 %rows.23, i32 %rows.01, i32 u0x05040100)
+          %rows.13 = call i32 @llvm.amdgcn.perm(i32 %rows.23, i32 %rows.01, i32 u0x07060302)
   %kept = select i1 %is.odd, i32 %rows.13, i32 %rows.02
   %given = select i1 %is.odd, i32 %rows.02, i32 %rows.13
-        %taken = call i32 @llvm.amdgcn.update.dpp.i32(i32 poison, i32 %given, i32 177, i32 15, i32 15, i1 true)
+          %taken = call i32 @llvm.amdgcn.update.dpp.i32(i32 poison, i32 %given, i32 177, i32 15, i32 15, i1 true)
   %left = select i1 %is.odd, i32 %taken, i32 %kept
   %right = select i1 %is.odd, i32 %kept, i32 %taken
-  %r.0 = mul i32 %i, %mfma
-  %r.1 = add i32 %row, %r.0
-  %r.2 = mul i32 %g, 8
-  %r.3 = add i32 %r.1, %r.2
-  %r.4 = add i32 %r.3, %lane.row
-  %r = add i32 %r.4, %parity
-  %s.0 = mul i32 %j, %mfma
-  %s.1 = add i32 %column, %s.0
-  %s = add i32 %s.1, %lane.column
-  %inside.0 = icmp ult i32 %r, %m
-  %inside.1 = icmp ult i32 %s, %n
-  %inside = and i1 %inside.0, %inside.1
-  br i1 %inside, label %write.then, label %write.end
-write.then:
           %upper = call i32 @llvm.amdgcn.perm(i32 %right, i32 %left, i32 u0x05040100)
           %lower = call i32 @llvm.amdgcn.perm(i32 %right, i32 %left, i32 u0x07060302)
-          %r64 = zext i32 %r to i64
-          %s64 = zext i32 %s to i64
-          %start = mul i64 %r64, %n64
-          %offset = add i64 %start, %s64
-          %upper.at = getelementptr bfloat, ptr addrspace(1) %c, i64 %offset
-          %skip = mul i64 %n64, 2
-          %lower.at = getelementptr bfloat, ptr addrspace(1) %upper.at, i64 %skip
+  %block.column.0 = mul i32 %j, %mfma
+  %block.column.1 = add i32 %column, %block.column.0
+  %block.column = add i32 %block.column.1, %lane.half
+  %write = icmp ult i32 %block.column, %n
+  br i1 %write, label %write.then, label %write.end
+write.then:
+  %skip = mul i32 %n, 2
+            %down64 = zext i32 %down to i64
+            %skip64 = zext i32 %skip to i64
+  %across = mul i32 %j, %mfma
+            %upper.line = getelementptr bfloat, ptr addrspace(1) %corner, i64 %down64
+            %lower.line = getelementptr bfloat, ptr addrspace(1) %upper.line, i64 %skip64
+            %upper.at = getelementptr bfloat, ptr addrspace(1) %upper.line, i32 %across
+            %lower.at = getelementptr bfloat, ptr addrspace(1) %lower.line, i32 %across
   br i1 %stream, label %past.then, label %past.else
 past.then:
-            store i32 %upper, ptr addrspace(1) %upper.at, align 4, !nontemporal !55
-            store i32 %lower, ptr addrspace(1) %lower.at, align 4, !nontemporal !55
+              store i32 %upper, ptr addrspace(1) %upper.at, align 4, !nontemporal !55
+              store i32 %lower, ptr addrspace(1) %lower.at, align 4, !nontemporal !55
   br label %past.end
 past.else:
-            store i32 %upper, ptr addrspace(1) %upper.at, align 4
-            store i32 %lower, ptr addrspace(1) %lower.at, align 4
+              store i32 %upper, ptr addrspace(1) %upper.at, align 4
+              store i32 %lower, ptr addrspace(1) %lower.at, align 4
   br label %past.end
 past.end:
   br label %write.end
@@ -1399,6 +1444,8 @@ write.end:
   store i32 %j.next, ptr addrspace(5) %j.slot
   br label %j.head, !llvm.loop !1
 j.exit:
+  br label %lines.end
+lines.end:
   %g.next = add i32 %g, 1
   store i32 %g.next, ptr addrspace(5) %g.slot
   br label %g.head, !llvm.loop !1
@@ -1428,10 +1475,18 @@ entry:
   %count_n = udiv i32 %count_n.0, %mfma
   %quads.0 = mul i32 %mfma, %mfma
   %quads = udiv i32 %quads.0, 256
-  %lane.row.0 = udiv i32 %lane, %mfma
-  %lane.row = mul i32 %lane.row.0, 4
   %lane.column = urem i32 %lane, %mfma
+  %lane.half = and i32 %lane.column, 16
+  %first.row.0 = udiv i32 %lane, %mfma
+  %first.row.1 = mul i32 %first.row.0, 4
+  %first.row = add i32 %row, %first.row.1
+  %first.column = add i32 %column, %lane.column
   %n64 = zext i32 %n to i64
+  %first.row64 = zext i32 %first.row to i64
+  %first.column64 = zext i32 %first.column to i64
+  %first.line = mul i64 %first.row64, %n64
+  %first = add i64 %first.line, %first.column64
+  %corner = getelementptr float, ptr addrspace(1) %slice, i64 %first
   store i32 0, ptr addrspace(5) %i.slot
   br label %i.head
 i.head:
@@ -1446,6 +1501,18 @@ g.head:
   %g.more = icmp ult i32 %g, %quads
   br i1 %g.more, label %g.body, label %g.exit
 g.body:
+  %block.row.0 = mul i32 %i, %mfma
+  %block.row.1 = add i32 %row, %block.row.0
+  %block.row.2 = udiv i32 %g, 2
+  %block.row.3 = mul i32 %block.row.2, 16
+  %block.row = add i32 %block.row.1, %block.row.3
+  %lines = icmp ult i32 %block.row, %m
+  br i1 %lines, label %lines.then, label %lines.end
+lines.then:
+  %down.0 = mul i32 %i, %mfma
+  %down.1 = mul i32 %g, 8
+  %down.2 = add i32 %down.0, %down.1
+  %down = mul i32 %down.2, %n
   store i32 0, ptr addrspace(5) %j.slot
   br label %j.head
 j.head:
@@ -1453,20 +1520,12 @@ j.head:
   %j.more = icmp ult i32 %j, %count_n
   br i1 %j.more, label %j.body, label %j.exit
 j.body:
-  %r.0 = mul i32 %i, %mfma
-  %r.1 = add i32 %row, %r.0
-  %r.2 = mul i32 %g, 8
-  %r.3 = add i32 %r.1, %r.2
-  %r = add i32 %r.3, %lane.row
-  %s.0 = mul i32 %j, %mfma
-  %s.1 = add i32 %column, %s.0
-  %s = add i32 %s.1, %lane.column
-  %inside.0 = icmp ult i32 %r, %m
-  %inside.1 = icmp ult i32 %s, %n
-  %inside = and i1 %inside.0, %inside.1
-  br i1 %inside, label %write.then, label %write.end
+  %block.column.0 = mul i32 %j, %mfma
+  %block.column.1 = add i32 %column, %block.column.0
+  %block.column = add i32 %block.column.1, %lane.half
+  %write = icmp ult i32 %block.column, %n
+  br i1 %write, label %write.then, label %write.end
 write.then:
-          %s64 = zext i32 %s to i64
   store i32 0, ptr addrspace(5) %e.slot
   br label %e.head
 e.head:
@@ -1480,14 +1539,15 @@ e.body:
   %number.3 = add i32 %number.2, %g
   %number.4 = mul i32 %number.3, 4
   %number = add i32 %number.4, %e
-            %sum.at = getelementptr float, ptr addrspace(5) %running, i32 %number
-            %sum = load float, ptr addrspace(5) %sum.at, align 4
-  %line = add i32 %r, %e
-            %line64 = zext i32 %line to i64
-            %start = mul i64 %line64, %n64
-            %offset = add i64 %start, %s64
-            %at = getelementptr float, ptr addrspace(1) %slice, i64 %offset
-            store float %sum, ptr addrspace(1) %at, align 4
+              %sum.at = getelementptr float, ptr addrspace(5) %running, i32 %number
+              %sum = load float, ptr addrspace(5) %sum.at, align 4
+  %line.0 = mul i32 %e, %n
+  %line = add i32 %down, %line.0
+              %line64 = zext i32 %line to i64
+  %across = mul i32 %j, %mfma
+              %line.at = getelementptr float, ptr addrspace(1) %corner, i64 %line64
+              %at = getelementptr float, ptr addrspace(1) %line.at, i32 %across
+              store float %sum, ptr addrspace(1) %at, align 4
   %e.next = add i32 %e, 1
   store i32 %e.next, ptr addrspace(5) %e.slot
   br label %e.head, !llvm.loop !1
@@ -1498,6 +1558,8 @@ write.end:
   store i32 %j.next, ptr addrspace(5) %j.slot
   br label %j.head, !llvm.loop !1
 j.exit:
+  br label %lines.end
+lines.end:
   %g.next = add i32 %g, 1
   store i32 %g.next, ptr addrspace(5) %g.slot
   br label %g.head, !llvm.loop !1
