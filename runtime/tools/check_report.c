@@ -87,6 +87,9 @@ void check_report_print(const check_report *report) {
     printf("candidate  %s\n", report->candidate->id.hex);
     printf("           %s\n",
            ws_candidate_values_text(arena, report->candidate));
+    const char *variants = ws_candidate_variants_text(arena, report->candidate);
+    if (variants[0])
+      printf("           %s\n", variants);
   }
   if (!result->finding_count && result->reason[0])
     printf("reason     %s\n", result->reason);
