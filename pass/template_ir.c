@@ -20,6 +20,7 @@ typedef struct reader {
   const char *file;
   ws_arena *arena;
   ws_diag *diag;
+  const ws_problem *problem;
   ws_source_metadata *sources; /* NULL: no text, no lines */
   ws_record *records;
   int count;
@@ -79,25 +80,56 @@ static ws_status check_lds(reader *r, draft *d) {
   return WS_OK;
 }
 
-/* Blank-separated names of a kernel's arguments. */
-static ws_status append_arguments(reader *r, draft *d, LLVMValueRef kernel) {
-  ws_strbuf names;
-  ws_strbuf_init(&names);
-  unsigned count = LLVMCountParams(kernel);
-  ws_status status = WS_OK;
-  for (unsigned i = 0; i < count && status == WS_OK; i++) {
-    size_t size;
-    const char *name = LLVMGetValueName2(LLVMGetParam(kernel, i), &size);
-    if (!size)
-      status = FAULT(r, d,
-                     "kernel @%s: argument %u has no name; name it as "
-                     "the problem's argument table does",
-                     d->operands[0], i + 1);
-    ws_strbuf_printf(&names, "%s%s", i ? " " : "", name);
-  }
-  d->operands[d->count++] = ws_arena_strdup(r->arena, names.data);
-  ws_strbuf_deinit(&names);
+static ws_status unknown_argument(const reader *r, const draft *d,
+                                  const char *name) {
+  ws_strbuf known;
+  ws_strbuf_init(&known);
+  for (int i = 0; i < r->problem->arg_count; i++)
+    ws_strbuf_printf(&known, " %s", r->problem->args[i].name);
+  ws_status status = FAULT(
+      r, d, "kernel @%s: '%s' is no argument of %s; name its arguments from:%s",
+      d->operands[0], name, r->problem->name, known.data);
+  ws_strbuf_deinit(&known);
   return status;
+}
+
+/* An argument is one of the problem's, by name, and has its type. */
+static ws_status check_argument(const reader *r, const draft *d,
+                                LLVMValueRef argument, const char *name) {
+  int index = ws_problem_arg_index(r->problem, name);
+  if (index < 0)
+    return unknown_argument(r, d, name);
+  LLVMTypeRef type = LLVMTypeOf(argument);
+  bool is_pointer = LLVMGetTypeKind(type) == LLVMPointerTypeKind &&
+                    LLVMGetPointerAddressSpace(type) == WS_SPACE_GLOBAL;
+  bool is_i32 = LLVMGetTypeKind(type) == LLVMIntegerTypeKind &&
+                LLVMGetIntTypeWidth(type) == 32;
+  bool scalar = r->problem->args[index].role == WS_ARG_SCALAR;
+  if (scalar ? !is_i32 : !is_pointer)
+    return FAULT(r, d, "kernel @%s: argument '%s' must be %s", d->operands[0],
+                 name, scalar ? "i32" : "ptr addrspace(1)");
+  return WS_OK;
+}
+
+/* Blank-separated names of a kernel's arguments. */
+static ws_status append_arguments(const reader *r, draft *d,
+                                  LLVMValueRef kernel) {
+  const char *names = "";
+  unsigned count = LLVMCountParams(kernel);
+  for (unsigned i = 0; i < count; i++) {
+    size_t size;
+    LLVMValueRef argument = LLVMGetParam(kernel, i);
+    const char *name = LLVMGetValueName2(argument, &size);
+    if (!size)
+      return FAULT(r, d,
+                   "kernel @%s: argument %u has no name; name it as the "
+                   "problem's argument table does",
+                   d->operands[0], i + 1);
+    WS_TRY(check_argument(r, d, argument, name));
+    names = ws_arena_printf(r->arena, "%s%s%s", names, i ? " " : "", name);
+  }
+  d->operands[d->count++] = names;
+  return WS_OK;
 }
 
 static ws_status check_launch(reader *r, draft *d) {
@@ -256,6 +288,30 @@ bool ws__pass_is_template(LLVMModuleRef module) {
                                          WS_METADATA_PREFIX "template") > 0;
 }
 
+/* The problem that !wavesmith.template names: kernels' arguments are its. */
+static ws_status find_problem(reader *r) {
+  const char *list = WS_METADATA_PREFIX "template";
+  draft d = {.line = operand_line(r, list, strlen(list), 0)};
+  LLVMValueRef node;
+  if (LLVMGetNamedMetadataNumOperands(r->module, list) != 1)
+    return FAULT(r, &d, "a template has exactly one !%s node", list);
+  LLVMGetNamedMetadataOperands(r->module, list, &node);
+  WS_TRY(read_strings(r, find_kind("template", strlen("template")), node, &d));
+  r->problem = ws_problem_find(d.operands[2]);
+  if (r->problem)
+    return WS_OK;
+  ws_strbuf known;
+  ws_strbuf_init(&known);
+  int count;
+  const ws_problem *const *problems = ws_problems(&count);
+  for (int i = 0; i < count; i++)
+    ws_strbuf_printf(&known, " %s", problems[i]->name);
+  ws_status status = FAULT(r, &d, "problem '%s' is not known; there is:%s",
+                           d.operands[2], known.data);
+  ws_strbuf_deinit(&known);
+  return status;
+}
+
 ws_status ws_pass_read_records(LLVMModuleRef module, const char *text,
                                const char *file, ws_arena *arena,
                                ws_records *out_records, ws_diag *diag) {
@@ -269,6 +325,7 @@ ws_status ws_pass_read_records(LLVMModuleRef module, const char *text,
                    "the target triple is \"%s\"; write target triple = "
                    "\"amdgcn-amd-amdhsa\"",
                    LLVMGetTarget(module));
+  WS_TRY(find_problem(&r));
   for (LLVMNamedMDNodeRef n = LLVMGetFirstNamedMetadata(module); n;
        n = LLVMGetNextNamedMetadata(n)) {
     size_t size;
