@@ -54,6 +54,7 @@ typedef struct ws__launch_work {
   bool follows_k;        /* has a loop over k: total = once + blocks * block */
   ws__work once, block;  /* per workgroup; block: per 128 of k */
   double slices;         /* workgroups that share one tile's k */
+  double load_share;     /* of run 0's loads that one block has */
   double hidden_clocks;  /* of a load's latency, behind the wave's own MFMA */
   double run_workgroups; /* in run 0 */
   double run_m, run_n;

@@ -112,9 +112,11 @@ static void split_observed(const observed *two, const observed *one,
     block->lds_clocks = per_block(two->lds_clocks, one->lds_clocks, slices);
     block->lds_write_clocks =
         per_block(two->lds_write_clocks, one->lds_write_clocks, slices);
-    /* loads are of operands, and all operands run along k */
-    block->vmem_clocks = two->load_clocks * slices / 2;
-    block->load_lines = two->load_lines * slices / 2;
+    /* bytes and lines shrink at run 1's edge, operations do so less */
+    out->load_share = per_block(two->load_ops, one->load_ops, slices) /
+                      fmax(1, two->load_ops);
+    block->vmem_clocks = two->load_clocks * out->load_share;
+    block->load_lines = two->load_lines * out->load_share;
   }
   once->mfma_clocks = two->mfma_clocks - blocks * block->mfma_clocks;
   once->mfma_ops = two->mfma_ops - blocks * block->mfma_ops;
@@ -181,7 +183,7 @@ static void spread_mix(const ws_candidate *candidate, const observed *two,
   for (int i = 0; i < facts->loop_count; i++)
     worth += round_worth(&facts->loops[i], by_mfma);
   double share = by_mfma ? out->block.mfma_clocks
-                         : two->load_bytes / lanes * out->slices / 2;
+                         : two->load_bytes / lanes * out->load_share;
   double rounds = worth > 0 ? share / waves / worth : 0;
 
   add_mix(&facts->mix, 1, waves, &out->once);

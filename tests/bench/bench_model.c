@@ -27,6 +27,9 @@ typedef struct sweep {
   double measured[MAX_CONFIGS][MAX_SHAPES];
   double estimated[MAX_CONFIGS][MAX_SHAPES]; /* 0: not built */
   int config_count, shape_count;
+  int refused[WS_VERDICT_COUNT]; /* the first of each verdict is printed */
+  double estimate_ms;            /* for all estimates */
+  int estimates;
 } sweep;
 
 static ws_diag diag;
@@ -137,13 +140,19 @@ static void estimate_config(ws_compiler *compiler, const ws_template *tmpl,
       .limits = ws_limits_default};
   ws_build_result result;
   must(ws_compiler_build(compiler, arena, &request, &result, &diag));
+  if (result.verdict != WS_VERDICT_OK && s->refused[result.verdict]++ == 0)
+    printf("%s: %s: %s\n", request.assignments, ws_verdict_text(result.verdict),
+           result.reason);
+  double begin = ws_clock_ms();
   for (int i = 0; result.verdict == WS_VERDICT_OK && i < s->shape_count; i++) {
     ws_estimate estimate;
     must(ws_model_estimate(&ws_mi300x, ws_problem_find("fp8_gemm_blockscale"),
                            candidate, &result, &s->shapes[i], &estimate,
                            &diag));
     s->estimated[index][i] = estimate.us;
+    s->estimates++;
   }
+  s->estimate_ms += ws_clock_ms() - begin;
   ws_arena_destroy(arena);
 }
 
@@ -228,6 +237,12 @@ static agreement compare_shape(const sweep *s, int shape) {
 }
 
 static void print_agreement(const sweep *s) {
+  printf("%d configurations;", s->config_count);
+  for (int v = 0; v < WS_VERDICT_COUNT; v++)
+    if (s->refused[v])
+      printf(" %d %s;", s->refused[v], ws_verdict_text((ws_verdict)v));
+  printf(" the rest ok\n%.1f us per estimate\n",
+         1e3 * s->estimate_ms / fmax(1, s->estimates));
   double correlations[MAX_SHAPES], regrets[MAX_SHAPES], ratios[MAX_SHAPES];
   double log_regret = 0, worst = 0;
   for (int i = 0; i < s->shape_count; i++) {
