@@ -413,10 +413,11 @@ WS_TEST(only_innermost_loops_are_listed) {
 WS_TEST(a_block_out_of_line_belongs_to_its_loop) {
   const ws_kernel_facts *facts = facts_of_assembly(
       ".La${:uid}:\\0A" MFMA16 "s_cbranch_scc0 .Lrare${:uid}\\0A"
-      ".Lback${:uid}:\\0A" MFMA16 WAIT(0) "s_cbranch_scc1 .La${:uid}\\0A"
-      MFMA32 "s_branch .Lend${:uid}\\0A"
-      ".Lrare${:uid}:\\0A" LOAD MFMA32 "s_branch .Lback${:uid}\\0A"
-      ".Lend${:uid}:\\0A");
+      ".Lback${:uid}:\\0A" MFMA16 WAIT(0) "s_cbranch_scc1 .La${:uid}\\0A" MFMA32
+                                          "s_branch .Lend${:uid}\\0A"
+                                          ".Lrare${:uid}:\\0A" LOAD MFMA32
+                                          "s_branch .Lback${:uid}\\0A"
+                                          ".Lend${:uid}:\\0A");
   WS_CHECK_INT(facts->loop_count, 1);
   WS_CHECK_INT(facts->loops[0].mix.mfma_16x16x32, 2);
   WS_CHECK_INT(facts->loops[0].mix.mfma_32x32x16, 1);
