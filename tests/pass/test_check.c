@@ -578,6 +578,50 @@ WS_TEST(shipped_templates_pass) {
     }
 }
 
+/* The grammar's example is a template. */
+WS_TEST(readme_example_passes) {
+  ws_arena *arena = ws_arena_create();
+  char *page = read_source(arena, "ir-templates/README.md");
+  const char *begin = strstr(page, "```llvm\n");
+  WS_CHECK(begin);
+  begin += strlen("```llvm\n");
+  const char *end = strstr(begin, "```");
+  fixture f =
+      open_template(ws_arena_strndup(arena, begin, (size_t)(end - begin)));
+  WS_CHECK(ws_pass_splice(f.module, f.candidate, &f.findings));
+  WS_CHECK(ws_pass_check(f.module, f.candidate, "gfx942", &f.findings));
+  fixture_destroy(&f);
+  ws_arena_destroy(arena);
+}
+
+/* So are the bodies of docs/templates.md, in both languages. */
+WS_TEST(documented_bodies_pass) {
+  static const char *const languages[] = {"llvm", "c"};
+  ws_arena *arena = ws_arena_create();
+  char *page = read_source(arena, "docs/templates.md");
+  for (int i = 0; i < 2; i++) {
+    const char *fence = ws_arena_printf(arena, "```%s\n", languages[i]);
+    const char *begin = strstr(page, fence);
+    WS_CHECK(begin);
+    begin += strlen(fence);
+    const char *end = strstr(begin, "```");
+    fixture f = open_tiny();
+    set_body(&f, "combine", i ? "opencl" : "ir",
+             ws_arena_strndup(arena, begin, (size_t)(end - begin)));
+    bool spliced = ws_pass_splice(f.module, f.candidate, &f.findings);
+    if (!spliced && f.findings.count &&
+        strstr(f.findings.items[0].text, "headers are not installed"))
+      WS_SKIP("%s", f.findings.items[0].text);
+    if (!spliced ||
+        !ws_pass_check(f.module, f.candidate, "gfx942", &f.findings)) {
+      show_findings(&f);
+      WS_FAIL("the %s body of the page is refused", languages[i]);
+    }
+    fixture_destroy(&f);
+  }
+  ws_arena_destroy(arena);
+}
+
 /* ---- tables -------------------------------------------------------------- */
 
 WS_TEST(ids_are_documented) {
