@@ -375,10 +375,11 @@ static void compare(const ws_shape *shape, const void *const *buffers,
     const double got = bf16_decode(c[m_begin * shape->n + i]);
     const double bound = error_bound(shape, value[i], scale[i]);
     const double error = fabs(got - value[i]);
-    const double ratio = isfinite(got) ? error / bound : INFINITY;
+    const double known = error / bound; /* NaN when anything is */
+    const double ratio = isfinite(got) && !isnan(known) ? known : INFINITY;
     if (ratio > out->worst_ratio)
       out->worst_ratio = ratio;
-    if (ratio <= 1) /* false for NaN too */
+    if (ratio <= 1)
       continue;
     if (!out->wrong++) {
       out->first_m = m_begin + i / shape->n;

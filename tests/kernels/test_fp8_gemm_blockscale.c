@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * fp8_gemm_blockscale against values worked out by hand: a few fp8 bytes, one
+ * product at a time, scales by block, the tolerance's terms, the shape sets.
+ */
+#include "wavesmith/problem.h"
+#include "ws_test.h"
+
+enum { KMAJOR, MNMAJOR };
+enum { ONE = 0x40 }; /* e4m3fnuz: exponent field 8, bias 8 */
+
+static const ws_problem *gemm(void) {
+  const ws_problem *problem = ws_problem_find("fp8_gemm_blockscale");
+  WS_CHECK(problem);
+  return problem;
+}
+
+static int arg(const char *name) {
+  int index = ws_problem_arg_index(gemm(), name);
+  WS_CHECK(index >= 0);
+  return index;
+}
+
+/* Zeroed inputs and output of one shape; all scales are 1. */
+typedef struct operands {
+  ws_shape shape;
+  int layout;
+  uint8_t *a, *b;
+  float *as, *bs;
+  uint16_t *c;
+  const void *buffers[WS_PROBLEM_MAX_ARGS];
+  double *value, *scale;
+} operands;
+
+static void *zeroed(operands *o, const char *name) {
+  void *bytes =
+      calloc(1, (size_t)gemm()->arg_bytes(arg(name), &o->shape, o->layout) + 1);
+  WS_CHECK(bytes);
+  o->buffers[arg(name)] = bytes;
+  return bytes;
+}
+
+static operands make(int64_t m, int64_t n, int64_t k, int layout) {
+  operands o = {.shape = {m, n, k}, .layout = layout};
+  o.a = zeroed(&o, "a");
+  o.b = zeroed(&o, "b");
+  o.as = zeroed(&o, "as");
+  o.bs = zeroed(&o, "bs");
+  o.c = zeroed(&o, "c");
+  for (int64_t i = 0; i < m * (k / 128); i++)
+    o.as[i] = 1;
+  for (int64_t i = 0; i < (n + 127) / 128 * (k / 128); i++)
+    o.bs[i] = 1;
+  o.value = malloc((size_t)(m * n) * sizeof(double));
+  o.scale = malloc((size_t)(m * n) * sizeof(double));
+  WS_CHECK(o.value && o.scale);
+  return o;
+}
+
+static void drop(operands *o) {
+  free(o->a), free(o->b), free(o->as), free(o->bs), free(o->c);
+  free(o->value), free(o->scale);
+}
+
+static void refer(operands *o) {
+  gemm()->reference(&o->shape, o->layout, o->buffers, 0, o->shape.m, o->value,
+                    o->scale);
+}
+
+static void set_a(operands *o, int64_t row, int64_t k, uint8_t byte) {
+  o->a[o->layout == KMAJOR ? row * o->shape.k + k : k * o->shape.m + row] =
+      byte;
+}
+
+static void set_b(operands *o, int64_t row, int64_t k, uint8_t byte) {
+  o->b[o->layout == KMAJOR ? row * o->shape.k + k : k * o->shape.n + row] =
+      byte;
+}
+
+/* ---- reference --------------------------------------------------------------
+ */
+
+WS_TEST(bytes_decode_as_fnuz) {
+  /* (1 + f/8) 2^(e-8), subnormals f 2^-10 */
+  static const struct {
+    uint8_t byte;
+    double value;
+  } known[] = {{0x00, 0},        {0x01, 0.0009765625}, {0x07, 0.0068359375},
+               {0x08, 0x1p-7},   {0x0f, 0x1.ep-7},     {0x38, 0.5},
+               {0x40, 1},        {0x41, 1.125},        {0x47, 1.875},
+               {0x48, 2},        {0x78, 128},          {0x7f, 240},
+               {0x81, -0x1p-10}, {0xc0, -1},           {0xff, -240}};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    operands o = make(16, 16, 128, KMAJOR);
+    set_a(&o, 2, 77, known[i].byte);
+    set_b(&o, 5, 77, ONE);
+    refer(&o);
+    WS_CHECK_NEAR(o.value[2 * 16 + 5], known[i].value, 0);
+    WS_CHECK_NEAR(o.scale[2 * 16 + 5], fabs(known[i].value), 0);
+    drop(&o);
+  }
+  operands o = make(16, 16, 128, KMAJOR);
+  set_a(&o, 2, 77, 0x80);
+  refer(&o);
+  WS_CHECK(isnan(o.value[2 * 16]));
+  drop(&o);
+}
+
+WS_TEST(one_product_lands_at_its_row_and_column) {
+  for (int layout = KMAJOR; layout <= MNMAJOR; layout++) {
+    operands o = make(32, 48, 256, layout);
+    set_a(&o, 19, 200, 0x48); /* 2 */
+    set_b(&o, 41, 200, 0xc1); /* -1.125 */
+    refer(&o);
+    for (int64_t i = 0; i < 32; i++)
+      for (int64_t j = 0; j < 48; j++) {
+        double want = i == 19 && j == 41 ? -2.25 : 0;
+        WS_CHECK_NEAR(o.value[i * 48 + j], want, 0);
+        WS_CHECK_NEAR(o.scale[i * 48 + j], fabs(want), 0);
+      }
+    drop(&o);
+  }
+}
+
+WS_TEST(scales_belong_to_row_and_block) {
+  for (int layout = KMAJOR; layout <= MNMAJOR; layout++) {
+    operands o = make(16, 272, 256, layout); /* column blocks 0, 1, 2 */
+    memset(o.a, ONE, 16 * 256);
+    memset(o.b, ONE, 272 * 256);
+    for (int64_t i = 0; i < 16; i++)
+      for (int64_t kb = 0; kb < 2; kb++)
+        o.as[kb * 16 + i] = (float)(kb ? -(i + 1) : i + 1);
+    /* the element (column block, k block) is 10 and a digit each */
+    for (int64_t nb = 0; nb < 3; nb++)
+      for (int64_t kb = 0; kb < 2; kb++)
+        o.bs[layout == KMAJOR ? nb * 2 + kb : kb * 3 + nb] =
+            (float)(100 * nb + 10 * kb + 1);
+    refer(&o);
+    for (int64_t i = 0; i < 16; i++)
+      for (int64_t j = 0; j < 272; j++) {
+        double row = (double)(i + 1), first = 100.0 * (double)(j / 128) + 1;
+        WS_CHECK_NEAR(o.value[i * 272 + j], 128 * row * (first - (first + 10)),
+                      0);
+        WS_CHECK_NEAR(o.scale[i * 272 + j], 128 * row * (first + (first + 10)),
+                      0);
+      }
+    drop(&o);
+  }
+}
+
+WS_TEST(a_block_is_summed_exactly) {
+  /* 240^2 - 240^2 + 2^-20: fp32 would need 36 bits for the middle sum */
+  operands o = make(16, 16, 128, KMAJOR);
+  set_a(&o, 0, 0, 0x7f);
+  set_b(&o, 0, 0, 0x7f);
+  set_a(&o, 0, 1, 0x01);
+  set_b(&o, 0, 1, 0x01);
+  set_a(&o, 0, 127, 0xff);
+  set_b(&o, 0, 127, 0x7f);
+  refer(&o);
+  WS_CHECK_NEAR(o.value[0], 0x1p-20, 0);
+  WS_CHECK_NEAR(o.scale[0], 115200, 115200 * 0x1p-23);
+  drop(&o);
+}
+
+WS_TEST(rows_are_a_window) {
+  operands o = make(48, 16, 128, MNMAJOR);
+  for (int64_t i = 0; i < 48; i++)
+    o.as[i] = (float)i;
+  memset(o.a, ONE, 48 * 128);
+  memset(o.b, ONE, 16 * 128);
+  gemm()->reference(&o.shape, o.layout, o.buffers, 17, 19, o.value, o.scale);
+  WS_CHECK_NEAR(o.value[0], 17 * 128, 0);
+  WS_CHECK_NEAR(o.value[31], 18 * 128, 0);
+  o.c[17 * 16] = 0x4508;      /* 2176 = 17 * 128 */
+  o.c[18 * 16 + 15] = 0x4510; /* 2304 = 18 * 128 */
+  ws_comparison found;
+  gemm()->compare(&o.shape, o.buffers, 17, 19, o.value, o.scale, &found);
+  WS_CHECK_INT(found.checked, 32);
+  WS_CHECK_INT(found.wrong, 30);
+  WS_CHECK_INT(found.first_m, 17);
+  WS_CHECK_INT(found.first_n, 1);
+  drop(&o);
+}
+
+/* ---- tolerance --------------------------------------------------------------
+ */
+
+/* Compares one element; the other 255 are 0 and should be. */
+static ws_comparison compare_one(double want, double scale, uint16_t got) {
+  operands o = make(16, 16, 128, KMAJOR);
+  memset(o.value, 0, 256 * sizeof(double));
+  memset(o.scale, 0, 256 * sizeof(double));
+  o.value[3 * 16 + 9] = want;
+  o.scale[3 * 16 + 9] = scale;
+  o.c[3 * 16 + 9] = got;
+  ws_comparison found;
+  gemm()->compare(&o.shape, o.buffers, 0, 16, o.value, o.scale, &found);
+  WS_CHECK_INT(found.checked, 256);
+  if (found.wrong) {
+    WS_CHECK_INT(found.wrong, 1);
+    WS_CHECK_INT(found.first_m, 3);
+    WS_CHECK_INT(found.first_n, 9);
+    if (isfinite(want))
+      WS_CHECK_NEAR(found.first_want, want, 0);
+    if (!isfinite(want) || !isfinite(found.first_got))
+      WS_CHECK(isinf(found.worst_ratio));
+  }
+  drop(&o);
+  return found;
+}
+
+WS_TEST(rounding_to_nearest_passes_and_truncation_does_not) {
+  /* between 1 (0x3f80) and 1 + 2^-7 (0x3f81) */
+  WS_CHECK_INT(compare_one(1 + 0x1p-8, 0, 0x3f80).wrong, 0);
+  WS_CHECK_INT(compare_one(1 + 0x1p-8, 0, 0x3f81).wrong, 0);
+  WS_CHECK_INT(compare_one(1 + 0x1.8p-8, 0, 0x3f81).wrong, 0);
+  WS_CHECK_INT(compare_one(1 + 0x1.8p-8, 0, 0x3f80).wrong, 1);
+  WS_CHECK_INT(compare_one(-1 - 0x1.8p-8, 0, 0xbf81).wrong, 0);
+  WS_CHECK_INT(compare_one(-1 - 0x1.8p-8, 0, 0xbf80).wrong, 1);
+}
+
+WS_TEST(the_bound_has_the_documented_terms) {
+  /* k = 128: 2^-8 |want| + (8 + 16) 2^-23 S + 2^-126 */
+  ws_comparison found = compare_one(1, 4096, 0x4000);
+  WS_CHECK_INT(found.wrong, 1);
+  WS_CHECK_NEAR(found.first_got, 2, 0);
+  WS_CHECK_NEAR(found.first_bound, 0x1p-8 + 24 * 0x1p-23 * 4096, 0x1p-60);
+  WS_CHECK_NEAR(found.worst_ratio, 1 / (0x1p-8 + 24 * 0x1p-11), 1e-9);
+  WS_CHECK_INT(compare_one(0, 1 << 20, 0x4040).wrong, 0); /* 3 = 24 2^-3 */
+  WS_CHECK_INT(compare_one(0, 1 << 20, 0x4041).wrong, 1);
+  WS_CHECK_INT(compare_one(0, 0, 0x0080).wrong, 0); /* smallest normal */
+  WS_CHECK_INT(compare_one(0, 0, 0x0081).wrong, 1);
+}
+
+WS_TEST(nan_and_infinity_are_wrong_everywhere) {
+  WS_CHECK_INT(compare_one(0, 1e30, 0x7fc0).wrong, 1);
+  WS_CHECK_INT(compare_one(0, 1e30, 0x7f80).wrong, 1);
+  WS_CHECK_INT(compare_one(NAN, 1, 0x7fc0).wrong, 1);
+  WS_CHECK_INT(compare_one(INFINITY, INFINITY, 0x7f80).wrong, 1);
+  WS_CHECK_INT(compare_one(0, NAN, 0).wrong, 1);
+}
+
+/* ---- inputs -----------------------------------------------------------------
+ */
+
+static double normal_between(double low, double high) {
+  return 0.5 * (erf(high / sqrt(2)) - erf(low / sqrt(2)));
+}
+
+WS_TEST(operands_are_normal_rounded_to_fp8) {
+  ws_shape shape = {1024, 16, 1024};
+  int64_t count = shape.m * shape.k, times[256] = {0};
+  uint8_t *bytes = malloc((size_t)count);
+  WS_CHECK(bytes);
+  gemm()->generate(arg("a"), &shape, KMAJOR, 42, bytes);
+  for (int64_t i = 0; i < count; i++)
+    times[bytes[i]]++;
+  WS_CHECK_INT(times[0x80], 0);
+  /* shares of some values; neighbours are half way: 1 has 0.9375 and 1.125 */
+  static const struct {
+    uint8_t byte;
+    double low, high;
+  } known[] = {{0x40, 0.96875, 1.0625},
+               {0xc0, -1.0625, -0.96875},
+               {0x38, 0.484375, 0.53125},
+               {0x48, 1.9375, 2.125},
+               {0xcc, -3.125, -2.875 /* -3; -3.25, -2.75 */}};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    double want = normal_between(known[i].low, known[i].high);
+    double got = (double)times[known[i].byte] / (double)count;
+    WS_CHECK_NEAR(got, want, 5 * sqrt(want / (double)count) + 0x1p-16);
+  }
+  /* 4.5 begins at 4.25 sigma, which one quantile of 2^16 passes; 5 none */
+  WS_CHECK(times[0x51] > 0);
+  for (int high = 0x52; high < 0x80; high++)
+    WS_CHECK_INT(times[high], 0);
+  free(bytes);
+}
+
+WS_TEST(scales_are_signed_normals) {
+  ws_shape shape = {4096, 16, 2048};
+  int64_t count = shape.m * 16;
+  float *scales = malloc((size_t)count * sizeof(float));
+  WS_CHECK(scales);
+  gemm()->generate(arg("as"), &shape, KMAJOR, 1, scales);
+  double sum = 0, squares = 0;
+  int64_t negative = 0;
+  for (int64_t i = 0; i < count; i++) {
+    sum += scales[i];
+    squares += (double)scales[i] * scales[i];
+    negative += scales[i] < 0;
+  }
+  double n = (double)count;
+  WS_CHECK_NEAR(sum / n, 0, 5 / sqrt(n));
+  WS_CHECK_NEAR(squares / n, 1, 5 * sqrt(2 / n));
+  WS_CHECK_NEAR((double)negative / n, 0.5, 2.5 / sqrt(n));
+  free(scales);
+}
+
+WS_TEST(inputs_follow_from_seed_and_argument) {
+  ws_shape shape = {64, 64, 256};
+  uint8_t first[64 * 256], again[64 * 256];
+  gemm()->generate(arg("a"), &shape, KMAJOR, 3, first);
+  gemm()->generate(arg("a"), &shape, KMAJOR, 3, again);
+  WS_CHECK(!memcmp(first, again, sizeof first));
+  gemm()->generate(arg("a"), &shape, KMAJOR, 4, again);
+  WS_CHECK(memcmp(first, again, sizeof first));
+  gemm()->generate(arg("b"), &shape, KMAJOR, 3, again);
+  WS_CHECK(memcmp(first, again, sizeof first));
+}
+
+/* ---- arguments, shapes ------------------------------------------------------
+ */
+
+WS_TEST(arguments_have_the_documented_sizes) {
+  ws_shape shape = {1024, 576, 7168};
+  for (int layout = KMAJOR; layout <= MNMAJOR; layout++) {
+    WS_CHECK_INT(gemm()->arg_bytes(arg("a"), &shape, layout), 7340032);
+    WS_CHECK_INT(gemm()->arg_bytes(arg("b"), &shape, layout), 4128768);
+    WS_CHECK_INT(gemm()->arg_bytes(arg("as"), &shape, layout), 229376);
+    WS_CHECK_INT(gemm()->arg_bytes(arg("bs"), &shape, layout), 1120);
+    WS_CHECK_INT(gemm()->arg_bytes(arg("c"), &shape, layout), 1179648);
+    WS_CHECK_INT(gemm()->arg_bytes(arg("workspace"), &shape, layout), 0);
+    WS_CHECK_INT(gemm()->arg_scalar(arg("m"), &shape, layout), 1024);
+    WS_CHECK_INT(gemm()->arg_scalar(arg("n"), &shape, layout), 576);
+    WS_CHECK_INT(gemm()->arg_scalar(arg("k"), &shape, layout), 7168);
+    WS_CHECK_INT(gemm()->arg_scalar(arg("as_stride_m"), &shape, layout), 1);
+    WS_CHECK_INT(gemm()->arg_scalar(arg("as_stride_k"), &shape, layout), 1024);
+  }
+  WS_CHECK_INT(gemm()->arg_scalar(arg("bs_stride_n"), &shape, KMAJOR), 56);
+  WS_CHECK_INT(gemm()->arg_scalar(arg("bs_stride_k"), &shape, KMAJOR), 1);
+  WS_CHECK_INT(gemm()->arg_scalar(arg("bs_stride_n"), &shape, MNMAJOR), 1);
+  WS_CHECK_INT(gemm()->arg_scalar(arg("bs_stride_k"), &shape, MNMAJOR), 5);
+  WS_CHECK_INT(ws_problem_layout_index(gemm(), "kmajor"), KMAJOR);
+  WS_CHECK_INT(ws_problem_layout_index(gemm(), "mnmajor"), MNMAJOR);
+  WS_CHECK_INT(ws_problem_layout_index(gemm(), "nmajor"), -1);
+  WS_CHECK_INT(ws_problem_arg_index(gemm(), "d"), -1);
+  WS_CHECK(!ws_problem_find("gemm"));
+}
+
+WS_TEST(work_is_that_of_the_published_table) {
+  /* research/problem.md section 1.5, GFLOP and MB of shapes 0, 2 and 14 */
+  ws_shape first = {1024, 1536, 7168}, narrow = {1024, 576, 7168},
+           large = {6144, 4608, 7168};
+  WS_CHECK_NEAR(gemm()->flops(&first) / 1e9, 22.55, 0.005);
+  WS_CHECK_NEAR(gemm()->min_bytes(&first) / 1e6, 21.73, 0.005);
+  WS_CHECK_NEAR(gemm()->flops(&narrow) / 1e9, 8.46, 0.005);
+  WS_CHECK_NEAR(gemm()->min_bytes(&narrow) / 1e6, 12.88, 0.005);
+  WS_CHECK_NEAR(gemm()->flops(&large) / 1e9, 405.87, 0.005);
+  WS_CHECK_NEAR(gemm()->min_bytes(&large) / 1e6, 135.08, 0.005);
+}
+
+static const ws_shape_set *shapes(const char *name, int count) {
+  const ws_shape_set *set = ws_problem_shape_set(gemm(), name);
+  WS_CHECK(set);
+  WS_CHECK_INT(set->count, count);
+  for (int i = 0; i < set->count; i++) {
+    ws_diag diag;
+    if (gemm()->check_shape(&set->shapes[i], &diag) != WS_OK)
+      WS_FAIL("%s: %s", name, diag.text);
+  }
+  return set;
+}
+
+static bool has_columns(const ws_shape_set *set, int64_t n, int64_t k) {
+  for (int i = 0; i < set->count; i++)
+    if (set->shapes[i].n == n && set->shapes[i].k == k)
+      return true;
+  return false;
+}
+
+WS_TEST(shape_sets_hold_what_they_say) {
+  const ws_shape_set *contest = shapes("contest", 18);
+  const ws_shape_set *decode = shapes("decode", 72);
+  const ws_shape_set *held_out = shapes("held-out", 40);
+  const ws_shape_set *tests = shapes("contest-test", 11);
+  double product = 1, sum_k = 0;
+  for (int i = 0; i < contest->count; i++) {
+    product *= pow(gemm()->flops(&contest->shapes[i]) / 1e9, 1.0 / 18);
+    sum_k += (double)contest->shapes[i].k;
+    WS_CHECK(contest->shapes[i].m == 1024 || contest->shapes[i].m == 6144);
+  }
+  /* sum over the nine k of the table, twice */
+  WS_CHECK_NEAR(sum_k, 2 * (4 * 7168 + 1536 + 256 + 2048 + 2304 + 512), 0);
+  WS_CHECK(product > 4.29 && product < 405.87);
+  for (int i = 0; i < decode->count; i++) {
+    WS_CHECK(has_columns(contest, decode->shapes[i].n, decode->shapes[i].k));
+    WS_CHECK(decode->shapes[i].m >= 16 && decode->shapes[i].m <= 256);
+  }
+  for (int i = 0; i < held_out->count; i++) {
+    ws_shape s = held_out->shapes[i];
+    WS_CHECK(!has_columns(contest, s.n, s.k) && !has_columns(tests, s.n, s.k));
+  }
+  WS_CHECK(!ws_problem_shape_set(gemm(), "training"));
+}
+
+static void expect_refused(int64_t m, int64_t n, int64_t k, const char *part) {
+  ws_diag diag;
+  ws_shape shape = {m, n, k};
+  WS_CHECK_INT(gemm()->check_shape(&shape, &diag), WS_INPUT);
+  WS_CHECK_CONTAINS(diag.text, part);
+}
+
+WS_TEST(illegal_shapes_are_refused_by_name) {
+  expect_refused(0, 16, 128, "m = 0");
+  expect_refused(-16, 16, 128, "m = -16");
+  expect_refused(8, 16, 128, "m = 8");
+  expect_refused(16, 24, 128, "n = 24");
+  expect_refused(16, 16, 64, "k = 64");
+  expect_refused(16, 16, 192, "k = 192");
+  expect_refused(16, 16, (int64_t)1 << 40, "k = 1099511627776");
+  expect_refused(1 << 20, 1 << 20, 128, "m * n");
+  ws_shape smallest = {16, 16, 128};
+  WS_CHECK_INT(gemm()->check_shape(&smallest, NULL), WS_OK);
+}
