@@ -23,6 +23,12 @@ static bool is_socket(int descriptor) {
   return getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size) == 0;
 }
 
+/* The stream's end is how the server ends, in mid-job too. */
+static void on_stop_signal(int signal_) {
+  (void)signal_;
+  shutdown(SERVER_SOCKET, SHUT_RDWR);
+}
+
 static int serve(const char *folder) {
   ws_diag diag;
   setenv("TMPDIR", folder, 1);
@@ -47,6 +53,9 @@ int main(void) {
    * the temp folder behind. */
   prctl(PR_SET_PDEATHSIG, 0);
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGTERM, on_stop_signal);
+  signal(SIGINT, on_stop_signal);
+  signal(SIGHUP, on_stop_signal);
   const char *base = getenv("TMPDIR");
   char folder[512];
   int length = snprintf(folder, sizeof folder, "%s/wavesmith-compiler-XXXXXX",

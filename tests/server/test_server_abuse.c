@@ -284,3 +284,21 @@ WS_TEST(a_client_killed_in_mid_job_leaves_nothing) {
   waitpid(client, NULL, 0);
   check_nothing_left();
 }
+
+WS_TEST(a_server_told_to_stop_cleans_up_first) {
+  ws_compiler *compiler = start_server();
+  ws_arena *arena = ws_arena_create();
+  char *slow = slow_module(arena);
+  ws_build_request request = raw_request(slow, strlen(slow));
+  ws_build_result result;
+  ws_diag diag;
+  pid_t server = 0;
+  WS_CHECK_INT(count_processes(&server), 1);
+  WS_CHECK(ws_compiler_send(compiler, &request, &diag) == WS_OK);
+  usleep(200000);
+  WS_CHECK(kill(server, SIGTERM) == 0);
+  WS_CHECK(ws_compiler_receive(compiler, arena, &result, &diag) == WS_OK);
+  WS_CHECK_INT(result.verdict, WS_VERDICT_CRASH);
+  ws_compiler_stop(compiler);
+  check_nothing_left();
+}
