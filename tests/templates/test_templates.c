@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * The shipped templates: size of their spaces, chosen points on edge shapes in
+ * both layouts through check and sanitizer, code without scratch, and mutants
+ * that show that a wrong template does not pass. Oracle: the problem's fp64
+ * reference and the sanitizer.
+ */
+#include "template_fixture.h"
+
+static const char naive[] = "fp8_gemm_naive.ll";
+static const char mfma[] = "fp8_gemm_mfma.ll";
+
+enum { CHECKED = WS_STAGE_CHECK | WS_STAGE_SANITIZE };
+enum { MAX_SHAPES = 4 };
+
+/* One or two tiles would hide errors of order and of edges: the shapes have
+ * several, cut in both directions. Zero m ends the list. */
+typedef struct point {
+  const char *assignments, *variants;
+  ws_shape shapes[MAX_SHAPES];
+} point;
+
+static void build_point(const shipped *s, const point *p, int layout) {
+  ws_run runs[MAX_SHAPES];
+  int count = 0;
+  for (; count < MAX_SHAPES && p->shapes[count].m; count++)
+    runs[count] = (ws_run){.shape = p->shapes[count],
+                           .order = count % 2 ? WS_WAVES_DOWN : WS_WAVES_UP,
+                           .seed = (uint64_t)count + 11};
+  const char *assignments =
+      ws_arena_printf(s->arena, "layout=%d%s", layout, p->assignments);
+  ws_build_result result =
+      build(s, assignments, p->variants, runs, count, CHECKED);
+  expect_ok(&result, assignments, p->variants);
+  WS_CHECK_INT(result.run_count, count);
+}
+
+static void build_points(const char *name, const point *points, size_t count,
+                         int layout) {
+  shipped s = open_shipped(name);
+  ws_sanitize_warm_up();
+  for (size_t i = 0; i < count; i++)
+    build_point(&s, &points[i], layout);
+  ws_arena_destroy(s.arena);
+}
+
+/* ---- naive ------------------------------------------------------------------
+ */
+
+static const point naive_points[] = {
+    {"", "", {{16, 16, 128}, {48, 80, 256}}},
+    {";block_n=32", "decode=decode_integer", {{16, 144, 256}, {32, 16, 128}}},
+    {";block_n=64", "", {{16, 16, 128}, {16, 208, 384}}},
+};
+
+WS_TEST(naive_is_right_in_kmajor) { build_points(naive, naive_points, 3, 0); }
+WS_TEST(naive_is_right_in_mnmajor) { build_points(naive, naive_points, 3, 1); }
+
+/* ---- mfma -------------------------------------------------------------------
+ */
+
+static const point mfma_points[] = {
+    {"", "", {{128, 128, 256}, {96, 576, 128}, {16, 16, 128}}},
+    /* smallest and largest tiles; m = 16 under 256 rows, two scale columns */
+    {";tile_m=16;tile_n=16;tile_k=32;waves_m=1;waves_n=1;prefetch=0",
+     "",
+     {{48, 80, 256}, {16, 16, 128}}},
+    {";tile_m=256;tile_n=64;tile_k=64;waves_m=4;waves_n=1;lds_read=16;"
+     "lds_pad=0;lds_layout=2",
+     "",
+     {{16, 16, 128}, {272, 80, 128}}},
+    {";tile_m=64;tile_n=256;tile_k=64;waves_m=1;waves_n=4;mfma=32;lds_pad=16",
+     "store_c=store_c_pairs",
+     {{64, 576, 128}, {80, 272, 256}}},
+    {";tile_m=32;tile_n=256;tile_k=128;waves_m=2;waves_n=8;split_k=2;lds_pad=0;"
+     "prefetch=0",
+     "reduce=reduce_pairs",
+     {{16, 576, 384}, {48, 528, 128}}},
+    /* more slices than blocks of k */
+    {";tile_m=32;tile_n=64;waves_m=1;waves_n=2;split_k=8;prefetch=2;lds_pad=16",
+     "scale=scale_elements",
+     {{32, 64, 128}, {48, 80, 384}}},
+    {";tile_m=64;tile_n=32;tile_k=64;split_k=4;mfma=32;waves_n=1;lds_layout=1;"
+     "lds_pad=0;lds_read=16;prefetch=2;lds_buffers=2",
+     "mma=mma_stationary;reduce=reduce_pairs",
+     {{64, 32, 128}, {96, 576, 256}}},
+    /* threads that do not divide the loads */
+    {";tile_m=16;tile_n=128;tile_k=32;waves_m=1;waves_n=8;prefetch=1",
+     "mma=mma_priority",
+     {{16, 128, 256}, {48, 144, 128}}},
+    /* two buffers, odd numbers of steps */
+    {";tile_m=64;tile_n=64;tile_k=128;lds_buffers=2;prefetch=2",
+     "scale=scale_twice",
+     {{64, 64, 640}, {80, 48, 128}}},
+    {";tile_m=64;tile_n=64;tile_k=32;lds_buffers=2;prefetch=2;mfma=32;"
+     "nontemporal=1",
+     "store_c=store_c_integer",
+     {{64, 64, 256}, {48, 80, 128}}},
+    /* orders; counts of tiles that 8 and group_m do not divide */
+    {";tile_m=16;tile_n=16;tile_k=64;waves_m=1;waves_n=1;order=2;group_m=4",
+     "",
+     {{112, 80, 128}, {16, 48, 128}, {48, 208, 128}}},
+    {";tile_m=16;tile_n=16;tile_k=64;waves_m=1;waves_n=1;order=1;group_m=16",
+     "tile_order=tile_order_snake",
+     {{112, 80, 128}, {304, 48, 128}}},
+    {";tile_m=16;tile_n=16;tile_k=64;waves_m=1;waves_n=1;order=2;group_m=2",
+     "tile_order=tile_order_columns;store_c=store_c_pairs",
+     {{112, 80, 128}, {16, 176, 128}}},
+};
+enum { MFMA_POINTS = sizeof mfma_points / sizeof *mfma_points };
+
+WS_TEST(mfma_is_right_in_kmajor) {
+  build_points(mfma, mfma_points, MFMA_POINTS, 0);
+}
+WS_TEST(mfma_is_right_in_mnmajor) {
+  build_points(mfma, mfma_points, MFMA_POINTS, 1);
+}
+
+WS_TEST(chosen_points_have_no_scratch) {
+  static const char *const points[] = {
+      "", "layout=1;lds_pad=0;lds_layout=2;lds_read=16",
+      "tile_k=64;prefetch=2;lds_buffers=2", "mfma=32;tile_k=64;split_k=4"};
+  shipped s = open_shipped(mfma);
+  for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
+    ws_build_result result =
+        build(&s, points[i], "", NULL, 0, WS_STAGE_CHECK | WS_STAGE_LOWER);
+    expect_ok(&result, points[i], "");
+    WS_CHECK_INT(scratch_bytes(&result), 0);
+    /* two waves per SIMD, accumulators where vector instructions reach them */
+    WS_CHECK(result.kernels[0].vgpr <= 256);
+    WS_CHECK_INT(result.kernels[0].agpr, 0);
+  }
+  ws_arena_destroy(s.arena);
+}
+
+/* ---- the space --------------------------------------------------------------
+ */
+
+/* Distinct legal points among random ones, by their ids. */
+static int distinct_legal_points(const shipped *s, int layout, int draws) {
+  ws_rng rng;
+  ws_hash *seen = ws_arena_alloc(s->arena, (size_t)draws * sizeof *seen);
+  int index = ws_template_param_index(s->tmpl, "layout"), count = 0;
+  ws_rng_init(&rng, (uint64_t)layout);
+  for (int i = 0; i < draws; i++) {
+    ws_candidate *candidate = random_point(s, &rng);
+    if (candidate->values[index] != layout)
+      continue;
+    int at = 0;
+    while (at < count && strcmp(seen[at].hex, candidate->id.hex))
+      at++;
+    if (at == count)
+      seen[count++] = candidate->id;
+  }
+  return count;
+}
+
+WS_TEST(mfma_has_at_least_5000_legal_points_in_each_layout) {
+  shipped s = open_shipped(mfma);
+  for (int layout = 0; layout < 2; layout++)
+    WS_CHECK(distinct_legal_points(&s, layout, 12000) >= 5000);
+  ws_arena_destroy(s.arena);
+}
+
+WS_TEST(mfma_offers_regions_and_variants) {
+  shipped s = open_shipped(mfma);
+  int with_two = 0;
+  WS_CHECK(s.tmpl->region_count >= 6);
+  for (int i = 0; i < s.tmpl->region_count; i++) {
+    WS_CHECK(strlen(s.tmpl->regions[i].contract) > 100);
+    with_two += s.tmpl->regions[i].variant_count >= 2;
+  }
+  WS_CHECK(with_two >= 3);
+  ws_arena_destroy(s.arena);
+}
+
+/* Each is refused by the constraint that it breaks. */
+WS_TEST(illegal_points_are_refused) {
+  static const struct {
+    const char *assignments, *reason;
+  } points[] = {
+      {"waves_m=8;waves_n=8", "at most 1024 threads"},
+      {"tile_m=16", "a wave's rows are whole"},
+      {"tile_n=16", "a wave's columns are whole"},
+      {"tile_k=32;lds_read=16;lds_pad=0", "lanes of one LDS read"},
+      {"lds_read=16", "rows aligned to 16"},
+      {"lds_layout=2", "take the place of padding"},
+      {"group_m=4", "bands belong"},
+      {"lds_buffers=2", "64 KiB"},
+      {"waves_m=1;waves_n=1;tile_k=32", "at most 64 floats"},
+      {"waves_m=1;waves_n=1;tile_m=256;tile_n=16", "16 registers of 16 bytes"},
+      {"prefetch=2", "too few of the 256 registers"},
+  };
+  shipped s = open_shipped(mfma);
+  for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
+    ws_diag diag = {""};
+    ws_candidate *candidate = ws_candidate_create(s.arena, s.tmpl);
+    if (ws_candidate_set(candidate, points[i].assignments, &diag) != WS_OK)
+      WS_FAIL("%s", diag.text);
+    WS_CHECK(ws_candidate_broken_require(candidate, NULL, &diag) >= 0);
+    WS_CHECK_CONTAINS(diag.text, points[i].reason);
+  }
+  ws_arena_destroy(s.arena);
+}
+
+/* ---- mutants ----------------------------------------------------------------
+ */
+
+/* Wrong in one line; must not pass. (The sanitizer's own tests say which
+ * finding each kind of error gives.) */
+static void expect_caught(const char *name, const char *from, const char *to,
+                          const char *assignments, ws_shape shape) {
+  shipped s = open_mutant(name, from, to);
+  ws_run run = {.shape = shape, .order = WS_WAVES_UP, .seed = 5};
+  ws_build_result result = build(&s, assignments, "", &run, 1, CHECKED);
+  if (result.verdict == WS_VERDICT_OK)
+    WS_FAIL("\"%s\" instead of \"%s\" passes", to, from);
+  WS_CHECK(result.finding_count > 0);
+  ws_arena_destroy(s.arena);
+}
+
+WS_TEST(wrong_templates_are_caught) {
+  ws_shape cut = {48, 80, 256};
+  const char *small = "tile_m=32;tile_n=32;tile_k=64";
+  expect_caught(naive, "icmp ult i32 %k, 128", "icmp ult i32 %k, 127", "", cut);
+  expect_caught(naive, "icmp ult i32 %column, %n", "icmp ule i32 %column, %n",
+                "block_n=32", cut);
+  expect_caught(mfma, "call i32 @llvm.umin.i32(i32 %row, i32 %row.kept.0)",
+                "add i32 %row, 0", small, cut);
+  expect_caught(mfma, "%line.3, ptr addrspace(5) %out.3",
+                "%line.2, ptr addrspace(5) %out.3",
+                "layout=1;tile_m=32;tile_n=32;tile_k=64", cut);
+  expect_caught(mfma, "fmul <4 x float> %as, %bs.all",
+                "fadd <4 x float> %as, %bs.all", small, cut);
+  expect_caught(mfma, "fadd <4 x float> %total, %part",
+                "fsub <4 x float> %total, %part",
+                "tile_m=32;tile_n=32;tile_k=64;split_k=2", cut);
+}
