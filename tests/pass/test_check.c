@@ -222,6 +222,21 @@ static const struct wrong {
            "  call void @llvm.amdgcn.s.barrier() ; !!\n"
            "  br label %done\ndone:\n" END,
      ""},
+    {"check-divergent-barrier", "stage", /* an array, written by some lanes */
+     STAGE "  %slots = alloca [8 x i32], addrspace(5)\n"
+           "  %any = load i32, ptr addrspace(1) %source\n"
+           "  %which = and i32 %any, 7\n"
+           "  %at = getelementptr i32, ptr addrspace(5) %slots, i32 %which\n"
+           "  %low = icmp ult i32 %lane, 32\n"
+           "  br i1 %low, label %some, label %join\nsome:\n"
+           "  store i32 1, ptr addrspace(5) %at\n"
+           "  br label %join\njoin:\n"
+           "  %flag = load i32, ptr addrspace(5) %slots\n"
+           "  %set = icmp ne i32 %flag, 0\n"
+           "  br i1 %set, label %wait, label %done\nwait:\n"
+           "  call void @llvm.amdgcn.s.barrier() ; !!\n"
+           "  br label %done\ndone:\n" END,
+     ""},
     {"check-divergent-barrier", "stage", /* data of its own address */
      STAGE "  %at = getelementptr i32, ptr addrspace(1) %source, i32 %lane\n"
            "  %flag = load i32, ptr addrspace(1) %at\n"
