@@ -57,7 +57,7 @@ void ws__fault(ws_fault fault, ws_site *site, const char *format, ...) {
 
 /* CPU time that one workgroup may take. The largest tile at k = 7168 takes a
  * tenth of a second on a Xeon of 2019 at 2.5 GHz. */
-enum { TICK_MS = 250, WORKGROUP_TICKS = 12 };
+enum { TICK_MS = 250, WORKGROUP_TICKS = 8 };
 
 /* A handler has no argument for its state. */
 static struct {
@@ -136,9 +136,8 @@ static void report_bad_address(ws_site *site) {
   uintptr_t bottom = (uintptr_t)ws__lanes_stack(lane);
   if (bottom - trap.address <= WS_STACK_GUARD)
     ws__fault(WS_FAULT_STACK_OVERFLOW, site,
-              "lane %d uses more than the %d KiB of private memory that the "
-              "sanitizer gives it",
-              lane, WS_STACK_BYTES >> 10);
+              "lane %d uses more than %d KiB of private memory", lane,
+              WS_STACK_BYTES >> 10);
   else
     ws__fault(WS_FAULT_OOB_PRIVATE, site,
               "lane %d touches address 0x%llx, which is not its own", lane,

@@ -40,6 +40,7 @@ typedef struct instrumenter {
   uint32_t launches; /* bit per launch that some run needs */
   bool diagnose, failed;
   int site_count;
+  uint64_t private_bytes; /* of all functions: no lane can use more */
   const char *last_region, *last_file; /* interned copies */
   LLVMValueRef frame;                  /* of the function at hand, or NULL */
 } instrumenter;
@@ -194,7 +195,7 @@ static void poison_alloca(instrumenter *in, LLVMValueRef alloca_) {
   if (in->diagnose)
     call_hook(in, &in->alloca_, new_site(in, alloca_), flat(in, alloca_),
               bytes);
-  if (LLVMIsConstant(bytes) && (size == 4 || size == 8 || size == 16)) {
+  if (size == 4 || size == 8 || size == 16) {
     LLVMTypeRef integer =
         size == 16 ? LLVMVectorType(in->i64, 2)
                    : LLVMIntTypeInContext(in->context, (unsigned)size * 8);

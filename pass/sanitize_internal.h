@@ -141,7 +141,8 @@ enum {
   WS_MAX_LANES = 1024,
   WS_MAX_WAVES = WS_MAX_LANES / WS_WAVE_LANES,
   WS_STACK_BYTES = 64 << 10,
-  WS_STACK_GUARD = 4 << 10
+  WS_STACK_GUARD = 4 << 10,
+  WS_PRIVATE_MAX = 40 << 10 /* private variables; the rest is for spills */
 };
 
 typedef struct ws_lane {

@@ -131,14 +131,25 @@ static uint64_t first_group(const ws_wave *wave, const ws_lane *lane,
   return group;
 }
 
+/* Lanes at a barrier and lanes at a wave operation: either the former skipped
+ * the operation or the latter the barrier, so both places are reported. */
 static void report_missing_lanes(const ws_wave *wave, uint64_t group,
                                  int wave_index, ws_site *site) {
+  int here = __builtin_popcountll(group);
+  if (wave->at_barrier) {
+    int lane = wave_index * WS_WAVE_LANES + __builtin_ctzll(wave->at_barrier);
+    ws__fault(WS_FAULT_DIVERGENT_BARRIER, lanes->lane[lane].site,
+              "%d lanes of wave %d wait at this barrier while %d wait at the "
+              "wave operation in line %d",
+              __builtin_popcountll(wave->at_barrier), wave_index, here,
+              site->line);
+  }
   ws__fault(WS_FAULT_DIVERGENT_WAVE_OP, site,
             "llvm.amdgcn.%s is executed by %d of 64 lanes of wave %d (lane "
             "mask 0x%llx; %d lanes have ended, %d are at a barrier, %d at "
             "another wave operation)",
-            site->operation->name, __builtin_popcountll(group), wave_index,
-            (unsigned long long)group, __builtin_popcountll(wave->done),
+            site->operation->name, here, wave_index, (unsigned long long)group,
+            __builtin_popcountll(wave->done),
             __builtin_popcountll(wave->at_barrier),
             __builtin_popcountll(wave->at_operation & ~group));
 }

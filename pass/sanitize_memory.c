@@ -153,14 +153,25 @@ void ws__memory_begin_workgroup(void) {
          memory->lds_end - memory->lds_begin);
 }
 
-void ws__memory_barrier(void) { memory->barrier_key = next_moment(); }
+/* A workgroup starts below the middle of the range, so this many barriers and
+ * wave operations are its share; the tuned shapes need some ten thousand. */
+static void check_moments(void) {
+  if (memory->moment >> (32 - WS_KEY_BITS))
+    ws__fault(WS_FAULT_INFINITE_LOOP, lanes->lane[lanes->current].site,
+              "workgroup (%d,%d,%d) executed more than %u barriers and wave "
+              "operations",
+              lanes->workgroup_id[0], lanes->workgroup_id[1],
+              lanes->workgroup_id[2], 1u << (31 - WS_KEY_BITS));
+}
+
+void ws__memory_barrier(void) {
+  memory->barrier_key = next_moment();
+  check_moments();
+}
 
 void ws__memory_rendezvous(ws_wave *wave) {
   wave->rendezvous_key = next_moment();
-  if (memory->moment >> (32 - WS_KEY_BITS))
-    ws__fault(WS_FAULT_SANITIZER_LIMIT, NULL,
-              "one workgroup executed more than %u wave operations",
-              1u << (31 - WS_KEY_BITS));
+  check_moments();
 }
 
 /* ---- order of accesses ----------------------------------------------- */
