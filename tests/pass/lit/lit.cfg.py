@@ -34,7 +34,7 @@ config.substitutions += [
     ("%plugin", plugin),
     ("%readobj", tool("llvm-readobj")),
     ("%objdump", tool("llvm-objdump")),
-    ("FileCheck", tool("FileCheck")),
+    ("FileCheck", lit_config.params["filecheck"]),
     (r"\bnot\b", tool("not")),
 ]
 
