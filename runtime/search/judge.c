@@ -209,6 +209,9 @@ static ws_status judge_ok(ws__judge *judge, ws_arena *arena,
     estimate_missing(judge->task, candidate, result, out);
     return WS_OK;
   }
+  /* Another process may have recorded this very candidate meanwhile. */
+  if (!strcmp(twin.id, candidate->id.hex))
+    return original_times(judge, arena, &twin, out, diag);
   out->verdict = WS_VERDICT_DUPLICATE;
   row->reason = ws_arena_printf(arena, "the same as %s", twin.id);
   return original_times(judge, arena, &twin, out, diag);

@@ -195,10 +195,12 @@ static ws_status receive(session *s, int timeout_ms) {
 }
 
 /* ---- applying ---- */
+/* The archive is asked again: another process may have been faster. */
 static ws_status judge(session *s, job *j, ws__judgement *out) {
+  WS_TRY(ws__judge_replay(&s->judge, j->arena, j->candidate, &j->replayed, out,
+                          s->diag));
   if (j->replayed)
-    return ws__judge_replay(&s->judge, j->arena, j->candidate, &j->replayed,
-                            out, s->diag);
+    return WS_OK;
   int parent = j->proposal.parent;
   ws_candidate_row origin = {
       .proposer = j->proposal.origin,

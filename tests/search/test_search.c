@@ -236,6 +236,30 @@ WS_TEST(killed_and_resumed_is_the_same_archive) {
   free_bench(&b);
 }
 
+WS_TEST(two_tuners_share_an_archive) {
+  bench b = make_bench(LANDSCAPE);
+  setenv("FAKE_DELAY_US", "3000", 1);
+  tune(&b);
+  char *whole = dump(&b);
+  remove_archive(&b);
+  pid_t children[2];
+  for (int c = 0; c < 2; c++) {
+    children[c] = fork();
+    WS_CHECK(children[c] >= 0);
+    if (children[c] == 0) {
+      ws_tune_result result = tune(&b);
+      _exit(result.evaluated + result.replayed == 150 ? 0 : 1);
+    }
+  }
+  for (int c = 0; c < 2; c++) {
+    int status;
+    WS_CHECK(waitpid(children[c], &status, 0) == children[c]);
+    WS_CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  }
+  check_same(dump(&b), whole);
+  free_bench(&b);
+}
+
 WS_TEST(interrupted_keeps_everything) {
   bench b = make_bench(LANDSCAPE);
   setenv("FAKE_DELAY_US", "4000", 1);
