@@ -37,7 +37,9 @@ void ws_pass_initialize(void);
 /* Parses IR text and gives every instruction a debug location (file, line of
  * the text), unless the module brings its own. NULL and a finding
  * ("ir-parse", line) on a syntax error, ("ir-verify") on an invalid module.
- * Installs a diagnostic handler on the context that collects errors. */
+ * Installs a diagnostic handler on the context that collects errors
+ * ("ir-diagnostic"): findings must live until the context goes or gets another
+ * handler. */
 LLVMModuleRef ws_pass_parse(LLVMContextRef context, const char *text,
                             size_t size, const char *file,
                             ws_findings *findings);
@@ -62,8 +64,10 @@ ws_status ws_pass_read_records(LLVMModuleRef module, const char *text,
 bool ws_pass_splice(LLVMModuleRef module, const ws_candidate *candidate,
                     ws_findings *findings);
 
-/* Static checks (table in check.c; ids in docs/templates.md). requires:
- * splice. false when there is a finding. */
+/* Static checks (table in checks.def; ids in docs/templates.md). requires:
+ * splice. candidate may be NULL for a module that is no template: no regions,
+ * and only arguments marked readonly are inputs. false when there is a
+ * finding. */
 bool ws_pass_check(LLVMModuleRef module, const ws_candidate *candidate,
                    const char *target, ws_findings *findings);
 
