@@ -101,6 +101,23 @@ WS_TEST(lds_conflicts_cost) {
   ws_arena_destroy(arena);
 }
 
+/* An epilogue through LDS: 9000 clocks however deep k is. */
+WS_TEST(work_done_once_is_not_multiplied_by_k) {
+  ws_arena *arena = ws_arena_create();
+  gemm g;
+  gemm_work work = compute_only;
+  work.lds_clocks = 700;
+  gemm_build(&g, arena, "", &work);
+  for (int run = 0; run < 2; run++)
+    g.runs[run].launches[0].observed.ds_clocks += 9000;
+  ws_estimate shallow = gemm_estimate(&g, 2048, 2432, 128);
+  ws_estimate deep = gemm_estimate(&g, 2048, 2432, 16384);
+  WS_CHECK_NEAR(shallow.us_by_bound[WS_BOUND_LDS], (9000 + 700) / 2100.0, 0.01);
+  WS_CHECK_NEAR(deep.us_by_bound[WS_BOUND_LDS], (9000 + 128 * 700) / 2100.0,
+                0.01);
+  ws_arena_destroy(arena);
+}
+
 WS_TEST(waves_hide_latency) {
   ws_arena *arena = ws_arena_create();
   gemm alone, prefetched, crowded;
