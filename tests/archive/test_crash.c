@@ -188,8 +188,10 @@ WS_TEST(full_disk_loses_nothing) {
   ws_archive_close(archive);
   /* And again after the process has gone. */
   WS_CHECK_TEXT(fixture_sql(arena, path, "PRAGMA integrity_check"), "ok");
-  WS_CHECK_INT(atoi(fixture_sql(arena, path, "SELECT count(*) FROM candidate")),
-               recorded);
+  WS_CHECK_INT(
+      strtol(fixture_sql(arena, path, "SELECT count(*) FROM candidate"), NULL,
+             10),
+      recorded);
   umount(folder);
   fixture_remove(arena, path);
   ws_arena_destroy(arena);

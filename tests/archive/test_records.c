@@ -161,7 +161,8 @@ WS_TEST(candidate_by_prefix) {
   char ids[64][33];
   for (int i = 0; i < 64; i++) {
     fixture_put(s.archive, s.arena, s.tmpl, s.run, i);
-    strcpy(ids[i], fixture_candidate(s.arena, s.tmpl, i)->id.hex);
+    memcpy(ids[i], fixture_candidate(s.arena, s.tmpl, i)->id.hex,
+           sizeof ids[i]);
   }
   bool found;
   ws_candidate_row row;
@@ -253,7 +254,7 @@ WS_TEST(twins) {
     row.ir_hash = rows[i].ir;
     row.code_hash = rows[i].code;
     put(&s, &row, candidate, NULL, 0);
-    strcpy(ids[i], candidate->id.hex);
+    memcpy(ids[i], candidate->id.hex, sizeof ids[i]);
   }
   bool found;
   ws_candidate_row twin;
@@ -317,7 +318,7 @@ static void put_four(store *s, char ids[4][33]) {
     row.verdict = i == 3 ? "wrong" : "ok";
     row.layout = i == 1 ? "mnmajor" : "kmajor";
     put(s, &row, candidate, times[i], counts[i]);
-    strcpy(ids[i], candidate->id.hex);
+    memcpy(ids[i], candidate->id.hex, sizeof ids[i]);
   }
 }
 

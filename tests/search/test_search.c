@@ -133,7 +133,9 @@ static void check_same(const char *got, const char *want) {
           got + line, want + line);
 }
 
-static int number(bench *b, const char *sql) { return atoi(query(b, sql)); }
+static int number(bench *b, const char *sql) {
+  return (int)strtol(query(b, sql), NULL, 10);
+}
 
 /* ---- determinism ---- */
 WS_TEST(the_sequence_does_not_depend_on_workers) {
@@ -357,8 +359,9 @@ WS_TEST(only_legal_points_are_built_and_each_once) {
   WS_CHECK_INT(number(&b, "SELECT count(DISTINCT assignments||variants) FROM "
                           "candidate"),
                400);
-  char *rows = query(&b, "SELECT assignments FROM candidate");
-  for (char *line = strtok(rows, "\n"); line; line = strtok(NULL, "\n")) {
+  char *rows = query(&b, "SELECT assignments FROM candidate"), *rest;
+  for (char *line = strtok_r(rows, "\n", &rest); line;
+       line = strtok_r(NULL, "\n", &rest)) {
     int m, n, waves;
     WS_CHECK_INT(sscanf(strstr(line, "tile_m="), "tile_m=%d;tile_n=%d", &m, &n),
                  2);

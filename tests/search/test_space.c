@@ -64,30 +64,27 @@ WS_TEST(every_legal_point_is_drawn_once) {
   ws_arena_destroy(arena);
 }
 
-/* Ten parameters of 16 values: 10^12 points. */
-#define SIXTEEN "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15"
-#define WIDE                                                                                                      \
-  "[" HEAD("s") "," PARAM("a", SIXTEEN, "0") "," PARAM("b", SIXTEEN, "0") "," PARAM("c", SIXTEEN, "0") "," PARAM( \
-      "d", SIXTEEN,                                                                                               \
-      "0") "," PARAM("e", SIXTEEN,                                                                                \
-                     "0") "," PARAM("f", SIXTEEN,                                                                 \
-                                    "0") "," PARAM("g", SIXTEEN,                                                  \
-                                                   "0") "," PARAM("h",                                            \
-                                                                  SIXTEEN,                                        \
-                                                                  "0") "," PARAM("i",                             \
-                                                                                 SIXTEEN,                         \
-                                                                                 "0") "," PARAM("j",              \
-                                                                                                SIXTEEN,          \
-                                                                                                "0") "," LAUNCH("m") ","
+/* Ten parameters a to j of 16 values, 10^12 points, and these constraints. */
+static char *wide(ws_arena *arena, const char *requires) {
+  char *text = ws_arena_printf(arena, "[%s,%s,", HEAD("s"), LAUNCH("m"));
+  for (char name = 'a'; name <= 'j'; name++)
+    text = ws_arena_printf(
+        arena,
+        "%s{\"kind\":\"param\",\"line\":2,\"operands\":[\"%c\",\"ws.%c\","
+        "\"0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15\",\"x\",\"0\"]},",
+        text, name, name);
+  return ws_arena_printf(arena, "%s%s]", text, requires);
+}
 
 WS_TEST(a_needle_is_found) {
   /* One point in 10^12, but each constraint cuts the walk off early. */
   ws_arena *arena = ws_arena_create();
   ws__space space = make_space(
-      arena, WIDE REQUIRE(1, "a + b + c == 45", "x") "," REQUIRE(
-                 2, "d * e * f == 3375",
-                 "x") "," REQUIRE(3, "g == 7 && h == 8",
-                                  "x") "," REQUIRE(4, "i - j == 15", "x") "]");
+      arena, wide(arena, REQUIRE(1, "a + b + c == 45", "x") "," REQUIRE(
+                             2, "d * e * f == 3375",
+                             "x") "," REQUIRE(3, "g == 7 && h == 8",
+                                              "x") "," REQUIRE(4, "i - j == 15",
+                                                               "x")));
   ws__draw end;
   WS_CHECK_INT(draw_all(&space, &end), 1);
   WS_CHECK_INT(end, WS__DRAW_NONE);
@@ -97,7 +94,7 @@ WS_TEST(a_needle_is_found) {
 WS_TEST(a_space_too_large_to_prove_empty) {
   ws_arena *arena = ws_arena_create();
   ws__space space = make_space(
-      arena, WIDE REQUIRE(7, "a+b+c+d+e+f+g+h+i+j == 151", "heavy") "]");
+      arena, wide(arena, REQUIRE(7, "a+b+c+d+e+f+g+h+i+j == 151", "heavy")));
   ws__draw end;
   double start = ws_clock_ms();
   WS_CHECK_INT(draw_all(&space, &end), 0);

@@ -50,12 +50,19 @@ static char *read_file(desk *d, const char *name) {
   return data;
 }
 
-/* Runs `wavesmith ARGUMENTS`; its output lies in the files out and err. */
-static int run(desk *d, const char *arguments) {
-  int status = system(ws_arena_printf(d->arena, "'%s' %s >out 2>err",
-                                      getenv("WS_PROGRAM"), arguments));
+/* Exit code of a shell command. */
+static int shell(const char *command) {
+  FILE *pipe = popen(command, "r");
+  WS_CHECK(pipe);
+  int status = pclose(pipe);
   WS_CHECK(WIFEXITED(status));
   return WEXITSTATUS(status);
+}
+
+/* Runs `wavesmith ARGUMENTS`; its output lies in the files out and err. */
+static int run(desk *d, const char *arguments) {
+  return shell(ws_arena_printf(d->arena, "'%s' %s >out 2>err",
+                               getenv("WS_PROGRAM"), arguments));
 }
 
 static void run_ok(desk *d, const char *arguments) {
@@ -177,13 +184,12 @@ WS_TEST(tune_then_look) {
 WS_TEST(interrupted) {
   desk d = make_desk();
   setenv("FAKE_DELAY_US", "10000", 1);
-  int status = system(ws_arena_printf(
+  int code = shell(ws_arena_printf(
       d.arena,
       "'%s' tune t.ll --minutes 1 --archive a.db >out 2>err & p=$!; sleep 0.7; "
       "kill -TERM $p; wait $p",
       getenv("WS_PROGRAM")));
-  WS_CHECK(WIFEXITED(status));
-  WS_CHECK_INT(WEXITSTATUS(status), 0);
+  WS_CHECK_INT(code, 0);
   WS_CHECK_CONTAINS(read_file(&d, "err"),
                     "interrupted, resume with the same command");
   run_ok(&d, "archive ls a.db");
