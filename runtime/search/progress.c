@@ -8,6 +8,7 @@
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 enum { REDRAW_MS = 200, LINE_MS = 5000 };
@@ -57,6 +58,14 @@ static void print_json(const ws__progress *progress,
   cJSON_free(text);
 }
 
+/* A longer line would wrap and could not be redrawn. */
+static int terminal_columns(void) {
+  struct winsize size;
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < 20)
+    return 80;
+  return size.ws_col;
+}
+
 static void print_text(const ws__progress *progress,
                        const ws__progress_state *state) {
   ws_strbuf line;
@@ -68,11 +77,14 @@ static void print_text(const ws__progress *progress,
   if (state->best_geomean_us > 0)
     ws_strbuf_printf(&line, " | best %.2f us (geomean, estimate)",
                      state->best_geomean_us);
-  ws_strbuf_puts(&line, " |");
+  const char *separator = " | ";
   for (int i = 0; i < WS_VERDICT_COUNT; i++)
-    if (state->verdicts[i])
-      ws_strbuf_printf(&line, " %s %lld", ws_verdict_text((ws_verdict)i),
+    if (state->verdicts[i]) {
+      ws_strbuf_printf(&line, "%s%s %lld", separator,
+                       ws_verdict_text((ws_verdict)i),
                        (long long)state->verdicts[i]);
+      separator = " ";
+    }
   if (isfinite(state->deadline_ms)) {
     int left = (int)ceil(seconds_left(state));
     ws_strbuf_printf(&line, " | %d:%02d left", left / 60, left % 60);
@@ -82,7 +94,7 @@ static void print_text(const ws__progress *progress,
                      (long long)state->evaluation_limit);
   }
   if (progress->terminal)
-    fprintf(stderr, "\r%s\033[K", line.data);
+    fprintf(stderr, "\r%.*s\033[K", terminal_columns() - 1, line.data);
   else
     fprintf(stderr, "%s\n", line.data);
   fflush(stderr);
