@@ -3,7 +3,8 @@
  * The static checks that follow values. They run on a copy of the module with
  * everything inlined and counters in registers, so each kernel is one function
  * in SSA form and no analysis across calls is needed; lines and regions come
- * from the debug locations, which survive both steps.
+ * from the debug locations, which survive these steps. Code that the parameter
+ * values never reach is folded away first and not judged.
  *
  * Every value carries flags, joined until nothing changes:
  *   DIVERGENT  may differ between the lanes of a wave: from the lane's number,
@@ -396,7 +397,8 @@ static LLVMModuleRef inlined_copy(LLVMModuleRef module) {
   ws__pass_attach_file(copy, LLVMGetSourceFileName(copy, &size));
   LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
   LLVMErrorRef error = LLVMRunPasses(
-      copy, "always-inline,function(sroa<preserve-cfg>)", NULL, options);
+      copy, "function(sccp),always-inline,function(sroa<preserve-cfg>)", NULL,
+      options);
   LLVMDisposePassBuilderOptions(options);
   /* The text above is fixed; only an LLVM we do not support refuses it. */
   WS_ASSERT(!error);

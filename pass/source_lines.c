@@ -44,6 +44,17 @@ static void step_over(cursor *c) {
   }
 }
 
+/* To the next line, over comments and strings that span lines. */
+static void next_line(cursor *c) {
+  int line = c->line;
+  while (c->at < c->end && c->line == line) {
+    while (c->at < c->end && *c->at != '\n' && *c->at != '"' && *c->at != ';')
+      c->at++;
+    if (c->at < c->end)
+      step_over(c);
+  }
+}
+
 static void skip_blanks(cursor *c) {
   while (c->at < c->end && (isspace((unsigned char)*c->at) || *c->at == ';'))
     step_over(c);
@@ -182,7 +193,7 @@ ws_source_function *ws_source_functions(ws_arena *arena, const char *text,
   ws_source_function *first = NULL, **link = &first;
   cursor c = {text, text + size, 1};
   while (c.at < c.end) {
-    if ((c.at == text || c.at[-1] == '\n') && at_word(&c, "define")) {
+    if (at_word(&c, "define")) {
       ws_source_function *function = ws_arena_alloc(arena, sizeof *function);
       function->line = c.line;
       function->lines = lines;
@@ -192,9 +203,8 @@ ws_source_function *ws_source_functions(ws_arena *arena, const char *text,
       lines += function->count;
       *link = function;
       link = &function->next;
-    } else {
-      step_over(&c);
     }
+    next_line(&c);
   }
   return first;
 }
@@ -264,10 +274,9 @@ ws_source_metadata *ws_source_named_metadata(ws_arena *arena, const char *text,
   ws_source_metadata *first = NULL, **link = &first;
   cursor c = {text, text + size, 1};
   while (c.at < c.end) {
-    if (*c.at == '!' && (c.at == text || c.at[-1] == '\n'))
+    if (*c.at == '!')
       read_definition(&c, arena, nodes, &node_count, &link);
-    else
-      step_over(&c);
+    next_line(&c);
   }
   qsort(nodes, (size_t)node_count, sizeof *nodes, compare_nodes);
   for (ws_source_metadata *m = first; m; m = m->next) {
