@@ -182,7 +182,7 @@ static void check_written(void) {
     const ws_buffer *buffer = &memory->buffers[b];
     int64_t first = -1, count = 0;
     for (int64_t i = 0; buffer->role == WS_ARG_OUTPUT && i < buffer->size; i++)
-      if (buffer->writer[i] < memory->run_key) {
+      if ((uint32_t)buffer->shadow[i] < memory->run_key) {
         first = first < 0 ? i : first;
         count++;
       }

@@ -183,22 +183,39 @@ static void instrument_range(instrumenter *in, LLVMValueRef call,
 
 /* ---- private variables ----------------------------------------------- */
 
+/* false, with a finding, when a lane's stack might not hold the variable. */
+static bool count_private(instrumenter *in, LLVMValueRef alloca_,
+                          uint64_t *out_size) {
+  LLVMValueRef count = LLVMGetOperand(alloca_, 0);
+  if (!LLVMIsAConstantInt(count)) {
+    refuse(in, alloca_, "a variable whose size is not constant");
+    return false;
+  }
+  *out_size = LLVMConstIntGetZExtValue(count) *
+              LLVMABISizeOfType(in->host_layout, LLVMGetAllocatedType(alloca_));
+  in->private_bytes += *out_size;
+  if (in->private_bytes <= WS_PRIVATE_MAX)
+    return true;
+  in->failed = true;
+  ws__fault(WS_FAULT_STACK_OVERFLOW, new_site(in, alloca_),
+            "with this variable of %llu bytes, private variables take more "
+            "than %d KiB",
+            (unsigned long long)*out_size, WS_PRIVATE_MAX >> 10);
+  return false;
+}
+
 /* All ones: NaN as float, half and bfloat, far out of range as an index. */
 static void poison_alloca(instrumenter *in, LLVMValueRef alloca_) {
-  LLVMTypeRef type = LLVMGetAllocatedType(alloca_);
-  uint64_t size = LLVMABISizeOfType(in->host_layout, type);
+  uint64_t size;
+  if (!count_private(in, alloca_, &size))
+    return;
+  LLVMValueRef bytes = LLVMConstInt(in->i64, size, false);
   LLVMPositionBuilderBefore(in->builder, LLVMGetNextInstruction(alloca_));
-  LLVMValueRef count = LLVMGetOperand(alloca_, 0);
-  LLVMValueRef bytes =
-      LLVMBuildMul(in->builder, LLVMConstInt(in->i64, size, false),
-                   LLVMBuildZExtOrBitCast(in->builder, count, in->i64, ""), "");
   if (in->diagnose)
     call_hook(in, &in->alloca_, new_site(in, alloca_), flat(in, alloca_),
               bytes);
-  if (size == 4 || size == 8 || size == 16) {
-    LLVMTypeRef integer =
-        size == 16 ? LLVMVectorType(in->i64, 2)
-                   : LLVMIntTypeInContext(in->context, (unsigned)size * 8);
+  if (size == 4 || size == 8) {
+    LLVMTypeRef integer = LLVMIntTypeInContext(in->context, (unsigned)size * 8);
     LLVMSetAlignment(
         LLVMBuildStore(in->builder, LLVMConstAllOnes(integer), alloca_), 1);
     return;

@@ -184,12 +184,16 @@ void ws__lanes_wait_for_record(void);
 void ws__hook_operation(ws_site *site, char *frame);
 
 /* ---- memory ---------------------------------------------------------- */
+/* What is known of a byte: the key of its last write in the low half, of its
+ * last reads in the high half. */
+typedef uint64_t ws_cell;
+
 typedef struct ws_buffer {
   const char *name;
   ws_arg_role role;
   uintptr_t begin;
   int64_t size;
-  uint32_t *writer, *reader; /* shadow; NULL for inputs */
+  ws_cell *shadow; /* per byte; NULL for inputs */
 } ws_buffer;
 
 /* A key orders accesses: moment << WS_KEY_BITS | who. The moment grows with
@@ -208,7 +212,7 @@ typedef struct ws_memory {
   int buffer_count;
   uintptr_t lds_base;          /* fixed, low */
   uint32_t lds_begin, lds_end; /* of the kernel that runs */
-  uint32_t *lds_writer, *lds_reader;
+  ws_cell *lds_shadow;
   uint32_t moment;
   uint32_t run_key, launch_key, workgroup_key, barrier_key;
   bool acquired;          /* this workgroup executed an acquire fence */
@@ -245,8 +249,10 @@ enum { WS_RECORD_SLOTS = 1024 };
 typedef struct ws_record_slot {
   const ws_site *site;
   uint32_t part; /* which 16 bytes of a wider access */
-  uint64_t lanes;
-  uintptr_t address[WS_WAVE_LANES];
+  bool lds;
+  uint64_t lanes; /* that took part */
+  /* per lane: the LDS offset, or the 128-byte line of global memory */
+  uint32_t place[WS_WAVE_LANES];
 } ws_record_slot;
 
 typedef struct ws_recorder {
@@ -256,7 +262,10 @@ typedef struct ws_recorder {
   ws_observed *observed; /* of the launch that runs */
 } ws_recorder;
 
-void ws__record_access(const ws_site *site, uintptr_t address, uint32_t size);
+/* size and address may be those of a part of the site's access only where
+ * they are wider than 16 bytes. */
+void ws__record_lds(const ws_site *site, uint32_t offset, uint32_t size);
+void ws__record_global(const ws_site *site, uintptr_t address, uint32_t size);
 void ws__record_flush(void);
 
 /* ---- the program under test ------------------------------------------ */

@@ -85,8 +85,7 @@ void ws__memory_reserve(void) {
     break;
   }
   WS_ASSERT(memory->lds_base);
-  memory->lds_writer = zero_pages(WS_LDS_MAX * sizeof(uint32_t));
-  memory->lds_reader = zero_pages(WS_LDS_MAX * sizeof(uint32_t));
+  memory->lds_shadow = zero_pages(WS_LDS_MAX * sizeof(ws_cell));
   memory->private_state =
       zero_pages((size_t)WS_MAX_LANES * (WS_STACK_BYTES + WS_STACK_GUARD));
   memory->moment = 1;
@@ -98,8 +97,7 @@ ws_buffer *ws__memory_add_buffer(const char *name, ws_arg_role role, void *data,
   *buffer = (ws_buffer){
       .name = name, .role = role, .begin = (uintptr_t)data, .size = size};
   if (role != WS_ARG_INPUT) {
-    buffer->writer = zero_pages(((size_t)size + 16) * sizeof(uint32_t));
-    buffer->reader = zero_pages(((size_t)size + 16) * sizeof(uint32_t));
+    buffer->shadow = zero_pages(((size_t)size + 1) * sizeof(ws_cell));
   }
   return buffer;
 }
@@ -107,10 +105,9 @@ ws_buffer *ws__memory_add_buffer(const char *name, ws_arg_role role, void *data,
 void ws__memory_drop_buffers(void) {
   for (int i = 0; i < memory->buffer_count; i++) {
     ws_buffer *buffer = &memory->buffers[i];
-    if (!buffer->writer)
+    if (!buffer->shadow)
       continue;
-    munmap(buffer->writer, ((size_t)buffer->size + 16) * sizeof(uint32_t));
-    munmap(buffer->reader, ((size_t)buffer->size + 16) * sizeof(uint32_t));
+    munmap(buffer->shadow, ((size_t)buffer->size + 1) * sizeof(ws_cell));
     ws__memory_free((void *)buffer->begin, buffer->size);
   }
   memory->buffer_count = 0;
@@ -120,21 +117,29 @@ void ws__memory_drop_buffers(void) {
 
 static uint32_t next_moment(void) { return ++memory->moment << WS_KEY_BITS; }
 
-/* Moments are about to run out: keep what a key can still decide (this launch,
- * this run, before) and start counting again. */
+static uint32_t writer_of(ws_cell cell) { return (uint32_t)cell; }
+static uint32_t reader_of(ws_cell cell) { return (uint32_t)(cell >> 32); }
+static ws_cell make_cell(uint32_t writer, uint32_t reader) {
+  return writer | (ws_cell)reader << 32;
+}
+
+/* What a key can still decide after renumbering: this launch, this run, or
+ * before. */
+static uint32_t renumbered(uint32_t key) {
+  return key >= memory->launch_key ? 3u << WS_KEY_BITS
+         : key >= memory->run_key  ? 2u << WS_KEY_BITS
+                                   : 0;
+}
+
+/* Moments are about to run out: start counting again. */
 static void renumber(void) {
   for (int b = 0; b < memory->buffer_count; b++) {
     ws_buffer *buffer = &memory->buffers[b];
-    for (int64_t i = 0; buffer->writer && i < buffer->size; i++) {
-      uint32_t *keys[] = {&buffer->writer[i], &buffer->reader[i]};
-      for (int k = 0; k < 2; k++)
-        *keys[k] = *keys[k] >= memory->launch_key ? 3u << WS_KEY_BITS
-                   : *keys[k] >= memory->run_key  ? 2u << WS_KEY_BITS
-                                                  : 0;
-    }
+    for (int64_t i = 0; buffer->shadow && i < buffer->size; i++)
+      buffer->shadow[i] = make_cell(renumbered(writer_of(buffer->shadow[i])),
+                                    renumbered(reader_of(buffer->shadow[i])));
   }
-  memset(memory->lds_writer, 0, WS_LDS_MAX * sizeof(uint32_t));
-  memset(memory->lds_reader, 0, WS_LDS_MAX * sizeof(uint32_t));
+  memset(memory->lds_shadow, 0, WS_LDS_MAX * sizeof(ws_cell));
   memory->run_key = 2u << WS_KEY_BITS;
   memory->launch_key = 3u << WS_KEY_BITS;
   memory->moment = 3;
@@ -232,9 +237,9 @@ static uint32_t merged_reader(uint32_t old, const access_key *now) {
 /* ---- reports --------------------------------------------------------- */
 
 typedef struct shadow {
-  uint32_t *writer, *reader; /* of the first byte accessed */
-  const ws_buffer *buffer;   /* NULL: LDS */
-  uint64_t offset;           /* in the buffer or the LDS */
+  ws_cell *cells;          /* of the first byte accessed */
+  const ws_buffer *buffer; /* NULL: LDS */
+  uint64_t offset;         /* in the buffer or the LDS */
 } shadow;
 
 static void report_uninitialised(ws_site *site, const shadow *at,
@@ -290,75 +295,101 @@ static void report_race(ws_site *site, const shadow *at, uint32_t byte,
 
 /* ---- one access ------------------------------------------------------ */
 
-static inline bool uniform(const uint32_t *words, uint32_t count) {
-  uint32_t difference = 0;
-  for (uint32_t i = 1; i < count; i++)
-    difference |= words[i] ^ words[0];
-  return !difference;
+typedef ws_cell cell_pair __attribute__((vector_size(16), aligned(8)));
+
+/* Are they all the same? Most often, for one store wrote them. count is a
+ * constant where it matters. */
+static inline bool uniform(const ws_cell *cells, uint32_t count) {
+  ws_cell first = cells[0];
+  if (count % 2) {
+    for (uint32_t i = 1; i < count; i++)
+      if (cells[i] != first)
+        return false;
+    return true;
+  }
+  cell_pair all = {first, first}, difference = {0, 0};
+  for (uint32_t i = 0; i < count; i += 2)
+    difference |= *(const cell_pair *)(cells + i) ^ all;
+  return !(difference[0] | difference[1]);
 }
 
-/* Checks byte `byte` and returns the reader key it gets. */
-static inline uint32_t read_byte(ws_site *site, const shadow *at, uint32_t byte,
-                                 const access_key *now) {
-  uint32_t writer = at->writer[byte];
+static inline void fill(ws_cell *cells, uint32_t count, ws_cell cell) {
+  cell_pair all = {cell, cell};
+  uint32_t i = 0;
+  for (; i + 2 <= count; i += 2)
+    *(cell_pair *)(cells + i) = all;
+  if (i < count)
+    cells[i] = cell;
+}
+
+/* Checks byte `byte` and returns the cell it gets. */
+static inline ws_cell read_byte(ws_site *site, const shadow *at, uint32_t byte,
+                                const access_key *now) {
+  uint32_t writer = writer_of(at->cells[byte]);
+  uint32_t reader = reader_of(at->cells[byte]);
   if (writer < now->floor)
     report_uninitialised(site, at, byte);
   else if (writer >= now->scope && !ordered(writer, now))
     report_race(site, at, byte, writer, "reads", "wrote");
-  return merged_reader(at->reader[byte], now);
+  if (reader != now->key)
+    reader = merged_reader(reader, now);
+  return make_cell(writer, reader);
 }
 
 static inline void write_byte(ws_site *site, const shadow *at, uint32_t byte,
                               const access_key *now) {
-  uint32_t writer = at->writer[byte], reader = at->reader[byte];
+  uint32_t writer = writer_of(at->cells[byte]);
+  uint32_t reader = reader_of(at->cells[byte]);
   if (writer >= now->scope && !ordered(writer, now))
     report_race(site, at, byte, writer, "writes", "wrote");
   else if (reader >= now->scope && !ordered(reader, now))
     report_race(site, at, byte, reader, "writes", "read");
 }
 
-/* size is a constant where it matters: the loops vectorise. */
 static inline __attribute__((always_inline)) void
-read_bytes(ws_site *site, const shadow *at, uint32_t size,
+read_cells(ws_site *site, const shadow *at, uint32_t size,
            const access_key *now) {
-  if (uniform(at->writer, size) && uniform(at->reader, size)) {
-    uint32_t reader = read_byte(site, at, 0, now);
-    for (uint32_t i = 0; i < size; i++)
-      at->reader[i] = reader;
+  if (uniform(at->cells, size)) {
+    ws_cell cell = read_byte(site, at, 0, now);
+    fill(at->cells, size, cell);
     return;
   }
   for (uint32_t i = 0; i < size; i++)
-    at->reader[i] = read_byte(site, at, i, now);
+    at->cells[i] = read_byte(site, at, i, now);
 }
 
 static inline __attribute__((always_inline)) void
-write_bytes(ws_site *site, const shadow *at, uint32_t size,
+write_cells(ws_site *site, const shadow *at, uint32_t size,
             const access_key *now) {
-  bool same = uniform(at->writer, size) && uniform(at->reader, size);
+  bool same = uniform(at->cells, size);
   for (uint32_t i = 0; i < (same ? 1 : size); i++)
     write_byte(site, at, i, now);
+  if (same) {
+    fill(at->cells, size, make_cell(now->key, reader_of(at->cells[0])));
+    return;
+  }
   for (uint32_t i = 0; i < size; i++)
-    at->writer[i] = now->key;
+    at->cells[i] = make_cell(now->key, reader_of(at->cells[i]));
 }
 
 static void read_shadow(ws_site *site, const shadow *at, uint64_t size,
                         const access_key *now) {
   if (size == 8)
-    read_bytes(site, at, 8, now);
+    read_cells(site, at, 8, now);
   else if (size == 16)
-    read_bytes(site, at, 16, now);
+    read_cells(site, at, 16, now);
   else
-    read_bytes(site, at, (uint32_t)size, now);
+    read_cells(site, at, (uint32_t)size, now);
 }
 
 static void write_shadow(ws_site *site, const shadow *at, uint64_t size,
                          const access_key *now) {
   if (size == 2)
-    write_bytes(site, at, 2, now);
+    write_cells(site, at, 2, now);
   else if (size == 16)
-    write_bytes(site, at, 16, now);
+    write_cells(site, at, 16, now);
   else
-    write_bytes(site, at, (uint32_t)size, now);
+    write_cells(site, at, (uint32_t)size, now);
 }
 
 static void check_alignment(ws_site *site, uintptr_t address) {
@@ -388,8 +419,7 @@ static bool lds_shadow(ws_site *site, uintptr_t address, uint64_t size,
   }
   if (address & (site->alignment - 1))
     check_alignment(site, address);
-  *out = (shadow){.writer = memory->lds_writer + offset,
-                  .reader = memory->lds_reader + offset,
+  *out = (shadow){.cells = memory->lds_shadow + offset,
                   .offset = offset - memory->lds_begin};
   return true;
 }
@@ -398,7 +428,7 @@ void ws__hook_lds_load(ws_site *site, uintptr_t address) {
   shadow at;
   if (!lds_shadow(site, address, site->size, &at))
     return;
-  ws__record_access(site, address, site->size);
+  ws__record_lds(site, (uint32_t)at.offset, site->size);
   access_key now =
       key_now(memory->workgroup_key, memory->workgroup_key, site->atomic);
   read_shadow(site, &at, site->size, &now);
@@ -408,7 +438,7 @@ void ws__hook_lds_store(ws_site *site, uintptr_t address) {
   shadow at;
   if (!lds_shadow(site, address, site->size, &at))
     return;
-  ws__record_access(site, address, site->size);
+  ws__record_lds(site, (uint32_t)at.offset, site->size);
   access_key now =
       key_now(memory->workgroup_key, memory->workgroup_key, site->atomic);
   write_shadow(site, &at, site->size, &now);
@@ -477,15 +507,13 @@ static const ws_buffer *global_buffer(ws_site *site, uintptr_t address,
 
 static shadow global_shadow(const ws_buffer *buffer, uintptr_t address) {
   uint64_t offset = address - buffer->begin;
-  return (shadow){.writer = buffer->writer + offset,
-                  .reader = buffer->reader + offset,
-                  .buffer = buffer,
-                  .offset = offset};
+  return (shadow){
+      .cells = buffer->shadow + offset, .buffer = buffer, .offset = offset};
 }
 
 static void global_read(ws_site *site, const ws_buffer *buffer,
                         uintptr_t address, uint64_t size) {
-  if (!buffer->writer)
+  if (!buffer->shadow)
     return;
   shadow at = global_shadow(buffer, address);
   access_key now = key_now(memory->run_key, memory->launch_key, site->atomic);
@@ -494,7 +522,7 @@ static void global_read(ws_site *site, const ws_buffer *buffer,
 
 static void global_write(ws_site *site, const ws_buffer *buffer,
                          uintptr_t address, uint64_t size) {
-  if (!buffer->writer) {
+  if (!buffer->shadow) {
     ws__fault(WS_FAULT_READONLY_STORE, site, "lane %d stores to input %s",
               lanes->current, buffer->name);
     return;
@@ -509,7 +537,7 @@ void ws__hook_global_load(ws_site *site, uintptr_t address) {
   if (!buffer)
     return;
   if (site->space != WS_SPACE_CONSTANT)
-    ws__record_access(site, address, site->size);
+    ws__record_global(site, address, site->size);
   global_read(site, buffer, address, site->size);
 }
 
@@ -517,7 +545,7 @@ void ws__hook_global_store(ws_site *site, uintptr_t address) {
   const ws_buffer *buffer = global_buffer(site, address, site->size);
   if (!buffer)
     return;
-  ws__record_access(site, address, site->size);
+  ws__record_global(site, address, site->size);
   global_write(site, buffer, address, site->size);
 }
 
@@ -535,8 +563,10 @@ static bool in_lds(uintptr_t address) {
 /* Atomics, and accesses through flat pointers. */
 void ws__hook_access(ws_site *site, uintptr_t address) {
   ws__hook_range(site, address, site->size);
-  if (!in_private(address))
-    ws__record_access(site, address, site->size);
+  if (in_lds(address))
+    ws__record_lds(site, (uint32_t)(address - memory->lds_base), site->size);
+  else if (!in_private(address))
+    ws__record_global(site, address, site->size);
 }
 
 /* memcpy and the like: size bytes, not recorded as instructions. */

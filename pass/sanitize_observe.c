@@ -18,20 +18,20 @@ static ws_recorder *const recorder = &ws__sanitizer.recorder;
 
 /* ---- recording ------------------------------------------------------- */
 
-static bool fits(int slot, const ws_site *site, uint32_t part, int lane) {
-  const ws_record_slot *at = &recorder->slots[slot];
-  return at->site == site && at->part == part && !(at->lanes >> lane & 1);
+static inline bool fits(const ws_record_slot *slot, const ws_site *site,
+                        uint32_t part, int lane) {
+  return slot->site == site && slot->part == part && !(slot->lanes >> lane & 1);
 }
 
-/* The slot of this lane's access: the first free one of its site from where
- * the lane stands, else from the start, else a new one. -1: no room. */
-static int find_slot(const ws_site *site, uint32_t part, int lane) {
+/* The slot of an access: the first free one of its site after where the lane
+ * stands, else from the start, else a new one. -1: no room. */
+static int search_slot(const ws_site *site, uint32_t part, int lane) {
   int cursor = recorder->cursor[lane];
-  for (int i = cursor; i < recorder->count; i++)
-    if (fits(i, site, part, lane))
+  for (int i = cursor + 1; i < recorder->count; i++)
+    if (fits(&recorder->slots[i], site, part, lane))
       return i;
   for (int i = 0; i < cursor; i++)
-    if (fits(i, site, part, lane))
+    if (fits(&recorder->slots[i], site, part, lane))
       return i;
   if (recorder->count == WS_RECORD_SLOTS)
     return -1;
@@ -42,24 +42,41 @@ static int find_slot(const ws_site *site, uint32_t part, int lane) {
   return recorder->count++;
 }
 
-static void record_part(const ws_site *site, uint32_t part, uintptr_t address) {
-  int lane = ws__sanitizer.lanes.current % WS_WAVE_LANES;
-  int slot = find_slot(site, part, lane);
+static __attribute__((noinline)) int find_slot(const ws_site *site,
+                                               uint32_t part, int lane) {
+  int slot = search_slot(site, part, lane);
   while (slot < 0) {
     ws__lanes_wait_for_record();
-    slot = find_slot(site, part, lane);
+    slot = search_slot(site, part, lane);
   }
-  recorder->slots[slot].lanes |= 1ull << lane;
-  recorder->slots[slot].address[lane] = address;
-  recorder->cursor[lane] = slot + 1;
+  return slot;
 }
 
-void ws__record_access(const ws_site *site, uintptr_t address, uint32_t size) {
-  uint32_t part = 0;
-  do {
-    record_part(site, part, address + part * 16);
-    part++;
-  } while (part * 16 < size);
+static inline void record(const ws_site *site, uint32_t part, uint32_t place,
+                          bool lds) {
+  int lane = ws__sanitizer.lanes.current % WS_WAVE_LANES;
+  int at = recorder->cursor[lane];
+  /* Lanes in step find their slot where the last one ended. */
+  if (at >= recorder->count || !fits(&recorder->slots[at], site, part, lane))
+    at = find_slot(site, part, lane);
+  ws_record_slot *slot = &recorder->slots[at];
+  slot->lds = lds;
+  slot->lanes |= 1ull << lane;
+  slot->place[lane] = place;
+  recorder->cursor[lane] = at + 1;
+}
+
+void ws__record_lds(const ws_site *site, uint32_t offset, uint32_t size) {
+  record(site, 0, offset, true);
+  for (uint32_t done = 16; done < size; done += 16)
+    record(site, done / 16, offset + done, true);
+}
+
+/* Buffers are 2^27 lines apart: 32 of them differ in 32 bits. */
+void ws__record_global(const ws_site *site, uintptr_t address, uint32_t size) {
+  record(site, 0, (uint32_t)(address / 128), false);
+  for (uint32_t done = 16; done < size; done += 16)
+    record(site, done / 16, (uint32_t)((address + done) / 128), false);
 }
 
 /* ---- LDS ------------------------------------------------------------- */
@@ -89,11 +106,11 @@ static uint64_t phase_lanes(uint32_t bytes, bool writes, int phase) {
 /* Clocks of one phase: the most distinct dwords that one bank must serve. */
 static int phase_clocks(const ws_record_slot *slot, uint64_t lanes,
                         uint32_t bytes) {
-  uintptr_t seen[32][WS_WAVE_LANES];
+  uint32_t seen[32][WS_WAVE_LANES];
   int count[32] = {0}, worst = 0;
   for (uint64_t rest = lanes & slot->lanes; rest; rest &= rest - 1) {
-    uintptr_t address = slot->address[__builtin_ctzll(rest)];
-    for (uintptr_t dword = address / 4; dword <= (address + bytes - 1) / 4;
+    uint32_t offset = slot->place[__builtin_ctzll(rest)];
+    for (uint32_t dword = offset / 4; dword <= (offset + bytes - 1) / 4;
          dword++) {
       int bank = dword % 32, i = 0;
       while (i < count[bank] && seen[bank][i] != dword)
@@ -127,19 +144,18 @@ static void observe_lds(const ws_record_slot *slot, uint32_t bytes) {
 
 /* ---- vector memory --------------------------------------------------- */
 
-static int distinct_lines(const ws_record_slot *slot, uint32_t bytes) {
-  uintptr_t seen[2 * WS_WAVE_LANES];
+/* An access that straddles two lines, which none of 16 aligned bytes does,
+ * counts the first. */
+static int distinct_lines(const ws_record_slot *slot) {
+  uint32_t seen[WS_WAVE_LANES];
   int count = 0;
   for (uint64_t rest = slot->lanes; rest; rest &= rest - 1) {
-    uintptr_t address = slot->address[__builtin_ctzll(rest)];
-    for (uintptr_t line = address / 128; line <= (address + bytes - 1) / 128;
-         line++) {
-      int i = count - 1; /* neighbours usually share the latest line */
-      while (i >= 0 && seen[i] != line)
-        i--;
-      if (i < 0)
-        seen[count++] = line;
-    }
+    uint32_t line = slot->place[__builtin_ctzll(rest)];
+    int i = count - 1; /* neighbours usually share the latest line */
+    while (i >= 0 && seen[i] != line)
+      i--;
+    if (i < 0)
+      seen[count++] = line;
   }
   return count;
 }
@@ -147,7 +163,7 @@ static int distinct_lines(const ws_record_slot *slot, uint32_t bytes) {
 static void observe_global(const ws_record_slot *slot, uint32_t bytes) {
   ws_observed *observed = recorder->observed;
   int64_t total = (int64_t)bytes * __builtin_popcountll(slot->lanes);
-  int64_t lines = distinct_lines(slot, bytes);
+  int64_t lines = distinct_lines(slot);
   if (slot->site->atomic) {
     observed->atomic_ops++;
   } else if (slot->site->writes) {
@@ -163,13 +179,11 @@ static void observe_global(const ws_record_slot *slot, uint32_t bytes) {
 }
 
 void ws__record_flush(void) {
-  const ws_memory *memory = &ws__sanitizer.memory;
   for (int i = 0; i < recorder->count; i++) {
     const ws_record_slot *slot = &recorder->slots[i];
     uint32_t left = slot->site->size - slot->part * 16;
     uint32_t bytes = left < 16 ? left : 16;
-    uintptr_t any = slot->address[__builtin_ctzll(slot->lanes)];
-    if (any - memory->lds_base < WS_LDS_MAX)
+    if (slot->lds)
       observe_lds(slot, bytes);
     else
       observe_global(slot, bytes);
