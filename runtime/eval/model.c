@@ -337,11 +337,20 @@ static ws_status estimate_launch(estimation *e, int index, ws_estimate *out,
   return WS_OK;
 }
 
+/* The clock falls as the matrix units fill: a straight line from the full
+ * clock at rest through AMD's measured point. */
+static double clock_under_load(const estimation *e) {
+  const double peak = ws__model.mfma_flops_per_clock * e->device->cu_count;
+  double share = fmin(1, e->problem->flops(e->shape) / (peak * e->clocks));
+  double drop = e->device->clock_ghz - ws__model.loaded_clock_ghz;
+  return e->device->clock_ghz - drop * share / ws__model.loaded_share;
+}
+
 static void conclude(const estimation *e, ws_estimate *out) {
   const double us_per_clock = 1e-3 / e->device->clock_ghz;
   double launch_us =
       ws__model.first_launch_us + (e->launches - 1) * ws__model.next_launch_us;
-  out->us = e->clocks * us_per_clock + launch_us;
+  out->us = e->clocks * 1e-3 / clock_under_load(e) + launch_us;
   for (int i = 0; i < WS_BOUND_COUNT; i++)
     out->us_by_bound[i] = e->by_bound[i] * us_per_clock;
   out->us_by_bound[WS_BOUND_LAUNCH] += launch_us;

@@ -46,6 +46,10 @@ const ws__model_constants ws__model = {
     .mall_tb_per_s = 10,        /* timing 10 [BEN]: 8-11 */
     .hbm_tb_per_s = 4.1,        /* timing 10 [BEN, FP8MM] */
 
+    .mfma_flops_per_clock = 4096, /* problem 4.1: dense fp8, per CU */
+    .loaded_clock_ghz = 1.23,     /* problem 4.1 [MAF]: median under fp8 load */
+    .loaded_share = 0.83, /* problem 4.1 [MAF]: 1273 of 4096 x 304 x 1.23e9 */
+
     .workgroup_dispatch_clocks = 8, /* timing 9 [GT]: per XCD */
     .wave_dispatch_clocks = 1,      /* timing 9 [GT] */
     .workgroup_start_clocks = 400,  /* timing 9: ifetch, kernarg 200-400 */

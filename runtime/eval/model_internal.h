@@ -24,6 +24,8 @@ typedef struct ws__model_constants {
   double l1_bytes, l1_bytes_per_clock, line_bytes;
   double l2_bytes_per_clock, load_latency;
   double mall_bytes, mall_tb_per_s, hbm_tb_per_s;
+  /* the engine clock at the sustained share of the peak MFMA rate */
+  double mfma_flops_per_clock, loaded_clock_ghz, loaded_share;
   /* launch */
   double workgroup_dispatch_clocks, wave_dispatch_clocks;
   double workgroup_start_clocks;

@@ -9,7 +9,7 @@
 #include "wavesmith/model.h"
 
 /* m and n are multiples of 16 by the problem's definition. */
-enum { SHAPE_STEP = 16, DEFAULT_TILE = 128 };
+enum { SHAPE_STEP = 16, DEFAULT_TILE = 32 };
 
 static int64_t tile_extent(const ws_candidate *candidate, const char *name) {
   int index = ws_template_param_index(candidate->tmpl, name);

@@ -15,6 +15,9 @@ static const gemm_work compute_only = {.mfma = 256,
 static const double start_clocks = 400 + 455; /* workgroup start, first load */
 static const double launch_us = 2.5;
 
+/* 1230 MHz at 1273 TFLOP/s (0.83 of what that clock allows), 2100 at rest. */
+static double loaded_mhz(double share) { return 2100 - 870 * share / 0.83; }
+
 WS_TEST(matrix_bound_is_clocks_over_304_units) {
   ws_arena *arena = ws_arena_create();
   gemm g;
@@ -22,7 +25,8 @@ WS_TEST(matrix_bound_is_clocks_over_304_units) {
   /* 16 x 19 = 304 tiles, 128 blocks of k; 75 MB of operands need 18 us of HBM
    * and hide behind it */
   ws_estimate e = gemm_estimate(&g, 2048, 2432, 16384);
-  double by_hand = (start_clocks + 128 * 1024) / 2100 + launch_us;
+  double clocks = start_clocks + 128 * 1024;
+  double by_hand = clocks / loaded_mhz(128 * 1024 / clocks) + launch_us;
   WS_CHECK_NEAR(e.us, by_hand, 0.01 * by_hand);
   WS_CHECK_TEXT(ws_bound_text(e.bound), "mfma");
   WS_CHECK_NEAR(e.us_by_bound[WS_BOUND_MFMA], 128 * 1024 / 2100.0, 0.01);
@@ -38,11 +42,15 @@ WS_TEST(one_tile_more_than_units_is_a_second_round) {
   gemm_build(&g, arena, "", &compute_only);
   ws_estimate full = gemm_estimate(&g, 2048, 2432, 16384);
   ws_estimate more = gemm_estimate(&g, 2048, 2560, 16384); /* 320 tiles */
-  WS_CHECK_NEAR(more.us - launch_us, 2 * (full.us - launch_us), 0.01 * full.us);
+  /* 320 tiles in the time of 608: the clock falls less */
+  double by_hand =
+      2 * (full.us - launch_us) * loaded_mhz(1) / loaded_mhz(320 / 608.0);
+  WS_CHECK_NEAR(more.us - launch_us, by_hand, 0.02 * by_hand);
   WS_CHECK_NEAR(more.tail_idle, 1 - 16 / 304.0, 1e-9);
   /* and what is left of the second round costs nothing */
   ws_estimate twice = gemm_estimate(&g, 4096, 2432, 16384); /* 608 tiles */
-  WS_CHECK_NEAR(twice.us, more.us, 0.02 * more.us);
+  WS_CHECK_NEAR(twice.us - launch_us, 2 * (full.us - launch_us),
+                0.02 * twice.us);
   ws_arena_destroy(arena);
 }
 
@@ -97,7 +105,7 @@ WS_TEST(lds_conflicts_cost) {
   WS_CHECK_TEXT(ws_bound_text(slow.bound), "lds");
   /* the LDS alone: 128 blocks of 3072 clocks */
   WS_CHECK_NEAR(slow.us_by_bound[WS_BOUND_LDS], 128 * 3072 / 2100.0, 0.1);
-  WS_CHECK(slow.us > 128 * 3072 / 2100.0 && slow.us > 2 * fast.us);
+  WS_CHECK(slow.us > 128 * 3072 / 2100.0 && slow.us > 1.5 * fast.us);
   ws_arena_destroy(arena);
 }
 
@@ -131,10 +139,12 @@ WS_TEST(waves_hide_latency) {
   double after = gemm_estimate(&alone, 4096, 4864, 4096).us;
   double at_once = gemm_estimate(&crowded, 4096, 4864, 4096).us;
   double hidden = gemm_estimate(&prefetched, 4096, 4864, 4096).us;
-  WS_CHECK(at_once < 0.9 * after);
-  WS_CHECK(hidden < 0.9 * after);
+  WS_CHECK(at_once < after);
+  WS_CHECK(hidden < after);
   /* exposed by hand: 455 of every 1024 + 455 + rounding of waits */
-  WS_CHECK_NEAR(after / hidden, 1 + 455 / 1024.0, 0.03);
+  double share = 1024 / (1024 + 455.0); /* of the matrix rate, when exposed */
+  WS_CHECK_NEAR(after / hidden, 1 / share * loaded_mhz(1) / loaded_mhz(share),
+                0.03);
   ws_arena_destroy(arena);
 }
 

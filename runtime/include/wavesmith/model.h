@@ -68,7 +68,7 @@ ws_status ws_model_estimate(const ws_device_model *device,
  *      waves down
  *   2: two tiles and an edge each way, k = 128, waves up
  * "One tile" is tile_m x tile_n when the template has parameters of these
- * names, else 128 x 128. With split_k, k is 256 and 128 all the same: slices
+ * names, else 32 x 32. With split_k, k is 256 and 128 all the same: slices
  * without work are part of the contract. Returns the count. */
 enum { WS_STANDARD_RUNS = 3 };
 int ws_standard_runs(const ws_candidate *candidate,
