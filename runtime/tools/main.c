@@ -20,9 +20,11 @@ static const struct command {
     {"tune", tool_tune, "search a template's space and keep what was learned"},
     {"check", tool_check, "judge one candidate: check, sanitize, lower"},
     {"build", tool_build, "code objects and dispatch from a text archive"},
-    {"archive", tool_archive, "list, show, export, import what an archive holds"},
+    {"archive", tool_archive,
+     "list, show, export, import what an archive holds"},
     {"dispatch", tool_dispatch, "emit code objects and a C selection function"},
-    {"doctor", tool_doctor, "what is installed, what is missing, how to get it"},
+    {"doctor", tool_doctor,
+     "what is installed, what is missing, how to get it"},
 };
 
 static void print_usage(FILE *out) {
