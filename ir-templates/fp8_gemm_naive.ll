@@ -4,15 +4,15 @@
 ; honest starting point that every other template is compared with: no LDS, no
 ; matrix instructions, one byte per load.
 ;
-; A workgroup of 256 threads makes a tile of C that is block_n wide and
-; 256 / block_n high. The height divides 16 and so divides m; only columns need
-; a mask. Grammar of the metadata: README.md in this folder.
+; A workgroup makes a tile of C, tile_m x tile_n, consecutive threads along a
+; row. Grammar of the metadata: README.md in this folder.
 
 target datalayout = "e-p:64:64-p1:64:64-p2:32:32-p3:32:32-p4:64:64-p5:32:32-p6:32:32-p7:160:256:256:32-p8:128:128:128:48-p9:192:256:256:32-i64:64-v16:16-v24:32-v32:32-v48:64-v96:128-v192:256-v256:256-v512:512-v1024:1024-v2048:2048-n32:64-S32-A5-G1-ni:7:8:9"
 target triple = "amdgcn-amd-amdhsa"
 
 @ws.layout = internal addrspace(4) constant i32 0
-@ws.block_n = internal addrspace(4) constant i32 16
+@ws.tile_m = internal addrspace(4) constant i32 16
+@ws.tile_n = internal addrspace(4) constant i32 16
 
 declare i32 @llvm.amdgcn.workitem.id.x()
 declare i32 @llvm.amdgcn.workgroup.id.x()
@@ -85,24 +85,26 @@ entry:
   %block.slot = alloca i32, addrspace(5)
   %sum.slot = alloca float, addrspace(5)
   %layout = load i32, ptr addrspace(4) @ws.layout
-  %block_n = load i32, ptr addrspace(4) @ws.block_n
+  %tile_m = load i32, ptr addrspace(4) @ws.tile_m
+  %tile_n = load i32, ptr addrspace(4) @ws.tile_n
   %thread = call i32 @llvm.amdgcn.workitem.id.x()
   %group = call i32 @llvm.amdgcn.workgroup.id.x()
 
   ; this thread's element
-  %n.up.0 = add i32 %n, %block_n
-  %n.up = add i32 %n.up.0, -1
-  %blocks.n = udiv i32 %n.up, %block_n
-  %group.m = udiv i32 %group, %blocks.n
-  %group.n = urem i32 %group, %blocks.n
-  %block_m = udiv i32 256, %block_n
-  %row.0 = mul i32 %group.m, %block_m
-  %column.0 = mul i32 %group.n, %block_n
-  %row.1 = udiv i32 %thread, %block_n
-  %column.1 = urem i32 %thread, %block_n
+  %n.up.0 = add i32 %n, %tile_n
+  %n.up = sub i32 %n.up.0, 1
+  %tiles.n = udiv i32 %n.up, %tile_n
+  %group.m = udiv i32 %group, %tiles.n
+  %group.n = urem i32 %group, %tiles.n
+  %row.0 = mul i32 %group.m, %tile_m
+  %column.0 = mul i32 %group.n, %tile_n
+  %row.1 = udiv i32 %thread, %tile_n
+  %column.1 = urem i32 %thread, %tile_n
   %row = add i32 %row.0, %row.1
   %column = add i32 %column.0, %column.1
-  %inside = icmp ult i32 %column, %n ; global load and store mask
+  %inside.m = icmp ult i32 %row, %m
+  %inside.n = icmp ult i32 %column, %n
+  %inside = and i1 %inside.m, %inside.n ; global load and store mask
   br i1 %inside, label %work, label %exit
 
 work:
@@ -178,7 +180,7 @@ exit:
   ret void
 }
 
-attributes #0 = { "amdgpu-flat-work-group-size"="256,256" "target-cpu"="gfx942" "uniform-work-group-size"="true" }
+attributes #0 = { "amdgpu-flat-work-group-size"="256,1024" "target-cpu"="gfx942" "uniform-work-group-size"="true" }
 attributes #1 = { alwaysinline "target-cpu"="gfx942" }
 
 !llvm.module.flags = !{!0}
@@ -187,16 +189,20 @@ attributes #1 = { alwaysinline "target-cpu"="gfx942" }
 !wavesmith.template = !{!1}
 !1 = !{!"fp8_gemm_naive", !"1", !"fp8_gemm_blockscale", !"gfx942", !"One thread per element of C: the starting point."}
 
-!wavesmith.param = !{!2, !3}
+!wavesmith.param = !{!2, !3, !4}
 !2 = !{!"layout", !"ws.layout", !"0 1", !"layout of a and b: 0 kmajor, 1 mnmajor"}
-!3 = !{!"block_n", !"ws.block_n", !"16 32 64", !"columns of C per workgroup; 256 / block_n rows"}
+!3 = !{!"tile_m", !"ws.tile_m", !"16 32", !"rows of C per workgroup"}
+!4 = !{!"tile_n", !"ws.tile_n", !"16 32 64", !"columns of C per workgroup"}
 
-!wavesmith.launch = !{!4}
-!4 = !{!"fp8_gemm_naive", !"ceildiv(n, block_n) * (m * block_n / 256)", !"1", !"1", !"256", !"1"}
+!wavesmith.require = !{!5}
+!5 = !{!"tile_m * tile_n <= 1024", !"a workgroup has at most 1024 threads"}
 
-!wavesmith.region = !{!5, !6}
-!5 = !{!"decode", !"Returns the fp32 value of one e4m3fnuz byte, given zero-extended: exponent bias 8, subnormals, 0x80 is NaN. Called by all lanes or by some; no memory, no barrier."}
-!6 = !{!"dot", !"Returns the sum over k = 0..127 of decode(a[k * a_step]) * decode(b[k * b_step]) in fp32. The pointers are this thread's row of A and row of B at the first k of a scale block; steps are in bytes (1, or the row length when k is not contiguous) and 1 only in the kmajor layout, where the pointers are 16-byte aligned. All 128 bytes of both are readable. Runs under divergent control flow: no barrier, no cross-lane operation."}
+!wavesmith.launch = !{!6}
+!6 = !{!"fp8_gemm_naive", !"ceildiv(m, tile_m) * ceildiv(n, tile_n)", !"1", !"1", !"tile_m * tile_n", !"1"}
 
-!wavesmith.variant = !{!7}
-!7 = !{!"decode", !"decode_integer", !"shifts and one multiplication instead of the conversion instruction, which may run at a quarter of the rate"}
+!wavesmith.region = !{!7, !8}
+!7 = !{!"decode", !"Returns the fp32 value of one e4m3fnuz byte, given zero-extended: exponent bias 8, subnormals, 0x80 is NaN. Called by all lanes or by some; no memory, no barrier."}
+!8 = !{!"dot", !"Returns the sum over k = 0..127 of decode(a[k * a_step]) * decode(b[k * b_step]) in fp32. The pointers are this thread's row of A and row of B at the first k of a scale block; steps are in bytes (1, or the row length when k is not contiguous) and 1 only in the kmajor layout, where the pointers are 16-byte aligned. All 128 bytes of both are readable. Runs under divergent control flow: no barrier, no cross-lane operation."}
+
+!wavesmith.variant = !{!9}
+!9 = !{!"decode", !"decode_integer", !"shifts and one multiplication instead of the conversion instruction, which may run at a quarter of the rate"}

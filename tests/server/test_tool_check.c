@@ -128,9 +128,9 @@ WS_TEST(what_is_wrong_is_one_line_with_its_code) {
     const char *options, *part;
     int code;
   } cases[] = {
-      {"--set block_n=17", "choose from: 16 32 64", 1},
+      {"--set tile_n=17", "choose from: 16 32 64", 1},
       {"--set nothing=1", "nothing", 1},
-      {"--set block_n", "block_n", 1},
+      {"--set tile_n", "tile_n", 1},
       {"--variant decode=other", "other", 1},
       {"--body decode=missing.ll", "missing.ll", 1},
       {"--body other=missing.ll", "no region 'other'", 1},
@@ -142,9 +142,9 @@ WS_TEST(what_is_wrong_is_one_line_with_its_code) {
       {"--shape 128,128,128 --stage check", "--shape needs", 2},
       {"--stage none", "--stage", 2},
       {"--frobnicate", "--help", 2},
-      {"--archive x.db --set block_n=16", "--archive takes", 2},
+      {"--archive x.db --set tile_n=16", "--archive takes", 2},
       {"--archive /nowhere/x.db", "/nowhere/x.db", 1},
-      {"--raw --set block_n=16", "--raw takes", 2},
+      {"--raw --set tile_n=16", "--raw takes", 2},
       {"another", "name one", 2},
   };
   ws_arena *arena = ws_arena_create();

@@ -49,8 +49,10 @@ static void build_points(const char *name, const point *points, size_t count,
 
 static const point naive_points[] = {
     {"", "", {{16, 16, 128}, {48, 80, 256}}},
-    {";block_n=32", "decode=decode_integer", {{16, 144, 256}, {32, 16, 128}}},
-    {";block_n=64", "", {{16, 16, 128}, {16, 208, 384}}},
+    {";tile_m=32;tile_n=32",
+     "decode=decode_integer",
+     {{16, 144, 256}, {48, 16, 128}}},
+    {";tile_n=64", "", {{16, 16, 128}, {16, 208, 384}}},
 };
 
 WS_TEST(naive_is_right_in_kmajor) { build_points(naive, naive_points, 3, 0); }
@@ -90,11 +92,11 @@ static const point mfma_points[] = {
      {{16, 128, 256}, {48, 144, 128}}},
     /* two buffers, odd numbers of steps */
     {";tile_m=64;tile_n=64;tile_k=128;lds_buffers=2;prefetch=2",
-     "scale=scale_twice",
+     "scale=scale_twice;round=round_integer",
      {{64, 64, 640}, {80, 48, 128}}},
     {";tile_m=64;tile_n=64;tile_k=32;lds_buffers=2;prefetch=2;mfma=32;"
      "nontemporal=1",
-     "store_c=store_c_integer",
+     "store_c=store_c_pairs;round=round_integer",
      {{64, 64, 256}, {48, 80, 128}}},
     /* orders; counts of tiles that 8 and group_m do not divide */
     {";tile_m=16;tile_n=16;tile_k=64;waves_m=1;waves_n=1;order=2;group_m=4",
@@ -224,7 +226,7 @@ WS_TEST(wrong_templates_are_caught) {
   const char *small = "tile_m=32;tile_n=32;tile_k=64";
   expect_caught(naive, "icmp ult i32 %k, 128", "icmp ult i32 %k, 127", "", cut);
   expect_caught(naive, "icmp ult i32 %column, %n", "icmp ule i32 %column, %n",
-                "block_n=32", cut);
+                "tile_n=32", cut);
   expect_caught(mfma, "call i32 @llvm.umin.i32(i32 %row, i32 %row.kept.0)",
                 "add i32 %row, 0", small, cut);
   expect_caught(mfma, "%line.3, ptr addrspace(5) %out.3",

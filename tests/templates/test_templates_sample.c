@@ -40,7 +40,9 @@ static int build_random_point(const shipped *s, ws_rng *rng, bool lower) {
       build(s, assignments, variants, runs, count,
             WS_STAGE_CHECK | WS_STAGE_SANITIZE | (lower ? WS_STAGE_LOWER : 0));
   int scratch = scratch_bytes(&result);
-  if (!scratch || result.finding_count != 1) /* scratch is a finding itself */
+  bool only_scratch = scratch && result.finding_count == 1 &&
+                      !strcmp(result.findings[0].id, "scratch");
+  if (!only_scratch)
     expect_ok(&result, assignments, variants);
   if (scratch)
     fprintf(stderr, "# %d bytes of scratch: [%s] [%s]\n", scratch, assignments,
@@ -56,8 +58,8 @@ static void run_shard(uint64_t shard) {
   ws_sanitize_warm_up();
   for (int i = 0; i < POINTS; i++)
     with_scratch += build_random_point(&s, &rng, i % LOWERED_EVERY == 0) != 0;
-  /* The template's bound on registers is a fit; 3 of 640 compiled points that
-   * it admits had scratch. */
+  /* The template's bound on registers is a fit: of 600 points that it admits
+   * one needs scratch. */
   WS_CHECK(with_scratch <= 1);
   ws_arena_destroy(s.arena);
 }
