@@ -264,12 +264,15 @@ static ws_status import_candidate(importer *in, const ws__text_file *file,
   const char *path = full_path(in, file->path), *run;
   ws_candidate_row row;
   ws_candidate *candidate = NULL;
-  bool added = false;
+  bool added = false, built;
   WS_TRY(read_row(in, json, path, &row, &run, diag));
   WS_TRY(rebuild(in, json, path, &row, &candidate, diag));
   WS_TRY(read_run(in, run, file->path, &row.run_id, diag));
   WS_TRY(ws__archive_add_candidate(in->archive, &row, candidate, &added, diag));
   in->added += added;
+  if (*row.result_json)
+    WS_TRY(ws__archive_add_build(in->archive, row.id, row.result_json, NULL, 0,
+                                 &built, diag));
   return put_measurements(in, json, path, row.id, diag);
 }
 

@@ -31,8 +31,8 @@ void ws__archive_read_candidate(ws_arena *arena, sqlite3_stmt *statement,
   };
 }
 
-static ws_status damaged(ws_archive *archive, const char *what,
-                         const char *name, ws_diag *diag) {
+ws_status ws__archive_damaged(ws_archive *archive, const char *what,
+                              const char *name, ws_diag *diag) {
   return ws_fail(diag, WS_INPUT, archive->path, 0,
                  "the archive is corrupt: %s %s does not match its hash; "
                  "restore it from a copy",
@@ -51,7 +51,7 @@ static ws_status parse_template(ws_archive *archive, ws_arena *arena,
                                 const ws_template **out, ws_diag *diag) {
   ws_hash hash = ws_hash_bytes(row->text, strlen(row->text));
   if (strcmp(hash.hex, row->hash))
-    return damaged(archive, "template", row->hash, diag);
+    return ws__archive_damaged(archive, "template", row->hash, diag);
   cJSON *json = ws_json_parse(row->records_json, strlen(row->records_json),
                               archive->path, diag);
   if (!json)
@@ -150,9 +150,10 @@ ws_status ws_archive_get_candidate(ws_archive *archive, ws_arena *arena,
                    "an empty candidate id; `wavesmith archive ls` lists them");
   sqlite3_stmt *statement;
   WS_TRY(ws__archive_query(archive, &statement, diag,
-                           "SELECT " WS__CANDIDATE_COLUMNS ",c.result"
+                           "SELECT " WS__CANDIDATE_COLUMNS ",b.result"
                            " FROM candidate c JOIN template t"
                            " ON t.hash=c.template_hash"
+                           " LEFT JOIN build b ON b.candidate_id=c.id"
                            " WHERE c.id>=? AND c.id<? LIMIT 2",
                            "tt", id, prefix_end(arena, id)));
   bool row = false, another = false;
@@ -209,7 +210,7 @@ static ws_status set_body(ws_archive *archive, ws_arena *arena,
   ws_hasher_update_text(hasher, body.text);
   ws_hash actual = ws_hasher_finish(hasher);
   if (strcmp(actual.hex, hash))
-    return damaged(archive, "body", hash, diag);
+    return ws__archive_damaged(archive, "body", hash, diag);
   int index = ws_template_region_index(candidate->tmpl, region);
   if (index < 0)
     return ws_fail(diag, WS_INPUT, archive->path, 0,
@@ -260,39 +261,6 @@ ws_status ws_archive_load_candidate(ws_archive *archive, ws_arena *arena,
                    candidate->id.hex);
   *out_candidate = candidate;
   return WS_OK;
-}
-
-ws_status ws_archive_get_code_object(ws_archive *archive, ws_arena *arena,
-                                     const char *candidate_id,
-                                     const void **out_data, size_t *out_size,
-                                     ws_diag *diag) {
-  *out_data = NULL;
-  *out_size = 0;
-  sqlite3_stmt *statement;
-  WS_TRY(ws__archive_query(archive, &statement, diag,
-                           "SELECT o.hash,o.data FROM candidate c"
-                           " JOIN code_object o ON o.hash=c.code_object"
-                           " WHERE c.id=?",
-                           "t", candidate_id));
-  bool row = false;
-  ws_status status = ws__archive_step(archive, statement, &row, diag);
-  if (status == WS_OK && row) {
-    const char *hash = ws__archive_text(arena, statement, 0);
-    size_t size = (size_t)sqlite3_column_bytes(statement, 1);
-    void *data = ws_arena_alloc(arena, size);
-    if (size)
-      memcpy(data, sqlite3_column_blob(statement, 1), size);
-    ws_hash actual = ws_hash_bytes(data, size);
-    if (strcmp(actual.hex, hash))
-      status = damaged(archive, "code object", hash, diag);
-    *out_data = data;
-    *out_size = size;
-  }
-  sqlite3_finalize(statement);
-  if (status == WS_OK && !row)
-    return ws_fail(diag, WS_INPUT, archive->path, 0,
-                   "there is no code object of candidate '%s'", candidate_id);
-  return status;
 }
 
 /* ---- measurements ---- */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * Putting things into the archive: templates, runs, candidates with their
- * bodies, code objects and measurements. Everything is insert-if-absent: what
- * is recorded never changes, so recording twice (two processes, a resumed run,
- * an import) does no harm.
+ * bodies and measurements (builds: builds.c). Everything is insert-if-absent:
+ * what is recorded never changes, so recording twice (two processes, a resumed
+ * run, an import) does no harm.
  */
 #include "store.h"
 
@@ -113,42 +113,15 @@ ws_status ws__archive_add_candidate(ws_archive *archive,
   WS_TRY(ws__archive_execute(
       archive, diag,
       "INSERT INTO candidate(id,template_hash,layout,assignments,variants,"
-      "proposer,parent_id,move,run_id,sequence,verdict,stage,reason,result,"
-      "ir_hash,code_hash) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+      "proposer,parent_id,move,run_id,sequence,verdict,stage,reason,ir_hash,"
+      "code_hash) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
       " ON CONFLICT(id) DO NOTHING",
-      "ttttttttiitttttt", row->id, row->template_hash, row->layout,
+      "ttttttttiittttt", row->id, row->template_hash, row->layout,
       row->assignments, row->variants, row->proposer, row->parent_id, row->move,
       row->run_id, row->sequence, row->verdict, row->stage, row->reason,
-      row->result_json, row->ir_hash, row->code_hash));
+      row->ir_hash, row->code_hash));
   *out_added = sqlite3_changes(archive->database) > 0;
   return *out_added ? add_bodies(archive, candidate, diag) : WS_OK;
-}
-
-ws_status ws__archive_add_code_object(ws_archive *archive,
-                                      const char *candidate_id,
-                                      const void *data, size_t size,
-                                      ws_diag *diag) {
-  ws_hash hash = ws_hash_bytes(data, size);
-  WS_TRY(ws__archive_execute(
-      archive, diag, "INSERT OR IGNORE INTO code_object(hash,data) VALUES(?,?)",
-      "tb", hash.hex, data, size));
-  WS_TRY(ws__archive_execute(archive, diag,
-                             "UPDATE candidate SET code_object=? WHERE id=?",
-                             "tt", hash.hex, candidate_id));
-  if (sqlite3_changes(archive->database) == 0)
-    return ws_fail(diag, WS_INPUT, archive->path, 0,
-                   "there is no candidate '%s'", candidate_id);
-  return WS_OK;
-}
-
-ws_status ws_archive_put_code_object(ws_archive *archive,
-                                     const char *candidate_id, const void *data,
-                                     size_t size, ws_diag *diag) {
-  WS_TRY(ws__archive_begin(archive, diag));
-  return ws__archive_end(
-      archive,
-      ws__archive_add_code_object(archive, candidate_id, data, size, diag),
-      diag);
 }
 
 ws_status ws__archive_add_measurements(ws_archive *archive,
@@ -180,13 +153,13 @@ static ws_status add_all(ws_archive *archive, const ws_candidate_row *row,
                          const ws_candidate *candidate, const void *code_object,
                          size_t code_size, const ws_measurement *measurements,
                          int measurement_count, ws_diag *diag) {
-  bool added = false;
+  bool added = false, built;
   WS_TRY(ws__archive_add_candidate(archive, row, candidate, &added, diag));
   if (!added)
     return WS_OK;
-  if (code_object)
-    WS_TRY(ws__archive_add_code_object(archive, row->id, code_object, code_size,
-                                       diag));
+  if (row->result_json && *row->result_json)
+    WS_TRY(ws__archive_add_build(archive, row->id, row->result_json,
+                                 code_object, code_size, &built, diag));
   return ws__archive_add_measurements(archive, row->id, measurements,
                                       measurement_count, diag);
 }

@@ -39,6 +39,10 @@ static const char schema[] =
     " STRICT;"
     "CREATE TABLE code_object("
     " hash TEXT PRIMARY KEY, data BLOB NOT NULL) STRICT;"
+    /* No reference to candidate, which comes after its build. */
+    "CREATE TABLE build("
+    " candidate_id TEXT PRIMARY KEY, result TEXT NOT NULL,"
+    " code_object TEXT REFERENCES code_object(hash)) STRICT;"
     "CREATE TABLE candidate("
     " number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,"
     " template_hash TEXT NOT NULL REFERENCES template(hash),"
@@ -46,8 +50,7 @@ static const char schema[] =
     " proposer TEXT NOT NULL, parent_id TEXT NOT NULL, move TEXT NOT NULL,"
     " run_id INTEGER NOT NULL REFERENCES run(id), sequence INTEGER NOT NULL,"
     " verdict TEXT NOT NULL, stage TEXT NOT NULL, reason TEXT NOT NULL,"
-    " result TEXT NOT NULL, ir_hash TEXT NOT NULL, code_hash TEXT NOT NULL,"
-    " code_object TEXT REFERENCES code_object(hash)) STRICT;"
+    " ir_hash TEXT NOT NULL, code_hash TEXT NOT NULL) STRICT;"
     "CREATE INDEX candidate_ir ON candidate(ir_hash);"
     "CREATE INDEX candidate_code ON candidate(code_hash);"
     "CREATE INDEX candidate_run ON candidate(run_id, sequence);"
@@ -70,8 +73,9 @@ static const char *const schema_probes[] = {
     "SELECT hash,language,text FROM body LIMIT 0",
     "SELECT hash,data FROM code_object LIMIT 0",
     "SELECT number,id,template_hash,layout,assignments,variants,proposer,"
-    "parent_id,move,run_id,sequence,verdict,stage,reason,result,ir_hash,"
-    "code_hash,code_object FROM candidate LIMIT 0",
+    "parent_id,move,run_id,sequence,verdict,stage,reason,ir_hash,code_hash"
+    " FROM candidate LIMIT 0",
+    "SELECT candidate_id,result,code_object FROM build LIMIT 0",
     "SELECT candidate_id,region,body FROM candidate_body LIMIT 0",
     "SELECT candidate_id,provenance,m,n,k,us,bound FROM measurement LIMIT 0",
 };
@@ -269,8 +273,14 @@ static ws_status check_schema(ws_archive *archive, ws_diag *diag) {
                    "the archive has version %lld, this program reads up to "
                    "%d; use the newer wavesmith that wrote it",
                    (long long)version, WS_ARCHIVE_VERSION);
-  if (version < WS_ARCHIVE_VERSION)
+  if (version < 1)
     return ws__archive_error(archive, SQLITE_CORRUPT, diag);
+  if (version < WS_ARCHIVE_VERSION)
+    return ws_fail(diag, WS_INPUT, archive->path, 0,
+                   "the archive has version %lld, this program reads %d; name "
+                   "another file, or move what is in it by a text export of "
+                   "the wavesmith that wrote it",
+                   (long long)version, WS_ARCHIVE_VERSION);
   for (size_t i = 0; i < sizeof schema_probes / sizeof schema_probes[0]; i++) {
     sqlite3_stmt *statement = NULL;
     int code = sqlite3_prepare_v2(archive->database, schema_probes[i], -1,

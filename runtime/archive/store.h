@@ -21,6 +21,10 @@ struct ws_archive {
  * the tables of store.c say which code means what. */
 ws_status ws__archive_error(ws_archive *archive, int code, ws_diag *diag);
 
+/* WS_INPUT: what was read does not match the hash that names it. */
+ws_status ws__archive_damaged(ws_archive *archive, const char *what,
+                              const char *name, ws_diag *diag);
+
 /* Prepares sql and binds one argument per letter of types: t text (NULL binds
  * ""), i int64_t, d double, b bytes (pointer, size_t; NULL pointer binds
  * NULL). The caller ends it with sqlite3_finalize. */
@@ -69,10 +73,11 @@ ws_status ws__archive_add_candidate(ws_archive *archive,
                                     const ws_candidate *candidate,
                                     bool *out_added,
                                     ws_diag *diag) WS_MUST_CHECK;
-ws_status ws__archive_add_code_object(ws_archive *archive,
-                                      const char *candidate_id,
-                                      const void *data, size_t size,
-                                      ws_diag *diag) WS_MUST_CHECK;
+/* data NULL: no code object. *out_added: false when there was one. */
+ws_status ws__archive_add_build(ws_archive *archive, const char *candidate_id,
+                                const char *result_json, const void *data,
+                                size_t size, bool *out_added,
+                                ws_diag *diag) WS_MUST_CHECK;
 ws_status ws__archive_add_measurements(ws_archive *archive,
                                        const char *candidate_id,
                                        const ws_measurement *items, int count,

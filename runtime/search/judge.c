@@ -217,16 +217,6 @@ static ws_status judge_ok(ws__judge *judge, ws_arena *arena,
   return original_times(judge, arena, &twin, out, diag);
 }
 
-static char *result_text(ws_arena *arena, const ws_build_result *result) {
-  cJSON *json = ws_build_result_to_json(result);
-  char *text = cJSON_PrintUnformatted(json);
-  cJSON_Delete(json);
-  WS_ASSERT(text);
-  char *copy = ws_arena_strdup(arena, text);
-  cJSON_free(text);
-  return copy;
-}
-
 ws_status ws__judge_record(ws__judge *judge, ws_arena *arena,
                            const ws_candidate *candidate,
                            const ws_build_result *result,
@@ -241,14 +231,13 @@ ws_status ws__judge_record(ws__judge *judge, ws_arena *arena,
   row.run_id = judge->run_id;
   row.stage = result->stage;
   row.reason = result->reason;
-  row.result_json = result_text(arena, result);
+  row.result_json = ""; /* the build is recorded */
   *out = no_times(arena, judge->task, result->verdict);
   if (result->verdict == WS_VERDICT_OK)
     WS_TRY(judge_ok(judge, arena, candidate, result, &row, out, diag));
   row.verdict = ws_verdict_text(out->verdict);
   ws_measurement *items = new_measurements(arena, judge->task);
   int count = measurements_of(judge->task, out, items);
-  return ws_archive_put_candidate(judge->archive, &row, candidate,
-                                  result->code_object, result->code_object_size,
+  return ws_archive_put_candidate(judge->archive, &row, candidate, NULL, 0,
                                   items, count, diag);
 }

@@ -28,8 +28,8 @@ ws_status ws__judge_replay(ws__judge *judge, ws_arena *arena,
                            const ws_candidate *candidate, bool *out_found,
                            ws__judgement *out, ws_diag *diag) WS_MUST_CHECK;
 
-/* Judges a finished build and records it. origin: proposer, parent, move and
- * sequence of the row. */
+/* Judges a recorded build and records the candidate. origin: proposer, parent,
+ * move and sequence of the row. */
 ws_status ws__judge_record(ws__judge *judge, ws_arena *arena,
                            const ws_candidate *candidate,
                            const ws_build_result *result,

@@ -2,12 +2,13 @@
  *
  * The tuning loop. Proposals stand in a window of fixed length; proposal i is
  * drawn right after the result of i - WS__WINDOW is applied, and results are
- * applied and recorded in the order of proposal. So the sequence depends
- * on the seed and the results alone, not on how many servers work on it, how
- * fast, or whether the run was cut: what a killed run recorded is a prefix of
- * the sequence, and resuming is drawing the same proposals and finding them in
- * the archive. What the window costs: the strategy sees results up to 16
- * candidates late, and a kill loses those built behind a slower one.
+ * applied, and candidates recorded, in the order of proposal. So the sequence
+ * depends on the seed and the results alone, not on how many servers work on
+ * it, how fast, or whether the run was cut: the candidates of a killed run are
+ * a prefix of the sequence, and resuming is drawing the same proposals and
+ * finding them in the archive. Builds are recorded as they arrive, whatever
+ * their place: a kill loses what the servers have in hand and nothing else.
+ * What the window costs: the strategy sees results up to 16 candidates late.
  *
  * One thread: propose, send, wait, apply. Time and Ctrl-C are looked at
  * between the steps, none of which takes long.
@@ -31,7 +32,7 @@ typedef struct job {
   ws_arena *arena; /* of all that dies with the job */
   ws__proposal proposal;
   const ws_candidate *candidate;
-  bool replayed;
+  bool replayed;          /* known from the archive */
   ws_build_result result; /* of a build that is done */
 } job;
 
@@ -118,7 +119,19 @@ static const ws_candidate *candidate_of(session *s, ws_arena *arena,
              : s->task.baseline_candidate;
 }
 
-/* Also looks into the archive: a candidate it holds is done at once. */
+/* A candidate or build that the archive holds is done at once. */
+static ws_status look_up(session *s, job *j) {
+  const char *id = j->candidate->id.hex;
+  ws_candidate_row row;
+  WS_TRY(ws_archive_get_candidate(s->archive, j->arena, id, &j->replayed, &row,
+                                  s->diag));
+  if (!j->replayed)
+    WS_TRY(ws_archive_get_build(s->archive, j->arena, id, &j->replayed,
+                                &j->result, s->diag));
+  j->state = j->replayed ? JOB_DONE : JOB_WAITING;
+  return WS_OK;
+}
+
 static ws_status propose(session *s) {
   ws__proposal proposal;
   if (!propose_given(s, &proposal) &&
@@ -132,12 +145,7 @@ static ws_status propose(session *s) {
   s->proposed++;
   next->candidate = candidate_of(s, next->arena, &proposal);
   ws__seen_add(&s->seen, &next->candidate->id);
-  ws_candidate_row row;
-  WS_TRY(ws_archive_get_candidate(s->archive, next->arena,
-                                  next->candidate->id.hex, &next->replayed,
-                                  &row, s->diag));
-  next->state = next->replayed ? JOB_DONE : JOB_WAITING;
-  return WS_OK;
+  return look_up(s, next);
 }
 
 /* ---- building ---- */
@@ -179,9 +187,22 @@ static ws_status send_waiting(session *s) {
     ws__worker *worker = ws__pool_idle(&s->pool);
     if (!worker)
       return WS_OK;
-    WS_TRY(send(s, worker, index));
+    WS_TRY(look_up(s, &s->jobs[index])); /* another process may have built it */
+    if (s->jobs[index].state == JOB_WAITING)
+      WS_TRY(send(s, worker, index));
   }
   return WS_OK;
+}
+
+/* Records a build; if another process was faster, its build counts. */
+static ws_status keep_build(session *s, job *j) {
+  const char *id = j->candidate->id.hex;
+  bool added, found;
+  WS_TRY(ws_archive_put_build(s->archive, id, &j->result, &added, s->diag));
+  if (added)
+    return WS_OK;
+  return ws_archive_get_build(s->archive, j->arena, id, &found, &j->result,
+                              s->diag);
 }
 
 static ws_status receive(session *s, int timeout_ms) {
@@ -190,16 +211,21 @@ static ws_status receive(session *s, int timeout_ms) {
     return WS_OK;
   job *j = &s->jobs[worker->job];
   WS_TRY(ws__pool_receive(worker, j->arena, &j->result, s->diag));
+  /* A server that the signal's sender ended too must not become a verdict. */
+  if (must_end(s))
+    return WS_OK;
   j->state = JOB_DONE;
-  return WS_OK;
+  return keep_build(s, j);
 }
 
 /* ---- applying ---- */
 /* The archive is asked again: another process may have been faster. */
 static ws_status judge(session *s, job *j, ws__judgement *out) {
-  WS_TRY(ws__judge_replay(&s->judge, j->arena, j->candidate, &j->replayed, out,
+  bool judged;
+  WS_TRY(ws__judge_replay(&s->judge, j->arena, j->candidate, &judged, out,
                           s->diag));
-  if (j->replayed)
+  j->replayed = j->replayed || judged;
+  if (judged)
     return WS_OK;
   int parent = j->proposal.parent;
   ws_candidate_row origin = {
@@ -273,9 +299,6 @@ static ws_status loop(session *s) {
     WS_TRY(send_waiting(s));
     if (s->jobs[s->applied % WS__WINDOW].state != JOB_DONE)
       WS_TRY(receive(s, wait_ms(s)));
-    /* A server that the signal's sender ended too must not become a verdict. */
-    if (must_end(s))
-      return WS_OK;
     WS_TRY(send_waiting(s)); /* first, so that no server waits for us */
     WS_TRY(apply_done(s));
   }

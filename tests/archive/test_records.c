@@ -234,7 +234,45 @@ WS_TEST(code_objects) {
   WS_CHECK_INT(size, 6);
   WS_CHECK(!memcmp(data, "\0ELF\0x", 6));
   MUST_FAIL(ws_archive_put_code_object(s.archive, "none", "x", 1, diag),
-            WS_INPUT, "no candidate 'none'");
+            WS_INPUT, "no build of candidate 'none'");
+  close_store(&s);
+}
+
+WS_TEST(a_build_comes_before_its_candidate) {
+  store s = open_store();
+  ws_candidate *candidate = fixture_candidate(s.arena, s.tmpl, 1);
+  const char *id = candidate->id.hex;
+  ws_build_result build = {.verdict = WS_VERDICT_OK,
+                           .stage = "",
+                           .reason = "",
+                           .ir_hash = "aa",
+                           .code_hash = "bb",
+                           .compiler = "by hand",
+                           .code_object = "code",
+                           .code_object_size = 4};
+  ws_build_result back;
+  bool added, found;
+  MUST(ws_archive_get_build(s.archive, s.arena, id, &found, &back, diag));
+  WS_CHECK(!found);
+  MUST(ws_archive_put_build(s.archive, id, &build, &added, diag));
+  WS_CHECK(added);
+  build.verdict = WS_VERDICT_TIMEOUT; /* the first one stays */
+  build.code_object = NULL;
+  MUST(ws_archive_put_build(s.archive, id, &build, &added, diag));
+  WS_CHECK(!added);
+  MUST(ws_archive_get_build(s.archive, s.arena, id, &found, &back, diag));
+  WS_CHECK(found && back.verdict == WS_VERDICT_OK);
+  WS_CHECK_TEXT(back.code_hash, "bb");
+  WS_CHECK_TEXT(back.compiler, "by hand");
+  WS_CHECK_INT(back.code_object_size, 4);
+  WS_CHECK(!memcmp(back.code_object, "code", 4));
+  ws_candidate_row row = fixture_row(s.arena, candidate, s.run, 1), read;
+  MUST(ws_archive_get_candidate(s.archive, s.arena, id, &found, &read, diag));
+  WS_CHECK(!found);
+  put(&s, &row, candidate, NULL, 0);
+  MUST(ws_archive_get_candidate(s.archive, s.arena, id, &found, &read, diag));
+  WS_CHECK(found);
+  WS_CHECK_CONTAINS(read.result_json, "by hand");
   close_store(&s);
 }
 

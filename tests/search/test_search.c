@@ -112,7 +112,9 @@ static char *query(bench *b, const char *sql) {
 /* All that does not depend on the time of day. */
 static char *dump(bench *b) {
   return ws_arena_printf(
-      b->arena, "%s%s%s%s", query(b, "SELECT * FROM candidate ORDER BY number"),
+      b->arena, "%s%s%s%s%s",
+      query(b, "SELECT * FROM candidate ORDER BY number"),
+      query(b, "SELECT * FROM build ORDER BY candidate_id"),
       query(b, "SELECT * FROM measurement ORDER BY 1,2,3,4,5"),
       query(b, "SELECT hash,data FROM code_object ORDER BY 1"),
       query(b, "SELECT id,problem,layout,target,strategy,shape_set,settings,"
@@ -234,6 +236,80 @@ WS_TEST(killed_and_resumed_is_the_same_archive) {
   WS_CHECK(cut > 0); /* else the kills came too early or too late */
   tune(&b);
   WS_CHECK_TEXT(query(&b, "PRAGMA integrity_check"), "ok\n");
+  check_same(dump(&b), whole);
+  free_bench(&b);
+}
+
+/* ---- builds are kept though a slow one holds back their candidates ---- */
+static char *log_text(bench *b) {
+  char *text;
+  size_t size;
+  ws_diag diag;
+  char *path = ws_arena_printf(b->arena, "%s/log", b->folder);
+  return ws_file_read(b->arena, path, &text, &size, &diag) == WS_OK ? text : "";
+}
+
+static int count_lines(const char *text, const char *line, size_t size) {
+  int count = 0;
+  for (; *text; text = strchr(text, '\n') + 1)
+    count += !line || !strncmp(text, line, size);
+  return count;
+}
+
+/* How often the log names a build that it named before. */
+static int count_built_again(const char *log) {
+  int again = 0;
+  for (const char *line = log; *line; line = strchr(line, '\n') + 1) {
+    size_t size = (size_t)(strchr(line, '\n') - line) + 1;
+    again += count_lines(line, line, size) > 1;
+  }
+  return again;
+}
+
+static void tune_and_kill_after(bench *b, int builds) {
+  pid_t child = fork();
+  WS_CHECK(child >= 0);
+  if (child == 0) {
+    tune(b);
+    _exit(0);
+  }
+  for (int i = 0; i < 5000; i++, usleep(2000))
+    if (count_lines(log_text(b), NULL, 0) >= builds)
+      break;
+  kill(child, SIGKILL);
+  int status;
+  WS_CHECK(waitpid(child, &status, 0) == child && WIFSIGNALED(status));
+}
+
+WS_TEST(killed_behind_a_slow_candidate_builds_nothing_twice) {
+  enum { KILLS = 3, WORKERS = 2 };
+  bench b = make_bench(LANDSCAPE);
+  tune(&b);
+  char *whole = dump(&b);
+  remove_archive(&b);
+  setenv("FAKE_LOG", ws_arena_printf(b.arena, "%s/log", b.folder), 1);
+  setenv("FAKE_HANG",
+         "layout=0;tile_m=16;tile_n=16;depth=0;split=1;order=0;"
+         "pad=0;unroll=1;waves=1",
+         1); /* the first proposal */
+  setenv("FAKE_DELAY_US", "3000", 1);
+  static const int builds[KILLS] = {5, 11, 16};
+  for (int i = 0; i < KILLS; i++) {
+    tune_and_kill_after(&b, builds[i]);
+    int logged = count_lines(log_text(&b), NULL, 0);
+    WS_CHECK_INT(number(&b, "SELECT count(*) FROM candidate"), 0);
+    /* Lost are, of each kill, those in the servers' hands. */
+    WS_CHECK(number(&b, "SELECT count(*) FROM build") >=
+             logged - (i + 1) * WORKERS);
+  }
+  unsetenv("FAKE_HANG");
+  ws_tune_result result = tune(&b);
+  WS_CHECK(result.replayed >= 16 - KILLS * WORKERS);
+  WS_CHECK_INT(result.evaluated + result.replayed, 150);
+  int again = count_built_again(log_text(&b));
+  fprintf(stderr, "# %d builds logged, %d of them again, %d kills\n",
+          count_lines(log_text(&b), NULL, 0), again, KILLS);
+  WS_CHECK(again >= KILLS && again <= KILLS * WORKERS);
   check_same(dump(&b), whole);
   free_bench(&b);
 }

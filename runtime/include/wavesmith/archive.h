@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-enum { WS_ARCHIVE_VERSION = 1 };
+enum { WS_ARCHIVE_VERSION = 2 };
 
 typedef struct ws_archive ws_archive;
 /* Creates the file when create is set and it does not exist. */
@@ -71,7 +71,7 @@ typedef struct ws_candidate_row {
   const char *move;         /* what was changed, in words */
   int64_t run_id, sequence; /* order of proposal within the run */
   const char *verdict, *stage, *reason;
-  const char *result_json; /* ws_build_result_to_json */
+  const char *result_json; /* ws_build_result_to_json; "" for no build */
   /* For finding duplicates; "" when not lowered. The tuner stores the build's
    * hashes mixed with the launch rules and shape constraints, parameters bound
    * (search/dedupe.c): two candidates with the same code but another grid are
@@ -86,9 +86,22 @@ typedef struct ws_measurement {
   const char *provenance;
 } ws_measurement;
 
-/* Records a finished candidate with its bodies, code object (may be NULL) and
- * measurements, in one transaction. Recording an id that exists is not an
- * error and changes nothing. */
+/* ---- builds ---- */
+/* Records what the compile server answered, with the code object, in one
+ * transaction, as soon as it is known: the candidate itself may come later, or
+ * never. A build that is there stays; *out_added is false then. */
+ws_status ws_archive_put_build(ws_archive *archive, const char *candidate_id,
+                               const ws_build_result *result, bool *out_added,
+                               ws_diag *diag) WS_MUST_CHECK;
+ws_status ws_archive_get_build(ws_archive *archive, ws_arena *arena,
+                               const char *candidate_id, bool *out_found,
+                               ws_build_result *out_result,
+                               ws_diag *diag) WS_MUST_CHECK;
+
+/* Records a finished candidate with its bodies and measurements, in one
+ * transaction; result_json and code object (may be NULL) too, unless its build
+ * is recorded already. Recording an id that exists is not an error and changes
+ * nothing. */
 ws_status
 ws_archive_put_candidate(ws_archive *archive, const ws_candidate_row *row,
                          const ws_candidate *candidate, const void *code_object,
@@ -110,7 +123,7 @@ ws_status ws_archive_get_code_object(ws_archive *archive, ws_arena *arena,
                                      const char *candidate_id,
                                      const void **out_data, size_t *out_size,
                                      ws_diag *diag) WS_MUST_CHECK;
-/* Gives a recorded candidate its code object (an import has none). */
+/* Gives a recorded build its code object (an import has none). */
 ws_status ws_archive_put_code_object(ws_archive *archive,
                                      const char *candidate_id, const void *data,
                                      size_t size, ws_diag *diag) WS_MUST_CHECK;
