@@ -29,8 +29,7 @@ typedef struct sanitize_job {
 } sanitize_job;
 
 void ws_sanitize_warm_up(void) {
-  const char *layout;
-  ws__jit_machine(&layout);
+  ws__jit_warm_up();
   ws__memory_reserve();
   ws__lanes_reserve();
 }

@@ -6,7 +6,8 @@
  * ws__sanitizer.
  *
  *   sanitize.c             the runs of a candidate
- *   sanitize_instrument.c  clone, retarget, hooks   sanitize_jit.c  to code
+ *   sanitize_module.c      clone, retarget          sanitize_jit.c  to code
+ *   sanitize_instrument.c  hooks
  *   sanitize_lanes.c       lanes, waves, barriers   sanitize_coroutine.c
  *   sanitize_wave.c        intrinsics (table: sanitize_intrinsics.def)
  *   sanitize_memory.c      allocations, LDS, shadow, memory hooks
@@ -293,6 +294,8 @@ LLVMModuleRef ws__instrument(LLVMModuleRef module, const ws_template *tmpl,
                              const char *layout, ws_program *out_program);
 
 LLVMTargetMachineRef ws__jit_machine(const char **out_layout);
+/* Makes the above, and compiles and links something once. */
+void ws__jit_warm_up(void);
 /* Compiles and links; fills entries[i].call. Disposes module. */
 bool ws__jit_load(LLVMModuleRef owned_module, ws_program *program);
 void ws__jit_unload(ws_program *program);

@@ -9,6 +9,7 @@
 #include "sanitize_internal.h"
 #include "wavesmith/mfma.h"
 
+#include <llvm-c/IRReader.h>
 #include <llvm-c/LLJIT.h>
 #include <llvm-c/Orc.h>
 #include <llvm-c/TargetMachine.h>
@@ -156,4 +157,45 @@ void ws__jit_unload(ws_program *program) {
     ws_log(WS_LOG_WARN, "sanitizer: %s", message_of(error));
   LLVMOrcReleaseResourceTracker(program->code);
   program->code = NULL;
+}
+
+/* The first compilation of a process fills LLVM's tables, the first link the
+ * JIT's; better before the fork than after it. */
+void ws__jit_warm_up(void) {
+  static const char text[] =
+      "declare float @llvm.fma.f32(float, float, float)\n"
+      "define internal float @callee(ptr %at, i32 %i) {\n"
+      "  %p = getelementptr float, ptr %at, i32 %i\n"
+      "  %x = load float, ptr %p\n"
+      "  %y = call float @llvm.fma.f32(float %x, float %x, float %x)\n"
+      "  ret float %y\n"
+      "}\n"
+      "define void @ws.warm(ptr %at) {\n"
+      "  %v = load <4 x float>, ptr %at\n"
+      "  %w = fadd <4 x float> %v, %v\n"
+      "  store <4 x float> %w, ptr %at\n"
+      "  %x = call float @callee(ptr %at, i32 1)\n"
+      "  %h = fptrunc float %x to bfloat\n"
+      "  store bfloat %h, ptr %at\n"
+      "  ret void\n"
+      "}\n";
+  if (host.machine)
+    return;
+  const char *layout;
+  LLVMTargetMachineRef machine = ws__jit_machine(&layout);
+  LLVMContextRef context = LLVMContextCreate();
+  LLVMModuleRef module = NULL;
+  char *message = NULL;
+  WS_ASSERT(!LLVMParseIRInContext(
+      context,
+      LLVMCreateMemoryBufferWithMemoryRangeCopy(text, sizeof text - 1, "warm"),
+      &module, &message));
+  char *triple = LLVMGetTargetMachineTriple(machine);
+  LLVMSetTarget(module, triple);
+  LLVMDisposeMessage(triple);
+  LLVMSetDataLayout(module, layout);
+  ws_program program = {.entries = {{.symbol = "ws.warm"}}, .entry_count = 1};
+  ws__jit_load(module, &program);
+  ws__jit_unload(&program);
+  LLVMContextDispose(context);
 }

@@ -82,18 +82,39 @@ const char *ws_mfma_implementation(void) {
   return name;
 }
 
+/* Four registers of four neighbouring lanes are four neighbouring columns of
+ * four rows, turned. */
+typedef float vector_4 __attribute__((vector_size(16), aligned(4)));
+
+static void turn_4x4(const float *source, int source_pitch, float *target,
+                     int target_pitch) {
+  vector_4 a = *(const vector_4 *)source;
+  vector_4 b = *(const vector_4 *)(source + source_pitch);
+  vector_4 c = *(const vector_4 *)(source + 2 * source_pitch);
+  vector_4 d = *(const vector_4 *)(source + 3 * source_pitch);
+  vector_4 ab_low = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+  vector_4 ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+  vector_4 cd_low = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+  vector_4 cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+  *(vector_4 *)target = __builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5);
+  *(vector_4 *)(target + target_pitch) =
+      __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7);
+  *(vector_4 *)(target + 2 * target_pitch) =
+      __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5);
+  *(vector_4 *)(target + 3 * target_pitch) =
+      __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7);
+}
+
 void ws_mfma_f32_16x16x32(ws_fp8_format a_format, ws_fp8_format b_format,
                           const uint64_t a[64], const uint64_t b[64],
                           const float c[64][4], float d[64][4]) {
   const char *name;
   float rows[16][16] __attribute__((aligned(64)));
-  for (int lane = 0; lane < 64; lane++)
-    for (int i = 0; i < 4; i++)
-      rows[lane / 16 * 4 + i][lane % 16] = c[lane][i];
+  for (int lane = 0; lane < 64; lane += 4)
+    turn_4x4(c[lane], 4, &rows[lane / 16 * 4][lane % 16], 16);
   choose_run (&name)(a_format, b_format, a, b, 1, 32, (vector_float *)rows);
-  for (int lane = 0; lane < 64; lane++)
-    for (int i = 0; i < 4; i++)
-      d[lane][i] = rows[lane / 16 * 4 + i][lane % 16];
+  for (int lane = 0; lane < 64; lane += 4)
+    turn_4x4(&rows[lane / 16 * 4][lane % 16], 16, d[lane], 4);
 }
 
 void ws_mfma_f32_32x32x16(ws_fp8_format a_format, ws_fp8_format b_format,
@@ -101,11 +122,11 @@ void ws_mfma_f32_32x32x16(ws_fp8_format a_format, ws_fp8_format b_format,
                           const float c[64][16], float d[64][16]) {
   const char *name;
   float rows[32][32] __attribute__((aligned(64)));
-  for (int lane = 0; lane < 64; lane++)
-    for (int i = 0; i < 16; i++)
-      rows[i / 4 * 8 + lane / 32 * 4 + i % 4][lane % 32] = c[lane][i];
+  for (int lane = 0; lane < 64; lane += 4)
+    for (int i = 0; i < 16; i += 4)
+      turn_4x4(&c[lane][i], 16, &rows[i * 2 + lane / 32 * 4][lane % 32], 32);
   choose_run (&name)(a_format, b_format, a, b, 2, 16, (vector_float *)rows);
-  for (int lane = 0; lane < 64; lane++)
-    for (int i = 0; i < 16; i++)
-      d[lane][i] = rows[i / 4 * 8 + lane / 32 * 4 + i % 4][lane % 32];
+  for (int lane = 0; lane < 64; lane += 4)
+    for (int i = 0; i < 16; i += 4)
+      turn_4x4(&rows[i * 2 + lane / 32 * 4][lane % 32], 32, &d[lane][i], 16);
 }

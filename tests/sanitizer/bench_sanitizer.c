@@ -75,7 +75,7 @@ static LLVMModuleRef candidate_module(ws_arena *arena, const char *text,
 }
 
 static sample measure(const char *text) {
-  ws_arena *arena = ws_arena_create();
+  ws_arena *arena = test_arena();
   ws_candidate *candidate;
   LLVMModuleRef module = candidate_module(arena, text, &candidate);
   ws_findings findings;
@@ -109,7 +109,7 @@ static sample measure_in_child(const char *text) {
 }
 
 WS_TEST(cost_of_a_candidate) {
-  ws_arena *arena = ws_arena_create();
+  ws_arena *arena = test_arena();
   char *text = read_template(arena, "fp8_gemm_mfma.ll");
   ws_pass_initialize();
   ws_sanitize_warm_up();
@@ -148,7 +148,7 @@ WS_TEST(cost_of_a_matrix_instruction) {
     a[lane] = 0x3f4038b9c0354142u * (uint64_t)(lane + 1) & ~0x8080808080808080u;
     b[lane] = 0x41b8363f40c23743u * (uint64_t)(lane + 3) & ~0x8080808080808080u;
   }
-  double small[REPEATS], large[REPEATS];
+  double us_16[REPEATS], us_32[REPEATS];
   for (int i = 0; i < REPEATS; i++) {
     double start = ws_clock_ms();
     for (int n = 0; n < CALLS; n++)
@@ -156,10 +156,10 @@ WS_TEST(cost_of_a_matrix_instruction) {
     double middle = ws_clock_ms();
     for (int n = 0; n < CALLS; n++)
       ws_mfma_f32_32x32x16(WS_FP8_E4M3_FNUZ, WS_FP8_E4M3_FNUZ, a, b, c16, c16);
-    small[i] = (middle - start) * 1000 / CALLS;
-    large[i] = (ws_clock_ms() - middle) * 1000 / CALLS;
+    us_16[i] = (middle - start) * 1000 / CALLS;
+    us_32[i] = (ws_clock_ms() - middle) * 1000 / CALLS;
   }
   print_machine();
   printf("# 16x16x32: %.2f us (bar: 1.5), 32x32x16: %.2f us, median of %d\n",
-         median(small, REPEATS), median(large, REPEATS), REPEATS);
+         median(us_16, REPEATS), median(us_32, REPEATS), REPEATS);
 }

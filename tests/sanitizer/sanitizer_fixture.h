@@ -10,6 +10,19 @@
 #include "wavesmith/model.h"
 #include "ws_test.h"
 
+/* One for the process, which runs one test. */
+static ws_arena *test_arena_of_process;
+static inline void test_arena_end(void) {
+  ws_arena_destroy(test_arena_of_process);
+}
+static inline ws_arena *test_arena(void) {
+  if (!test_arena_of_process) {
+    test_arena_of_process = ws_arena_create();
+    atexit(test_arena_end);
+  }
+  return test_arena_of_process;
+}
+
 typedef struct fixture {
   ws_arena *arena;
   ws_findings findings;
@@ -175,7 +188,7 @@ static inline char *small_text(ws_arena *arena, const small *s) {
 }
 
 static inline fixture run_small(small s) {
-  ws_arena *arena = ws_arena_create();
+  ws_arena *arena = test_arena();
   ws_run run = {.shape = s.shape.m ? s.shape : (ws_shape){16, 16, 128},
                 .order = s.order,
                 .seed = 1};
@@ -184,10 +197,7 @@ static inline fixture run_small(small s) {
 
 /* Line of the body that ends in the comment "; here". */
 static inline int here(const small *s) {
-  ws_arena *arena = ws_arena_create();
-  int line = line_of(small_text(arena, s), "; here");
-  ws_arena_destroy(arena);
-  return line;
+  return line_of(small_text(test_arena(), s), "; here");
 }
 
 #endif

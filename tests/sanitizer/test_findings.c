@@ -14,7 +14,6 @@ static void expect_here(small s, const char *id) {
     expect_finding(&f, id, "kernel", here(&s));
     WS_CHECK_TEXT(find(&f, id)->file, "test.ll");
     WS_CHECK(strlen(find(&f, id)->text) > 40); /* says what and the cure */
-    ws_arena_destroy(f.arena);
   }
 }
 
@@ -23,7 +22,6 @@ static void expect_silence(small s, const char *id) {
     s.order = (ws_wave_order)order;
     fixture f = run_small(s);
     expect_none(&f, id);
-    ws_arena_destroy(f.arena);
   }
 }
 
@@ -494,7 +492,7 @@ WS_TEST(the_next_candidate_is_not_affected) {
   for (int i = 0; i < 3; i++) {
     fixture bad = run_small((small){.body = bodies[i]});
     WS_CHECK(!bad.ok);
-    ws_arena *arena = ws_arena_create();
+    ws_arena *arena = test_arena();
     ws_run run = {.shape = {32, 32, 128}, .order = WS_WAVES_UP, .seed = 3};
     fixture good = sanitize_runs(
         arena, read_template(arena, "fp8_gemm_naive.ll"), "", &run, 1);

@@ -13,7 +13,7 @@ static char *text;
 #define WIDE "lds_pad=16"
 
 static void load(void) {
-  arena = ws_arena_create();
+  arena = test_arena();
   text = read_template(arena, "fp8_gemm_mfma.ll");
 }
 
@@ -124,8 +124,8 @@ WS_TEST(global_load_out_of_bounds) {
 
 WS_TEST(global_store_out_of_bounds) {
   load();
-  expect_caught(mutant("; global store mask: rows", "i1 %lines", "i1 true"),
-                "", "oob-global-store", "store_c", NULL);
+  expect_caught(mutant("; global store mask: rows", "i1 %lines", "i1 true"), "",
+                "oob-global-store", "store_c", NULL);
 }
 
 WS_TEST(lds_out_of_bounds) {

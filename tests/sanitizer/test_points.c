@@ -66,11 +66,13 @@ static const ws_template *template_of(ws_arena *arena, const char *text,
                                ws_hash_bytes(text, strlen(text)), &tmpl,
                                &diag) != WS_OK)
     WS_FAIL("%s", diag.text);
+  LLVMDisposeModule(module);
+  LLVMContextDispose(context);
   return tmpl;
 }
 
 static void check_points(const char *file, uint64_t seed, int count) {
-  ws_arena *arena = ws_arena_create();
+  ws_arena *arena = test_arena();
   char *text = read_template(arena, file);
   const ws_template *tmpl = template_of(arena, text, file);
   ws_candidate *candidate = ws_candidate_create(arena, tmpl);
@@ -80,7 +82,6 @@ static void check_points(const char *file, uint64_t seed, int count) {
     draw_point(candidate, &rng);
     expect_clean(text, candidate);
   }
-  ws_arena_destroy(arena);
 }
 
 WS_TEST(naive_points) { check_points("fp8_gemm_naive.ll", 1, 4); }
