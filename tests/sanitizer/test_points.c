@@ -57,8 +57,9 @@ static const ws_template *template_of(ws_arena *arena, const char *text,
   const ws_template *tmpl;
   ws_pass_initialize();
   ws_findings_init(&findings, arena);
+  LLVMContextRef context = LLVMContextCreate();
   LLVMModuleRef module =
-      ws_pass_parse(LLVMContextCreate(), text, strlen(text), file, &findings);
+      ws_pass_parse(context, text, strlen(text), file, &findings);
   WS_CHECK(module);
   if (ws_pass_read_records(module, text, file, arena, &records, &diag) !=
           WS_OK ||
