@@ -411,11 +411,6 @@ static ws_status begin(session *s) {
   s->strategy = ws__strategy_find(s->options->strategy, s->diag);
   if (!s->strategy)
     return WS_USAGE;
-  if (!s->options->sanitize)
-    return ws_fail(s->diag, WS_USAGE, NULL, 0,
-                   "without the sanitizer run there is nothing to estimate a "
-                   "time from, and no device to measure one; leave "
-                   "--no-sanitize out");
   ws_compiler *compiler;
   WS_TRY(ws_compiler_start(&compiler, s->diag));
   ws__pool_init(&s->pool, s->arena, s->options->workers, WS__WINDOW, compiler);

@@ -27,7 +27,6 @@ static const char usage[] =
     "  --evaluations N    ends after N candidates, known ones included\n"
     "  --archive FILE     (default: wavesmith.db)\n"
     "  --workers N        compile servers (default: one per core)\n"
-    "  --no-sanitize      not yet: the estimate needs the sanitizer run\n"
     "  --json             progress and result as JSON lines on stdout\n";
 
 enum { DEFAULT_MINUTES = 3 };
@@ -102,8 +101,7 @@ static const struct number_option {
 enum {
   TEXT_OPTIONS = sizeof text_options / sizeof text_options[0],
   NUMBER_OPTIONS = sizeof number_options / sizeof number_options[0],
-  NO_SANITIZE = TEXT_OPTIONS + NUMBER_OPTIONS,
-  JSON,
+  JSON = TEXT_OPTIONS + NUMBER_OPTIONS,
   HELP,
   OPTION_COUNT
 };
@@ -116,8 +114,6 @@ static void fill_table(struct option table[OPTION_COUNT + 1]) {
   for (int i = 0; i < NUMBER_OPTIONS; i++)
     table[TEXT_OPTIONS + i] = (struct option){
         number_options[i].name, required_argument, NULL, TEXT_OPTIONS + i};
-  table[NO_SANITIZE] =
-      (struct option){"no-sanitize", no_argument, NULL, NO_SANITIZE};
   table[JSON] = (struct option){"json", no_argument, NULL, JSON};
   table[HELP] = (struct option){"help", no_argument, NULL, HELP};
 }
@@ -128,8 +124,6 @@ static ws_status read_option(int option, tune_arguments *out, ws_diag *diag) {
            sizeof optarg);
   else if (option < TEXT_OPTIONS + NUMBER_OPTIONS)
     return number_options[option - TEXT_OPTIONS].read(out, diag);
-  else if (option == NO_SANITIZE)
-    out->tune.sanitize = false;
   else if (option == JSON)
     out->tune.json = true;
   else
@@ -145,8 +139,7 @@ static ws_status read_arguments(int argc, char **argv, tune_arguments *out,
                                    .shape_set = "contest",
                                    .strategy = "local",
                                    .archive_path = "wavesmith.db",
-                                   .seed = 1,
-                                   .sanitize = true}};
+                                   .seed = 1}};
   opterr = 0;
   int option;
   while ((option = getopt_long(argc, argv, ":", table, NULL)) >= 0) {

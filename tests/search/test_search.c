@@ -45,8 +45,7 @@ static bench make_bench(const char *template_text) {
                                 .strategy = "local",
                                 .seed = 1,
                                 .evaluations = 150,
-                                .workers = 2,
-                                .sanitize = true};
+                                .workers = 2};
   return b;
 }
 
@@ -582,7 +581,6 @@ WS_TEST(wrong_options) {
   WRONG(shape_set, "16,16,100", WS_INPUT, "k");
   WRONG(archive_path, "/nowhere/a.db", WS_ENVIRONMENT, "/nowhere/a.db");
   WRONG(archive_path, b.template_file, WS_INPUT, "not a wavesmith archive");
-  WRONG(sanitize, false, WS_USAGE, "nothing to estimate");
 #undef WRONG
   free_bench(&b);
 }

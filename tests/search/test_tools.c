@@ -103,7 +103,6 @@ WS_TEST(errors) {
       {"tune t.ll --shapes x", 2, "no shape set 'x'"},
       {"tune t.ll --shapes 0,16,128", 1, "m"},
       {"tune t.ll --shapes 16,16,100", 1, "k"},
-      {"tune t.ll --no-sanitize", 2, "nothing to estimate"},
       {"tune none.ll", 1, "none.ll"},
       {"tune t.ll --archive t.ll", 1, "not a wavesmith archive"},
       {"tune t.ll --archive no/such/a.db", 3, "no/such/a.db"},

@@ -24,9 +24,6 @@ typedef struct ws_tune_options {
   double minutes;             /* <= 0: no time limit */
   int64_t evaluations;        /* <= 0: no limit on candidates */
   int workers;                /* compile servers; <= 0: one per core */
-  /* Must be true: the estimate rests on what the sanitizer run observes. (For
-   * devices that time, to come.) */
-  bool sanitize;
   bool json; /* progress as JSON lines on stdout, not as text on stderr */
 } ws_tune_options;
 
