@@ -221,12 +221,20 @@ static unsigned slot_size(const ws_instrumenter *in, LLVMTypeRef type) {
                                : ((unsigned)size + 15) / 16 * 16;
 }
 
-/* Result first, operands after it; constants stay in the site. false: they do
- * not fit. */
+/* Is this operand a constant by the intrinsic's definition? */
+static bool is_immediate(LLVMValueRef callee, unsigned operand) {
+  static const char name[] = "immarg";
+  unsigned kind = LLVMGetEnumAttributeKindForName(name, sizeof name - 1);
+  return LLVMGetEnumAttributeAtIndex(callee, operand + 1, kind) != NULL;
+}
+
+/* Result first, operands after it. Immediate operands stay in the site, offset
+ * 0. false: they do not fit. */
 static bool lay_out_frame(ws_instrumenter *in, LLVMValueRef call,
                           ws_site *site) {
   LLVMTypeRef result = LLVMTypeOf(call);
-  unsigned offset = 0;
+  LLVMValueRef callee = LLVMGetCalledValue(call);
+  unsigned offset = 16;
   if (LLVMGetTypeKind(result) != LLVMVoidTypeKind) {
     site->result_size = (uint16_t)LLVMStoreSizeOfType(in->host_layout, result);
     offset = slot_size(in, result);
@@ -236,8 +244,10 @@ static bool lay_out_frame(ws_instrumenter *in, LLVMValueRef call,
     return false;
   for (int i = 0; i < site->operand_count && offset <= WS_FRAME_BYTES; i++) {
     LLVMValueRef operand = LLVMGetOperand(call, (unsigned)i);
-    if (LLVMIsAConstantInt(operand))
+    if (is_immediate(callee, (unsigned)i) && LLVMIsAConstantInt(operand)) {
       site->immediate[i] = LLVMConstIntGetSExtValue(operand);
+      continue;
+    }
     site->offset[i] = (uint16_t)offset;
     offset += slot_size(in, LLVMTypeOf(operand));
   }
@@ -258,11 +268,14 @@ static void replace_operation(ws_instrumenter *in, LLVMValueRef call,
   }
   LLVMValueRef frame = frame_of(in, call);
   LLVMPositionBuilderBefore(in->builder, call);
-  for (int i = 0; i < site->operand_count; i++)
-    LLVMSetAlignment(LLVMBuildStore(in->builder,
-                                    LLVMGetOperand(call, (unsigned)i),
-                                    ws__at_offset(in, frame, site->offset[i])),
-                     16);
+  for (int i = 0; i < site->operand_count; i++) {
+    if (!site->offset[i])
+      continue;
+    LLVMValueRef slot = ws__at_offset(in, frame, site->offset[i]);
+    LLVMSetAlignment(
+        LLVMBuildStore(in->builder, LLVMGetOperand(call, (unsigned)i), slot),
+        16);
+  }
   call_hook(in, &in->operation, site, frame, NULL);
   if (site->result_size) {
     LLVMValueRef result =

@@ -67,7 +67,7 @@ struct ws_site {
   int operand_count;
   uint16_t offset[WS_MAX_OPERANDS];
   uint16_t result_size;
-  int64_t immediate[WS_MAX_OPERANDS]; /* constant operands */
+  int64_t immediate[WS_MAX_OPERANDS]; /* operands with offset 0 */
 };
 
 /* ---- findings (sanitize_fault.c) ------------------------------------- */

@@ -7,7 +7,6 @@
  * and inherited by forks.
  */
 #include "sanitize_internal.h"
-#include "wavesmith/mfma.h"
 
 #include <llvm-c/IRReader.h>
 #include <llvm-c/LLJIT.h>
@@ -23,12 +22,14 @@ static struct {
 } host;
 
 /* bfloat in and out of libgcc's helpers is in the low bits of an SSE register,
- * as a float would be. */
+ * as a float would be. The most frequent call of a GEMM's last part. */
 static float truncate_to_bf16(float value) {
-  uint32_t bits = ws_bf16_from_f32(value);
-  float result;
-  memcpy(&result, &bits, sizeof result);
-  return result;
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  bits = value == value ? (bits + 0x7fff + (bits >> 16 & 1)) >> 16
+                        : bits >> 16 | 0x40;
+  memcpy(&value, &bits, sizeof value);
+  return value;
 }
 
 /* Rounds once: to odd in float first, so that the second rounding is exact. */

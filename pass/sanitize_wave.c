@@ -22,6 +22,8 @@ static char *frame_of(int lane) {
 
 static int32_t operand_i32(const ws_site *site, int lane, int index) {
   int32_t value;
+  if (!site->offset[index])
+    return (int32_t)site->immediate[index];
   memcpy(&value, frame_of(lane) + site->offset[index], sizeof value);
   return value;
 }
