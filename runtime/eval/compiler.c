@@ -15,15 +15,16 @@
 #include <unistd.h>
 
 enum {
-  START_MS = 60000,  /* first start after a boot reads 100 MB of libraries */
-  MARGIN_MS = 5000,  /* beyond a job's own limit, which the server keeps */
-  FAREWELL_MS = 2000 /* for the server to remove its temp folder */
+  START_MS = 60000, /* first start after a boot reads 100 MB of libraries */
+  MARGIN_MS = 5000, /* beyond a job's own limit, which the server keeps */
+  FAREWELL_MS = 300 /* for the server to remove its temp folder */
 };
 
 struct ws_compiler {
   char *path;
   ws_process process; /* pid 0: not running */
   int wall_ms;        /* of the job in hand */
+  double farewell_ms; /* when it is killed, having been dismissed; 0: not yet */
 };
 
 static const char what[] = "compile server";
@@ -62,14 +63,23 @@ static bool wait_for_end(const ws_compiler *compiler, int patience_ms,
   return false;
 }
 
-/* Lets it clean up first: the end of its stream tells it to. */
+/* The end of its stream tells it to clean up and end. */
+void ws_compiler_dismiss(ws_compiler *compiler) {
+  if (compiler->process.pid <= 0 || compiler->farewell_ms > 0)
+    return;
+  shutdown(compiler->process.socket, SHUT_RDWR);
+  compiler->farewell_ms = ws_clock_ms() + FAREWELL_MS;
+}
+
+/* A server that hangs is killed and leaves its temp folder behind. */
 static void stop_server(ws_compiler *compiler) {
   int code;
   if (compiler->process.pid <= 0)
     return;
-  shutdown(compiler->process.socket, SHUT_RDWR);
-  wait_for_end(compiler, FAREWELL_MS, &code);
+  ws_compiler_dismiss(compiler);
+  wait_for_end(compiler, (int)(compiler->farewell_ms - ws_clock_ms()), &code);
   ws_process_stop(&compiler->process);
+  compiler->farewell_ms = 0;
 }
 
 static ws_status explain_start(ws_compiler *compiler, const ws_diag *cause,

@@ -7,7 +7,6 @@
 #include "pool.h"
 
 #include <poll.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 /* The server keeps its job's wall limit; this much later it counts as hung. */
@@ -29,7 +28,7 @@ void ws__pool_stop(ws__pool *pool) {
   /* All learn of it at once; stopping them in turn waits for each. */
   for (int i = 0; i < pool->count; i++)
     if (pool->workers[i].compiler)
-      shutdown(ws_compiler_descriptor(pool->workers[i].compiler), SHUT_RDWR);
+      ws_compiler_dismiss(pool->workers[i].compiler);
   for (int i = 0; i < pool->count; i++)
     ws_compiler_stop(pool->workers[i].compiler);
   pool->count = 0;

@@ -7,6 +7,7 @@
  * asks when. The environment says how it misbehaves:
  *   FAKE_DELAY_US  each build takes a random time up to this
  *   FAKE_HANG      builds whose assignments contain this never end
+ *   FAKE_DEAF      and do not notice that the client has gone
  *   FAKE_DEATHS    N: one build in N kills the server
  *   FAKE_LOG       a line per build is appended to this file
  */
@@ -70,8 +71,11 @@ static void misbehave(const ws_build_request *request, unsigned long hash) {
   }
   if (delay)
     pause_us(random() % atol(delay));
-  if (hang && strstr(request->assignments, hang))
-    pause_us(100000000);
+  while (hang && strstr(request->assignments, hang))
+    if (getenv("FAKE_DEAF"))
+      sleep(100);
+    else
+      pause_us(100000000);
   if (deaths && hash % strtoul(deaths, NULL, 10) == 0)
     _exit(9);
 }

@@ -379,6 +379,22 @@ WS_TEST(time_is_kept_with_a_job_that_never_ends) {
   free_bench(&b);
 }
 
+WS_TEST(time_is_kept_with_servers_that_do_not_listen) {
+  bench b = make_bench(LANDSCAPE);
+  setenv("FAKE_HANG", "tile", 1); /* every build */
+  setenv("FAKE_DEAF", "1", 1);
+  b.options.minutes = 0.02;
+  b.options.evaluations = 0;
+  b.options.workers = 4;
+  double start = ws_clock_ms();
+  ws_tune_result result = tune(&b);
+  double seconds = (ws_clock_ms() - start) / 1000;
+  fprintf(stderr, "# a budget of 1.2 s ended after %.2f s\n", seconds);
+  WS_CHECK(seconds > 1.15 && seconds < 2.2);
+  WS_CHECK_INT(result.evaluated, 0);
+  free_bench(&b);
+}
+
 WS_TEST(a_dead_server_is_a_verdict) {
   bench b = make_bench(LANDSCAPE);
   setenv("FAKE_DEATHS", "7", 1);

@@ -201,7 +201,12 @@ typedef struct ws_compiler ws_compiler; /* one server process, one job at a time
  * WAVESMITH_COMPILER). */
 ws_status ws_compiler_start(ws_compiler **out_compiler,
                             ws_diag *diag) WS_MUST_CHECK;
+/* Takes at most 300 ms, then the server is killed. */
 void ws_compiler_stop(ws_compiler *compiler);
+/* Tells the server to end without waiting for it, so that several stopped in
+ * turn afterwards take 300 ms together. Nothing but ws_compiler_stop may
+ * follow. */
+void ws_compiler_dismiss(ws_compiler *compiler);
 /* Reads a template's declarations. A malformed template is WS_INPUT with
  * file:line. */
 ws_status ws_compiler_describe(ws_compiler *compiler, ws_arena *arena,
