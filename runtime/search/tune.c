@@ -13,6 +13,7 @@
  * One thread: propose, send, wait, apply. Time and Ctrl-C are looked at
  * between the steps, none of which takes long.
  */
+#include "best.h"
 #include "judge.h"
 #include "pool.h"
 #include "progress.h"
@@ -306,31 +307,6 @@ static ws_status loop(session *s) {
 }
 
 /* ---- the result ---- */
-static ws_status fill_best(session *s, int shape, ws_tune_row *row) {
-  int best = ws__knowledge_best(&s->knowledge, shape);
-  if (best < 0)
-    return WS_OK;
-  bool found;
-  ws_candidate_row candidate;
-  ws_measurement *items;
-  int count;
-  const ws__result *result = &s->knowledge.results[best];
-  WS_TRY(ws_archive_get_candidate(s->archive, s->arena, result->id, &found,
-                                  &candidate, s->diag));
-  WS_TRY(ws_archive_get_measurements(s->archive, s->arena, result->id, &items,
-                                     &count, s->diag));
-  row->best_us = result->us[shape];
-  row->best_id = result->id;
-  row->parameters = found ? candidate.assignments : "";
-  row->variants = found ? candidate.variants : "";
-  row->provenance = WS_PROVENANCE_ESTIMATE;
-  for (int i = 0; i < count; i++)
-    if (!memcmp(&items[i].shape, &row->shape, sizeof row->shape) &&
-        !strcmp(items[i].provenance, WS_PROVENANCE_ESTIMATE))
-      row->bound = items[i].bound;
-  return WS_OK;
-}
-
 static void fill_geomeans(const session *s, const ws_tune_row *rows) {
   bool baseline = s->task.baseline_candidate != NULL;
   double log_baseline = 0, log_best = 0;
@@ -357,12 +333,14 @@ static ws_status fill_result(session *s) {
                             .best_id = "",
                             .parameters = "",
                             .variants = "",
+                            .changes = "",
                             .bound = "",
                             .provenance = ""};
     if (baseline && isfinite(s->knowledge.results[0].us[i]))
       rows[i].baseline_us = s->knowledge.results[0].us[i];
-    WS_TRY(fill_best(s, i, &rows[i]));
   }
+  WS_TRY(ws__best_fill(s->archive, s->arena, &s->task, rows,
+                       &s->out->archive_candidates, s->diag));
   fill_geomeans(s, rows);
   s->out->rows = rows;
   s->out->row_count = s->task.shape_count;

@@ -168,82 +168,98 @@ static int kind_size(const char *provenance) {
   return (int)strcspn(provenance, ":");
 }
 
+static void print_times(const char *name, double baseline_us, double best_us) {
+  printf("%-18s", name);
+  if (baseline_us > 0)
+    printf(" %11.2f", baseline_us);
+  else
+    printf(" %11s", "-");
+  if (best_us > 0)
+    printf(" %10.2f", best_us);
+  else
+    printf(" %10s", "-");
+  if (baseline_us > 0 && best_us > 0)
+    printf(" %8.2fx", baseline_us / best_us);
+  else
+    printf(" %9s", "-");
+}
+
 static void print_row(const ws_tune_row *row) {
   char shape[80];
   snprintf(shape, sizeof shape, "%lld,%lld,%lld", (long long)row->shape.m,
            (long long)row->shape.n, (long long)row->shape.k);
-  printf("%-18s", shape);
-  if (row->baseline_us > 0)
-    printf(" %11.2f", row->baseline_us);
+  print_times(shape, row->baseline_us, row->best_us);
+  if (row->best_us > 0)
+    printf("  %-9.8s  %-6s  %-10.*s  %s\n", row->best_id, row->bound,
+           kind_size(row->provenance), row->provenance, row->changes);
   else
-    printf(" %11s", "-");
-  if (!(row->best_us > 0)) {
-    printf(" %10s   no candidate takes this shape\n", "-");
-    return;
-  }
-  printf(" %10.2f", row->best_us);
-  if (row->baseline_us > 0)
-    printf(" %8.2fx", row->baseline_us / row->best_us);
-  else
-    printf(" %9s", "-");
-  printf("  %.8s   %-8s %.*s\n", row->best_id, row->bound,
-         kind_size(row->provenance), row->provenance);
+    printf("  no candidate takes this shape so far\n");
 }
 
-static bool is_first_of_its_id(const ws_tune_result *result, int index) {
-  for (int i = 0; i < index; i++)
-    if (!strcmp(result->rows[i].best_id, result->rows[index].best_id))
-      return false;
-  return *result->rows[index].best_id != '\0';
-}
-
-static void print_table(const ws_tune_result *result) {
+static void print_table(const ws_tune_result *result,
+                        const ws_tune_options *options) {
   const char *provenance = "";
-  printf("\n%-18s %11s %10s %9s  %-10s %-8s %s\n", "m,n,k", "naive us",
-         "best us", "speed-up", "candidate", "bound", "provenance");
+  printf("\n%-18s %11s %10s %9s  %-9s  %-6s  %-10s  %s\n", "m,n,k", "naive us",
+         "best us", "speed-up", "candidate", "bound", "provenance",
+         "parameters unlike the defaults");
   for (int i = 0; i < result->row_count; i++) {
     print_row(&result->rows[i]);
     if (*result->rows[i].provenance)
       provenance = result->rows[i].provenance;
   }
-  if (result->best_geomean_us > 0 && result->baseline_geomean_us > 0)
-    printf("%-18s %11.2f %10.2f %8.2fx\n", "geometric mean",
-           result->baseline_geomean_us, result->best_geomean_us,
-           result->baseline_geomean_us / result->best_geomean_us);
-  else if (result->best_geomean_us > 0)
-    printf("%-18s %11s %10.2f\n", "geometric mean", "-",
-           result->best_geomean_us);
+  if (result->best_geomean_us > 0) {
+    print_times("geometric mean", result->baseline_geomean_us,
+                result->best_geomean_us);
+    printf("\n");
+  }
   if (*provenance)
     printf("No time above was measured: %s.\n", provenance);
-  printf("\n");
-  for (int i = 0; i < result->row_count; i++)
-    if (is_first_of_its_id(result, i)) {
-      const ws_tune_row *row = &result->rows[i];
-      printf("%.8s  %s%s%s\n", row->best_id, row->parameters,
-             *row->variants ? " | " : "", row->variants);
-    }
+  printf("The best are the fastest that %s knows of each shape, earlier runs "
+         "included (%lld candidates for %s).\n",
+         options->archive_path, (long long)result->archive_candidates,
+         options->layout);
 }
 
 static void print_counts(const ws_tune_result *result) {
-  printf("\n%lld candidates built in %.1f s, %lld known from the archive;",
+  const char *separator = "; verdicts: ";
+  printf("\nThis run: %lld candidates built in %.1f s, %lld known from the "
+         "archive",
          (long long)result->evaluated, result->seconds,
          (long long)result->replayed);
   for (int i = 0; i < WS_VERDICT_COUNT; i++)
-    if (result->verdicts[i])
-      printf(" %s %lld", ws_verdict_text((ws_verdict)i),
+    if (result->verdicts[i]) {
+      printf("%s%s %lld", separator, ws_verdict_text((ws_verdict)i),
              (long long)result->verdicts[i]);
+      separator = ", ";
+    }
   printf("\n");
+}
+
+/* What would make a further run find more. */
+static const char *how_to_go_on(const ws_tune_result *result,
+                                const ws_tune_options *options) {
   if (result->exhausted)
-    printf("No further legal point was found: the space is exhausted.\n");
+    return "nothing is left to try: no further legal point was found";
+  if (!result->interrupted && options->evaluations > 0 &&
+      result->evaluated + result->replayed >= options->evaluations)
+    return "the same command with a larger --evaluations (it counts the known "
+           "ones too), or with another --seed";
+  return "the same command again; what is known is not built again";
 }
 
 static void print_text(const ws_tune_result *result,
                        const ws_tune_options *options) {
-  print_table(result);
+  if (result->archive_candidates > 0)
+    print_table(result, options);
+  else
+    printf("\nNo candidate has been judged yet.\n");
   print_counts(result);
-  printf("Go on: the same command tunes further; wavesmith dispatch %s "
-         "--layout %s --shapes '%s' --out DIR emits the kernels and their "
-         "selection.\n",
+  printf("Go on:   %s\n", how_to_go_on(result, options));
+  if (!(result->best_geomean_us > 0))
+    return;
+  printf("Look at: wavesmith archive show %s CANDIDATE\n",
+         options->archive_path);
+  printf("Use:     wavesmith dispatch %s --layout %s --shapes '%s' --out DIR\n",
          options->archive_path, options->layout, options->shape_set);
 }
 

@@ -432,6 +432,67 @@ WS_TEST(baseline_and_default_come_first) {
   free_bench(&b);
 }
 
+/* "a=1;b=2" without what `defaults` has: "b=2", blanks between. */
+static void append_unlike(ws_strbuf *out, char *items, const char *defaults) {
+  char *rest;
+  for (char *item = strtok_r(items, ";", &rest); item;
+       item = strtok_r(NULL, ";", &rest))
+    if (!strstr(defaults, item))
+      ws_strbuf_printf(out, "%s%s", out->size ? " " : "", item);
+}
+
+WS_TEST(the_best_is_that_of_the_whole_archive) {
+  static const char defaults[] = "layout=0;tile_m=16;tile_n=16;depth=0;split=1;"
+                                 "order=0;pad=0;unroll=1;waves=1";
+  bench b = make_bench(LANDSCAPE);
+  tune(&b);
+  b.options.layout = "mnmajor"; /* its times must not count */
+  tune(&b);
+  b.options.layout = "kmajor";
+  b.options.seed = 2;
+  b.options.evaluations = 1; /* the default point, which is known */
+  ws_tune_result result = tune(&b);
+  WS_CHECK_INT(result.archive_candidates, 150);
+  for (int i = 0; i < result.row_count; i++) {
+    const ws_tune_row *row = &result.rows[i];
+    char *best = query(
+        &b, ws_arena_printf(
+                b.arena,
+                "SELECT printf('%%.9g',us),c.id,assignments,variants FROM "
+                "measurement x JOIN candidate c ON c.id=x.candidate_id WHERE "
+                "m=%d AND n=%d AND k=%d AND layout='kmajor' AND verdict='ok' "
+                "ORDER BY us,number LIMIT 1",
+                (int)row->shape.m, (int)row->shape.n, (int)row->shape.k));
+    char *rest, *us = strtok_r(best, "|\n", &rest);
+    WS_CHECK_TEXT(ws_arena_printf(b.arena, "%.9g", row->best_us), us);
+    WS_CHECK_TEXT(row->best_id, strtok_r(NULL, "|\n", &rest));
+    ws_strbuf want;
+    ws_strbuf_init(&want);
+    append_unlike(&want, strtok_r(NULL, "|\n", &rest), defaults);
+    char *variants = strtok_r(NULL, "|\n", &rest);
+    if (variants)
+      append_unlike(&want, variants, "");
+    WS_CHECK_TEXT(row->changes, want.data);
+    ws_strbuf_deinit(&want);
+  }
+  free_bench(&b);
+}
+
+WS_TEST(changes_in_words) {
+  bench b = make_bench(LANDSCAPE);
+  b.options.evaluations = 1;
+  WS_CHECK_TEXT(tune(&b).rows[0].changes, "defaults");
+  remove_archive(&b);
+  b.options.template_file = b.template_file = write_in(
+      &b, "other.ll",
+      "[" HEAD("other") "," PARAM("block", "1 2", "2") "," LAUNCH("m") "]");
+  tune(&b);
+  b.options.template_file = write_in(&b, "slow.ll", LANDSCAPE);
+  ws_tune_result result = tune(&b); /* it is slower than the other template */
+  WS_CHECK_TEXT(result.rows[0].changes, "other: defaults");
+  free_bench(&b);
+}
+
 WS_TEST(layout_is_fixed_by_the_task) {
   bench b = make_bench(LANDSCAPE);
   b.options.layout = "mnmajor";

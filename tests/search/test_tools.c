@@ -156,7 +156,8 @@ WS_TEST(tune_then_look) {
   cJSON_Delete(json);
   run_ok(&d, "tune t.ll --evaluations 40 --archive a.db");
   WS_CHECK_CONTAINS(read_file(&d, "out"), "40 known from the archive");
-  WS_CHECK_CONTAINS(read_file(&d, "out"), "wavesmith dispatch a.db");
+  WS_CHECK_CONTAINS(read_file(&d, "out"), "a larger --evaluations");
+  WS_CHECK_CONTAINS(read_file(&d, "out"), "(40 candidates for kmajor)");
   WS_CHECK_CONTAINS(read_file(&d, "err"), "40 known");
   run_ok(&d, "archive ls a.db --limit 3 --json");
   json = last_json(&d);
@@ -191,6 +192,7 @@ WS_TEST(interrupted) {
   WS_CHECK_INT(code, 0);
   WS_CHECK_CONTAINS(read_file(&d, "err"),
                     "interrupted, resume with the same command");
+  WS_CHECK_CONTAINS(read_file(&d, "out"), "the same command again");
   run_ok(&d, "archive ls a.db");
   free_desk(&d);
 }

@@ -14,30 +14,34 @@ extern "C" {
 #endif
 
 typedef struct ws_tune_options {
-  const char *template_file;  /* the space */
-  const char *baseline_file;  /* measured first as "naive"; NULL: none */
+  const char *template_file; /* the space */
+  const char *baseline_file; /* measured first as "naive"; NULL: none */
   const char *archive_path;
-  const char *layout;         /* "kmajor" */
-  const char *shape_set;      /* "contest", or "m,n,k;m,n,k" */
-  const char *strategy;       /* "random" or "local" */
+  const char *layout;    /* "kmajor" */
+  const char *shape_set; /* "contest", or "m,n,k;m,n,k" */
+  const char *strategy;  /* "random" or "local" */
   uint64_t seed;
-  double minutes;             /* <= 0: no time limit */
-  int64_t evaluations;        /* <= 0: no limit on candidates */
-  int workers;                /* compile servers; <= 0: one per core */
+  double minutes;      /* <= 0: no time limit */
+  int64_t evaluations; /* <= 0: no limit on candidates */
+  int workers;         /* compile servers; <= 0: one per core */
   bool json; /* progress as JSON lines on stdout, not as text on stderr */
 } ws_tune_options;
 
-/* One shape of the task. Times are 0 and texts "" where there is none. */
+/* One shape of the task. The best is that of the whole archive for the task's
+ * problem, layout and target. Times are 0 and texts "" where there is none. */
 typedef struct ws_tune_row {
   ws_shape shape;
   double baseline_us, best_us;
   const char *best_id, *parameters, *variants, *bound, *provenance;
+  /* In words: what differs from the template's defaults, without the layout. */
+  const char *changes;
 } ws_tune_row;
 
 typedef struct ws_tune_result {
   int64_t run_id;
-  int64_t evaluated; /* new in this run */
-  int64_t replayed;  /* found in the archive */
+  int64_t evaluated;          /* new in this run */
+  int64_t replayed;           /* found in the archive */
+  int64_t archive_candidates; /* of this problem, layout and target, all runs */
   int64_t verdicts[WS_VERDICT_COUNT];
   double seconds;
   bool interrupted;
