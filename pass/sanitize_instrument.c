@@ -130,6 +130,8 @@ static void instrument_access(ws_instrumenter *in, LLVMValueRef instruction,
   site->atomic = atomic;
   site->size = (uint32_t)LLVMStoreSizeOfType(in->host_layout, type);
   site->alignment = LLVMGetAlignment(instruction);
+  if (site->space == WS_SPACE_LDS || site->space == WS_SPACE_ANY)
+    site->pattern = ws_arena_alloc(in->program->arena, sizeof *site->pattern);
   LLVMPositionBuilderBefore(in->builder, instruction);
   call_hook(in, hook_for(in, site), site, flat(in, pointer), NULL);
 }

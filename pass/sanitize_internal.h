@@ -53,6 +53,13 @@ const ws_operation *ws__operation_find(const char *name);
 
 enum { WS_MAX_OPERANDS = 8, WS_FRAME_BYTES = 320 };
 
+/* The latest LDS access of a site by a whole wave, and what it cost. */
+typedef struct ws_pattern {
+  uint32_t place[64];
+  int clocks, phases;
+  bool valid;
+} ws_pattern;
+
 struct ws_site {
   const char *region, *file;
   int line;
@@ -60,7 +67,8 @@ struct ws_site {
   ws_space space;
   bool reads, writes, atomic;
   uint32_t size, alignment;
-  int buffer; /* where the last access went; a hint */
+  int buffer;          /* where the last access went; a hint */
+  ws_pattern *pattern; /* LDS only */
   uint32_t reported;
   /* wave operations: result at frame + 0, operands at frame + offset */
   const ws_operation *operation;

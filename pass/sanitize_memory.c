@@ -181,79 +181,91 @@ void ws__memory_rendezvous(ws_wave *wave) {
 
 /* ---- order of accesses ----------------------------------------------- */
 
-/* What a hook must know of its lane. */
+/* An access of the current lane. Small, to be passed in registers. */
 typedef struct access_key {
-  uint32_t key;   /* of this access */
+  uint32_t key;
   uint32_t floor; /* below: written before this run, or never */
   uint32_t scope; /* from here on: may be concurrent */
-  uint32_t rendezvous;
-  uint32_t wave;
   bool atomic;
 } access_key;
 
 static inline access_key key_now(uint32_t floor, uint32_t scope, bool atomic) {
   uint32_t lane = (uint32_t)lanes->current;
-  return (access_key){
-      .key = memory->moment << WS_KEY_BITS | (atomic ? WS_KEY_ATOMIC : lane),
-      .floor = floor,
-      .scope = scope,
-      .rendezvous = lanes->wave[lanes->current_wave].rendezvous_key,
-      .wave = (uint32_t)lanes->current_wave,
-      .atomic = atomic};
+  return (access_key){.key = memory->moment << WS_KEY_BITS |
+                             (atomic ? WS_KEY_ATOMIC : lane),
+                      .floor = floor,
+                      .scope = scope,
+                      .atomic = atomic};
+}
+
+static access_key lds_key(const ws_site *site) {
+  return key_now(memory->workgroup_key, memory->workgroup_key, site->atomic);
+}
+
+static access_key global_key(const ws_site *site) {
+  return key_now(memory->run_key, memory->launch_key, site->atomic);
 }
 
 static uint32_t who(uint32_t key) { return key & ((1u << WS_KEY_BITS) - 1); }
 
-static bool same_wave(uint32_t other, uint32_t wave) {
+static bool same_wave(uint32_t other) {
+  uint32_t wave = (uint32_t)lanes->current_wave;
   return other < WS_KEY_WAVE ? other / WS_WAVE_LANES == wave
                              : other == WS_KEY_WAVE + wave;
 }
 
 /* Is an access with key `other` (>= scope) ordered before the one at hand? */
-static bool ordered(uint32_t other, const access_key *now) {
+static inline bool ordered(uint32_t other, access_key now) {
   if (other < memory->workgroup_key)
-    return memory->acquired || (now->atomic && who(other) == WS_KEY_ATOMIC);
+    return memory->acquired || (now.atomic && who(other) == WS_KEY_ATOMIC);
   if (other < memory->barrier_key)
     return true;
   uint32_t other_lane = who(other);
   if (other_lane == WS_KEY_ATOMIC)
-    return now->atomic;
+    return now.atomic;
   if (other_lane == (uint32_t)lanes->current)
     return true;
-  return same_wave(other_lane, now->wave) && other < now->rendezvous;
+  return same_wave(other_lane) &&
+         other < lanes->wave[lanes->current_wave].rendezvous_key;
 }
 
 /* The reader key after this lane reads a byte that `old` last read. */
-static uint32_t merged_reader(uint32_t old, const access_key *now) {
-  if (old >= now->scope && old < memory->workgroup_key)
+static inline uint32_t merged_reader(uint32_t old, access_key now) {
+  if (old >= now.scope && old < memory->workgroup_key)
     return old; /* another workgroup: no barrier will ever order it */
-  if (old < memory->barrier_key || who(old) == who(now->key))
-    return now->key;
-  uint32_t lane =
-      same_wave(who(old), now->wave) ? WS_KEY_WAVE + now->wave : WS_KEY_SEVERAL;
-  return (now->key & ~((1u << WS_KEY_BITS) - 1)) | lane;
+  if (old < memory->barrier_key || who(old) == who(now.key))
+    return now.key;
+  uint32_t lane = same_wave(who(old))
+                      ? WS_KEY_WAVE + (uint32_t)lanes->current_wave
+                      : WS_KEY_SEVERAL;
+  return (now.key & ~((1u << WS_KEY_BITS) - 1)) | lane;
 }
 
 /* ---- reports --------------------------------------------------------- */
 
-typedef struct shadow {
+typedef struct place {
   ws_cell *cells;          /* of the first byte accessed */
   const ws_buffer *buffer; /* NULL: LDS */
-  uint64_t offset;         /* in the buffer or the LDS */
-} shadow;
+} place;
 
-static void report_uninitialised(ws_site *site, const shadow *at,
-                                 uint32_t byte) {
-  if (at->buffer)
+/* Of a byte of the access, in its buffer or in the kernel's LDS. */
+static unsigned long long offset_of(place at, uint32_t byte) {
+  const ws_cell *begin =
+      at.buffer ? at.buffer->shadow : memory->lds_shadow + memory->lds_begin;
+  return (unsigned long long)(at.cells - begin) + byte;
+}
+
+static __attribute__((noinline)) void
+report_uninitialised(ws_site *site, place at, uint32_t byte) {
+  if (at.buffer)
     ws__fault(WS_FAULT_UNINIT_GLOBAL, site,
               "lane %d loads byte %llu of %s, which no launch has written",
-              lanes->current, (unsigned long long)at->offset + byte,
-              at->buffer->name);
+              lanes->current, offset_of(at, byte), at.buffer->name);
   else
     ws__fault(WS_FAULT_UNINIT_LDS, site,
               "lane %d loads LDS byte %llu, which this workgroup has not "
               "written",
-              lanes->current, (unsigned long long)at->offset + byte);
+              lanes->current, offset_of(at, byte));
 }
 
 static const char *describe_other(uint32_t other, char *text, size_t size) {
@@ -276,18 +288,17 @@ static const char *describe_other(uint32_t other, char *text, size_t size) {
   return text;
 }
 
-static void report_race(ws_site *site, const shadow *at, uint32_t byte,
-                        uint32_t other, const char *this_verb,
-                        const char *other_verb) {
+static __attribute__((noinline)) void report_race(ws_site *site, place at,
+                                                  uint32_t byte, uint32_t other,
+                                                  const char *this_verb,
+                                                  const char *other_verb) {
   char name[64];
   describe_other(other, name, sizeof name);
-  bool in_wave = other >= memory->workgroup_key &&
-                 same_wave(who(other), (uint32_t)lanes->current_wave);
-  ws__fault(at->buffer ? WS_FAULT_GLOBAL_RACE : WS_FAULT_LDS_RACE, site,
+  bool in_wave = other >= memory->workgroup_key && same_wave(who(other));
+  ws__fault(at.buffer ? WS_FAULT_GLOBAL_RACE : WS_FAULT_LDS_RACE, site,
             "lane %d (wave %d) %s byte %llu of %s that %s %s, with %s between",
-            lanes->current, lanes->current_wave, this_verb,
-            (unsigned long long)at->offset + byte,
-            at->buffer ? at->buffer->name : "the LDS", name, other_verb,
+            lanes->current, lanes->current_wave, this_verb, offset_of(at, byte),
+            at.buffer ? at.buffer->name : "the LDS", name, other_verb,
             in_wave ? "neither a barrier nor a wave operation (lanes of a "
                       "wave are not known to run in step)"
                     : "no barrier");
@@ -323,76 +334,89 @@ static inline void fill(ws_cell *cells, uint32_t count, ws_cell cell) {
 }
 
 /* Checks byte `byte` and returns the cell it gets. */
-static inline ws_cell read_byte(ws_site *site, const shadow *at, uint32_t byte,
-                                const access_key *now) {
-  uint32_t writer = writer_of(at->cells[byte]);
-  uint32_t reader = reader_of(at->cells[byte]);
-  if (writer < now->floor)
+static inline ws_cell read_byte(ws_site *site, place at, uint32_t byte,
+                                access_key now) {
+  uint32_t writer = writer_of(at.cells[byte]);
+  uint32_t reader = reader_of(at.cells[byte]);
+  if (writer < now.floor)
     report_uninitialised(site, at, byte);
-  else if (writer >= now->scope && !ordered(writer, now))
+  else if (writer >= now.scope && !ordered(writer, now))
     report_race(site, at, byte, writer, "reads", "wrote");
-  if (reader != now->key)
-    reader = merged_reader(reader, now);
-  return make_cell(writer, reader);
+  return make_cell(writer, merged_reader(reader, now));
 }
 
-static inline void write_byte(ws_site *site, const shadow *at, uint32_t byte,
-                              const access_key *now) {
-  uint32_t writer = writer_of(at->cells[byte]);
-  uint32_t reader = reader_of(at->cells[byte]);
-  if (writer >= now->scope && !ordered(writer, now))
+static inline void write_byte(ws_site *site, place at, uint32_t byte,
+                              access_key now) {
+  uint32_t writer = writer_of(at.cells[byte]);
+  uint32_t reader = reader_of(at.cells[byte]);
+  if (writer >= now.scope && !ordered(writer, now))
     report_race(site, at, byte, writer, "writes", "wrote");
-  else if (reader >= now->scope && !ordered(reader, now))
+  else if (reader >= now.scope && !ordered(reader, now))
     report_race(site, at, byte, reader, "writes", "read");
 }
 
 static inline __attribute__((always_inline)) void
-read_cells(ws_site *site, const shadow *at, uint32_t size,
-           const access_key *now) {
-  if (uniform(at->cells, size)) {
+read_cells(ws_site *site, place at, uint32_t size, access_key now) {
+  if (uniform(at.cells, size)) {
     ws_cell cell = read_byte(site, at, 0, now);
-    fill(at->cells, size, cell);
+    if (cell != at.cells[0])
+      fill(at.cells, size, cell);
     return;
   }
   for (uint32_t i = 0; i < size; i++)
-    at->cells[i] = read_byte(site, at, i, now);
+    at.cells[i] = read_byte(site, at, i, now);
 }
 
 static inline __attribute__((always_inline)) void
-write_cells(ws_site *site, const shadow *at, uint32_t size,
-            const access_key *now) {
-  bool same = uniform(at->cells, size);
-  for (uint32_t i = 0; i < (same ? 1 : size); i++)
-    write_byte(site, at, i, now);
-  if (same) {
-    fill(at->cells, size, make_cell(now->key, reader_of(at->cells[0])));
+write_cells(ws_site *site, place at, uint32_t size, access_key now) {
+  if (uniform(at.cells, size)) {
+    write_byte(site, at, 0, now);
+    fill(at.cells, size, make_cell(now.key, reader_of(at.cells[0])));
     return;
   }
-  for (uint32_t i = 0; i < size; i++)
-    at->cells[i] = make_cell(now->key, reader_of(at->cells[i]));
+  for (uint32_t i = 0; i < size; i++) {
+    write_byte(site, at, i, now);
+    at.cells[i] = make_cell(now.key, reader_of(at.cells[i]));
+  }
 }
 
-static void read_shadow(ws_site *site, const shadow *at, uint64_t size,
-                        const access_key *now) {
-  if (size == 8)
+/* The loops of the usual sizes unroll. */
+static void read_shadow(ws_site *site, place at, uint64_t size,
+                        access_key now) {
+  switch (size) {
+  case 4:
+    read_cells(site, at, 4, now);
+    break;
+  case 8:
     read_cells(site, at, 8, now);
-  else if (size == 16)
+    break;
+  case 16:
     read_cells(site, at, 16, now);
-  else
+    break;
+  default:
     read_cells(site, at, (uint32_t)size, now);
+  }
 }
 
-static void write_shadow(ws_site *site, const shadow *at, uint64_t size,
-                         const access_key *now) {
-  if (size == 2)
+static void write_shadow(ws_site *site, place at, uint64_t size,
+                         access_key now) {
+  switch (size) {
+  case 2:
     write_cells(site, at, 2, now);
-  else if (size == 16)
+    break;
+  case 4:
+    write_cells(site, at, 4, now);
+    break;
+  case 16:
     write_cells(site, at, 16, now);
-  else
+    break;
+  default:
     write_cells(site, at, (uint32_t)size, now);
+  }
 }
 
-static void check_alignment(ws_site *site, uintptr_t address) {
+static __attribute__((noinline)) void report_misaligned(ws_site *site,
+                                                        uintptr_t address) {
   ws__fault(WS_FAULT_MISALIGNED, site,
             "lane %d accesses %u bytes at an address that is %llu modulo %u, "
             "but the IR says align %u",
@@ -403,45 +427,45 @@ static void check_alignment(ws_site *site, uintptr_t address) {
 
 /* ---- LDS ------------------------------------------------------------- */
 
-static bool lds_shadow(ws_site *site, uintptr_t address, uint64_t size,
-                       shadow *out) {
+static __attribute__((noinline)) void
+report_oob_lds(ws_site *site, uintptr_t address, uint64_t size) {
+  ws__fault(WS_FAULT_OOB_LDS, site,
+            "lane %d accesses %llu bytes at LDS offset %lld; the kernel has "
+            "%u bytes of LDS",
+            lanes->current, (unsigned long long)size,
+            (long long)(address - memory->lds_base - memory->lds_begin),
+            memory->lds_end - memory->lds_begin);
+}
+
+static inline bool lds_place(ws_site *site, uintptr_t address, uint64_t size,
+                             place *out) {
   lanes->lane[lanes->current].site = site;
   uintptr_t offset = address - memory->lds_base;
   if (offset < memory->lds_begin || offset > memory->lds_end ||
       size > memory->lds_end - offset) {
-    ws__fault(WS_FAULT_OOB_LDS, site,
-              "lane %d accesses %llu bytes at LDS offset %lld; the kernel has "
-              "%u bytes of LDS",
-              lanes->current, (unsigned long long)size,
-              (long long)(offset - memory->lds_begin),
-              memory->lds_end - memory->lds_begin);
+    report_oob_lds(site, address, size);
     return false;
   }
   if (address & (site->alignment - 1))
-    check_alignment(site, address);
-  *out = (shadow){.cells = memory->lds_shadow + offset,
-                  .offset = offset - memory->lds_begin};
+    report_misaligned(site, address);
+  *out = (place){.cells = memory->lds_shadow + offset};
   return true;
 }
 
 void ws__hook_lds_load(ws_site *site, uintptr_t address) {
-  shadow at;
-  if (!lds_shadow(site, address, site->size, &at))
+  place at;
+  if (!lds_place(site, address, site->size, &at))
     return;
-  ws__record_lds(site, (uint32_t)at.offset, site->size);
-  access_key now =
-      key_now(memory->workgroup_key, memory->workgroup_key, site->atomic);
-  read_shadow(site, &at, site->size, &now);
+  ws__record_lds(site, (uint32_t)(address - memory->lds_base), site->size);
+  read_shadow(site, at, site->size, lds_key(site));
 }
 
 void ws__hook_lds_store(ws_site *site, uintptr_t address) {
-  shadow at;
-  if (!lds_shadow(site, address, site->size, &at))
+  place at;
+  if (!lds_place(site, address, site->size, &at))
     return;
-  ws__record_lds(site, (uint32_t)at.offset, site->size);
-  access_key now =
-      key_now(memory->workgroup_key, memory->workgroup_key, site->atomic);
-  write_shadow(site, &at, site->size, &now);
+  ws__record_lds(site, (uint32_t)(address - memory->lds_base), site->size);
+  write_shadow(site, at, site->size, lds_key(site));
 }
 
 /* ---- global memory --------------------------------------------------- */
@@ -488,48 +512,46 @@ static void report_out_of_bounds(ws_site *site, uintptr_t address,
               (unsigned long long)address);
 }
 
-static const ws_buffer *global_buffer(ws_site *site, uintptr_t address,
-                                      uint64_t size) {
+static __attribute__((noinline)) const ws_buffer *
+search_buffer(ws_site *site, uintptr_t address, uint64_t size) {
+  for (int i = 0; i < memory->buffer_count; i++)
+    if (inside(&memory->buffers[i], address, size)) {
+      site->buffer = i;
+      return &memory->buffers[i];
+    }
+  report_out_of_bounds(site, address, size);
+  return NULL;
+}
+
+static inline const ws_buffer *global_buffer(ws_site *site, uintptr_t address,
+                                             uint64_t size) {
   lanes->lane[lanes->current].site = site;
   const ws_buffer *buffer = &memory->buffers[site->buffer];
-  for (int i = 0; !inside(buffer, address, size); i++) {
-    if (i == memory->buffer_count) {
-      report_out_of_bounds(site, address, size);
-      return NULL;
-    }
-    site->buffer = i;
-    buffer = &memory->buffers[i];
-  }
-  if (address & (site->alignment - 1))
-    check_alignment(site, address);
+  if (!inside(buffer, address, size))
+    buffer = search_buffer(site, address, size);
+  if (buffer && (address & (site->alignment - 1)))
+    report_misaligned(site, address);
   return buffer;
 }
 
-static shadow global_shadow(const ws_buffer *buffer, uintptr_t address) {
-  uint64_t offset = address - buffer->begin;
-  return (shadow){
-      .cells = buffer->shadow + offset, .buffer = buffer, .offset = offset};
+static place global_place(const ws_buffer *buffer, uintptr_t address) {
+  return (place){.cells = buffer->shadow + (address - buffer->begin),
+                 .buffer = buffer};
 }
 
 static void global_read(ws_site *site, const ws_buffer *buffer,
                         uintptr_t address, uint64_t size) {
-  if (!buffer->shadow)
-    return;
-  shadow at = global_shadow(buffer, address);
-  access_key now = key_now(memory->run_key, memory->launch_key, site->atomic);
-  read_shadow(site, &at, size, &now);
+  if (buffer->shadow)
+    read_shadow(site, global_place(buffer, address), size, global_key(site));
 }
 
 static void global_write(ws_site *site, const ws_buffer *buffer,
                          uintptr_t address, uint64_t size) {
-  if (!buffer->shadow) {
+  if (buffer->shadow)
+    write_shadow(site, global_place(buffer, address), size, global_key(site));
+  else
     ws__fault(WS_FAULT_READONLY_STORE, site, "lane %d stores to input %s",
               lanes->current, buffer->name);
-    return;
-  }
-  shadow at = global_shadow(buffer, address);
-  access_key now = key_now(memory->run_key, memory->launch_key, site->atomic);
-  write_shadow(site, &at, size, &now);
 }
 
 void ws__hook_global_load(ws_site *site, uintptr_t address) {
@@ -579,15 +601,13 @@ void ws__hook_range(ws_site *site, uintptr_t address, uint64_t size) {
     return;
   }
   if (in_lds(address)) {
-    shadow at;
-    if (!lds_shadow(site, address, size, &at))
+    place at;
+    if (!lds_place(site, address, size, &at))
       return;
-    access_key now =
-        key_now(memory->workgroup_key, memory->workgroup_key, site->atomic);
     if (site->reads)
-      read_shadow(site, &at, size, &now);
+      read_shadow(site, at, size, lds_key(site));
     if (site->writes)
-      write_shadow(site, &at, size, &now);
+      write_shadow(site, at, size, lds_key(site));
     return;
   }
   const ws_buffer *buffer = global_buffer(site, address, size);

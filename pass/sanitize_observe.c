@@ -54,7 +54,7 @@ static __attribute__((noinline)) int find_slot(const ws_site *site,
 
 static inline void record(const ws_site *site, uint32_t part, uint32_t place,
                           bool lds) {
-  int lane = ws__sanitizer.lanes.current % WS_WAVE_LANES;
+  int lane = (int)((uint32_t)ws__sanitizer.lanes.current % WS_WAVE_LANES);
   int at = recorder->cursor[lane];
   /* Lanes in step find their slot where the last one ended. */
   if (at >= recorder->count || !fits(&recorder->slots[at], site, part, lane))
@@ -77,6 +77,27 @@ void ws__record_global(const ws_site *site, uintptr_t address, uint32_t size) {
   record(site, 0, (uint32_t)(address / 128), false);
   for (uint32_t done = 16; done < size; done += 16)
     record(site, done / 16, (uint32_t)((address + done) / 128), false);
+}
+
+/* ---- patterns that repeat ----------------------------------------------- */
+
+/* Is this the latest pattern of its site, moved by a multiple of 4? Only for
+ * whole waves, and not for the parts of a wide access, which take turns. */
+static bool repeats(const ws_record_slot *slot, const ws_pattern *pattern) {
+  uint32_t moved = slot->place[0] - pattern->place[0], difference = moved % 4;
+  for (int i = 0; i < WS_WAVE_LANES; i++)
+    difference |= slot->place[i] - pattern->place[i] - moved;
+  return pattern->valid && !difference && !~slot->lanes;
+}
+
+static void remember(const ws_record_slot *slot, ws_pattern *pattern,
+                     int clocks, int phases) {
+  if (~slot->lanes || slot->site->size > 16)
+    return;
+  memcpy(pattern->place, slot->place, sizeof pattern->place);
+  pattern->clocks = clocks;
+  pattern->phases = phases;
+  pattern->valid = true;
 }
 
 /* ---- LDS ------------------------------------------------------------- */
@@ -124,6 +145,19 @@ static int phase_clocks(const ws_record_slot *slot, uint64_t lanes,
   return worst;
 }
 
+/* Clocks, and phases that had a lane. Both stay the same when all addresses
+ * move by whole dwords: banks turn. */
+static void count_lds(const ws_record_slot *slot, uint32_t bytes, int *clocks,
+                      int *phases) {
+  uint64_t lanes;
+  *clocks = *phases = 0;
+  for (int i = 0; (lanes = phase_lanes(bytes, slot->site->writes, i)); i++) {
+    int worst = phase_clocks(slot, lanes, bytes);
+    *clocks += worst;
+    *phases += worst > 0;
+  }
+}
+
 static void observe_lds(const ws_record_slot *slot, uint32_t bytes) {
   ws_observed *observed = recorder->observed;
   int64_t total = (int64_t)bytes * __builtin_popcountll(slot->lanes);
@@ -134,12 +168,17 @@ static void observe_lds(const ws_record_slot *slot, uint32_t bytes) {
     observed->ds_read_ops++;
     observed->ds_read_bytes += total;
   }
-  uint64_t lanes;
-  for (int i = 0; (lanes = phase_lanes(bytes, slot->site->writes, i)); i++) {
-    int clocks = phase_clocks(slot, lanes, bytes);
-    observed->ds_clocks += clocks;
-    observed->ds_clocks_ideal += clocks > 0;
+  ws_pattern *pattern = slot->site->pattern;
+  int clocks, phases;
+  if (repeats(slot, pattern)) {
+    clocks = pattern->clocks;
+    phases = pattern->phases;
+  } else {
+    count_lds(slot, bytes, &clocks, &phases);
+    remember(slot, pattern, clocks, phases);
   }
+  observed->ds_clocks += clocks;
+  observed->ds_clocks_ideal += phases;
 }
 
 /* ---- vector memory --------------------------------------------------- */
