@@ -2,9 +2,9 @@
  *
  * The standard sanitizer runs of a candidate. Run 0 and run 1 differ in k, so
  * that the bound model can tell work per k block from work per workgroup; run
- * 1 leaves a ragged edge in its only tile; run 2 has more workgroups than
- * XCDs, full tiles and edges in both directions. Shapes that the candidate's
- * own constraints refuse are replaced by the whole tile or left out.
+ * 1 leaves a ragged edge in its only tile; run 2 has two tiles in both
+ * directions, the second ones nearly empty. Shapes that the candidate's own
+ * constraints refuse are replaced by the whole tile or left out.
  */
 #include "wavesmith/model.h"
 
@@ -26,7 +26,7 @@ int ws_standard_runs(const ws_candidate *candidate,
   int64_t tile_n = tile_extent(candidate, "tile_n");
   ws_shape whole = {tile_m, tile_n, 128};
   ws_shape ragged = {less_one_step(tile_m), less_one_step(tile_n), 128};
-  ws_shape several = {2 * tile_m + SHAPE_STEP, 2 * tile_n + SHAPE_STEP, 128};
+  ws_shape several = {tile_m + SHAPE_STEP, tile_n + SHAPE_STEP, 128};
   int count = 0;
 
   out_runs[count++] = (ws_run){{tile_m, tile_n, 256}, WS_WAVES_UP, 1};

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * What a candidate costs: check + sanitize (m = n = 128, k = 256) + lower of a
- * 128x128x128 tile on one warm compile server, then candidates per second with
- * one server per core on random legal points (the demo's mix). Prints medians;
- * never fails on a slow day.
+ * 128x128x128 tile on one warm compile server, then candidates per second of
+ * the demo's tuning run on all cores. Prints medians; never fails on a slow
+ * day.
  */
 #include "wavesmith/model.h"
+#include "wavesmith/search.h"
 
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
-enum { REPEATS = 31, MIX = 96, MAX_SERVERS = 16 };
+enum { REPEATS = 31, MIX = 200 };
 
 static ws_diag diag;
 
@@ -100,59 +100,32 @@ static void time_one_tile(ws_compiler *compiler, const ws_template *tmpl,
     printf("  %-24s %7.2f ms\n", stages[s], median(ms[s], REPEATS));
 }
 
-/* A random point that keeps the constraints. */
-static ws_candidate *random_point(ws_arena *arena, const ws_template *tmpl,
-                                  ws_rng *rng) {
-  for (;;) {
-    ws_candidate *c = ws_candidate_create(arena, tmpl);
-    for (int p = 0; p < tmpl->param_count; p++)
-      if (strcmp(tmpl->params[p].name, "layout"))
-        c->values[p] = tmpl->params[p].values[ws_rng_below(
-            rng, (uint64_t)tmpl->params[p].value_count)];
-    ws_candidate_update_id(c);
-    if (ws_candidate_broken_require(c, NULL, NULL) < 0)
-      return c;
+/* The demo's tuning run itself, cut at MIX candidates. */
+static void time_mix(ws_arena *arena, const char *source) {
+  char archive[] = "/tmp/bench-candidate-XXXXXX";
+  int descriptor = mkstemp(archive);
+  if (descriptor < 0 || close(descriptor) || unlink(archive)) {
+    perror("bench_candidate: /tmp");
+    exit(3);
   }
-}
-
-static void time_mix(ws_compiler **servers, int server_count,
-                     const ws_template *tmpl, const char *text, size_t size) {
-  ws_arena *arena = ws_arena_create();
-  ws_rng rng;
-  ws_rng_init(&rng, 7);
-  struct pollfd polls[MAX_SERVERS];
-  int sent = 0, received = 0, ok = 0;
-  double begin = ws_clock_ms();
-  for (int s = 0; s < server_count; s++)
-    polls[s] = (struct pollfd){.fd = -1, .events = POLLIN};
-  while (received < MIX) {
-    for (int s = 0; s < server_count; s++) {
-      ws_build_result result;
-      if (polls[s].fd >= 0 && polls[s].revents) {
-        must(ws_compiler_receive(servers[s], arena, &result, &diag));
-        ok += result.verdict == WS_VERDICT_OK;
-        received++;
-        polls[s].fd = -1;
-      }
-      if (polls[s].fd >= 0 || sent == MIX)
-        continue;
-      ws_candidate *c = random_point(arena, tmpl, &rng);
-      ws_run runs[WS_STANDARD_RUNS];
-      int run_count = ws_standard_runs(c, runs);
-      ws_build_request request =
-          request_for(arena, c, text, size, runs, run_count);
-      must(ws_compiler_send(servers[s], &request, &diag));
-      polls[s].fd = ws_compiler_descriptor(servers[s]);
-      polls[s].revents = 0;
-      sent++;
-    }
-    poll(polls, (nfds_t)server_count, -1);
-  }
-  double seconds = (ws_clock_ms() - begin) / 1000;
-  printf("random legal points, standard runs, %d server(s): %.1f candidates/s "
-         "(%d of %d ok)\n",
-         server_count, MIX / seconds, ok, MIX);
-  ws_arena_destroy(arena);
+  ws_tune_options options = {
+      .template_file =
+          ws_arena_printf(arena, "%s/ir-templates/fp8_gemm_mfma.ll", source),
+      .archive_path = archive,
+      .layout = "kmajor",
+      .shape_set = "contest",
+      .strategy = "local",
+      .seed = 1,
+      .evaluations = MIX};
+  ws_tune_result result;
+  must(ws_tune(&options, arena, &result, &diag));
+  printf("demo's mix (local, seed 1), %lld candidates, %ld core(s): %.1f "
+         "candidates/s\n",
+         (long long)result.evaluated, sysconf(_SC_NPROCESSORS_ONLN),
+         (double)result.evaluated / result.seconds);
+  const char *const suffixes[] = {"", "-wal", "-shm"};
+  for (int i = 0; i < 3; i++)
+    unlink(ws_arena_printf(arena, "%s%s", archive, suffixes[i]));
 }
 
 int main(void) {
@@ -164,18 +137,14 @@ int main(void) {
   char *text;
   size_t size;
   must(ws_file_read(arena, path, &text, &size, &diag));
-  int server_count = (int)sysconf(_SC_NPROCESSORS_ONLN);
-  server_count = server_count > MAX_SERVERS ? MAX_SERVERS : server_count;
-  ws_compiler *servers[MAX_SERVERS];
-  for (int s = 0; s < server_count; s++)
-    must(ws_compiler_start(&servers[s], &diag));
+  ws_compiler *compiler;
+  must(ws_compiler_start(&compiler, &diag));
   const ws_template *tmpl;
-  must(ws_compiler_describe(servers[0], arena, path, text, size, &tmpl, &diag));
+  must(ws_compiler_describe(compiler, arena, path, text, size, &tmpl, &diag));
   print_machine();
-  time_one_tile(servers[0], tmpl, text, size);
-  time_mix(servers, server_count, tmpl, text, size);
-  for (int s = 0; s < server_count; s++)
-    ws_compiler_stop(servers[s]);
+  time_one_tile(compiler, tmpl, text, size);
+  ws_compiler_stop(compiler);
+  time_mix(arena, source ? source : ".");
   ws_arena_destroy(arena);
   return 0;
 }

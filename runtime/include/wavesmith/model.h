@@ -66,7 +66,7 @@ ws_status ws_model_estimate(const ws_device_model *device,
  *   0: one tile, k = 256, waves up
  *   1: the same tile less 16 rows and columns (where it has more), k = 128,
  *      waves down
- *   2: two tiles and an edge each way, k = 128, waves up
+ *   2: a tile and 16 rows and columns more, k = 128, waves up
  * "One tile" is tile_m x tile_n when the template has parameters of these
  * names, else 32 x 32. With split_k, k is 256 and 128 all the same: slices
  * without work are part of the contract. Returns the count. */
