@@ -454,6 +454,21 @@ static void materialise_addresses(ws_instrumenter *in,
   }
 }
 
+/* Nothing unwinds through a lane, so it needs no tables for that. */
+void ws__make_host_function(ws_instrumenter *in, LLVMValueRef function) {
+  static const char *const of_target[] = {"target-cpu", "target-features"};
+  for (int i = 0; i < 2; i++)
+    LLVMRemoveStringAttributeAtIndex(function, LLVMAttributeFunctionIndex,
+                                     of_target[i],
+                                     (unsigned)strlen(of_target[i]));
+  LLVMSetFunctionCallConv(function, LLVMCCallConv);
+  unsigned nounwind = LLVMGetEnumAttributeKindForName("nounwind", 8);
+  unsigned uwtable = LLVMGetEnumAttributeKindForName("uwtable", 7);
+  LLVMRemoveEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex, uwtable);
+  LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex,
+                          LLVMCreateEnumAttribute(in->context, nounwind, 0));
+}
+
 void ws__instrument_function(ws_instrumenter *in, LLVMValueRef function) {
   int count = 0, capacity = 0;
   WS_FOR_EACH_INSTRUCTION(function, counted_block, counted)
@@ -467,13 +482,7 @@ void ws__instrument_function(ws_instrumenter *in, LLVMValueRef function) {
     materialise_addresses(in, list[i]);
     instrument_instruction(in, list[i]);
   }
-  LLVMSetFunctionCallConv(function, LLVMCCallConv);
-  static const char *const target_attributes[] = {"target-cpu",
-                                                  "target-features"};
-  for (int i = 0; i < 2; i++)
-    LLVMRemoveStringAttributeAtIndex(function, LLVMAttributeFunctionIndex,
-                                     target_attributes[i],
-                                     (unsigned)strlen(target_attributes[i]));
+  ws__make_host_function(in, function);
 }
 
 /* ---- hooks ------------------------------------------------------------ */

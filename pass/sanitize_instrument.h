@@ -36,6 +36,8 @@ typedef struct ws_instrumenter {
 void ws__instrument_declare_hooks(ws_instrumenter *in);
 /* Sets in->failed, with a finding, for what has no host model. */
 void ws__instrument_function(ws_instrumenter *in, LLVMValueRef function);
+/* Calling convention and attributes for the host. */
+void ws__make_host_function(ws_instrumenter *in, LLVMValueRef function);
 /* The address space of a pointer value, as LLVM numbers it. */
 unsigned ws__address_space(LLVMValueRef pointer);
 /* base + offset, as a pointer. */

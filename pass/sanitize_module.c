@@ -218,6 +218,7 @@ static void add_wrapper(ws_instrumenter *in, LLVMValueRef kernel, int index) {
   LLVMBuildCall2(in->builder, LLVMGlobalGetValueType(kernel), kernel, arguments,
                  count, "");
   LLVMBuildRetVoid(in->builder);
+  ws__make_host_function(in, wrapper);
 }
 
 /* ---- all of it ------------------------------------------------------- */
