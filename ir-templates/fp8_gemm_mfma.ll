@@ -26,7 +26,7 @@
 ; access is out of bounds and no LDS is read that was not written.
 ;
 ; The constraint on registers is a fit to 900 points compiled with LLVM 21.1.8:
-; of 600 others that it admits 1 spilled, which lowering refuses. Workgroup sizes
+; of 1000 others that it admits 1 spilled, which lowering refuses. Workgroup sizes
 ; up to 512 are stated so that LLVM keeps accumulators in plain registers; with
 ; 256 it would take accumulation registers and copy each sum before scaling.
 ;
@@ -54,6 +54,7 @@ target triple = "amdgcn-amd-amdhsa"
 @ws.lds_read = internal addrspace(4) constant i32 8
 @ws.lds_buffers = internal addrspace(4) constant i32 1
 @ws.prefetch = internal addrspace(4) constant i32 1
+@ws.load_width = internal addrspace(4) constant i32 4
 @ws.split_k = internal addrspace(4) constant i32 1
 @ws.order = internal addrspace(4) constant i32 0
 @ws.group_m = internal addrspace(4) constant i32 1
@@ -203,6 +204,7 @@ entry:
   %tile_k = load i32, ptr addrspace(4) @ws.tile_k
   %waves_m = load i32, ptr addrspace(4) @ws.waves_m
   %waves_n = load i32, ptr addrspace(4) @ws.waves_n
+  %prefetch = load i32, ptr addrspace(4) @ws.prefetch
   %chunks = udiv i32 %tile_k, 16
   %total = mul i32 %rows, %chunks
   %threads.0 = mul i32 %waves_m, %waves_n
@@ -222,12 +224,15 @@ i.loop:
   %i = load i32, ptr addrspace(5) %i.slot
   %chunk.own.0 = mul i32 %i, %threads
   %chunk.own = add i32 %chunk.own.0, %thread
-  ; waves wholly past the tile have nothing to load
-  %needed.0 = mul i32 %i, %threads
-  %needed.1 = mul i32 %wave, 64
-  %needed.2 = add i32 %needed.0, %needed.1
-  %needed.3 = icmp ult i32 %needed.2, %total
-  %needed = or i1 %even, %needed.3
+  ; waves wholly past the tile have nothing to load, unless two sets of loads
+  ; are in flight: beside a branch LLVM 21 waits for both
+  %needed.0 = icmp eq i32 %prefetch, 2
+  %needed.1 = or i1 %even, %needed.0
+  %needed.2 = mul i32 %i, %threads
+  %needed.3 = mul i32 %wave, 64
+  %needed.4 = add i32 %needed.2, %needed.3
+  %needed.5 = icmp ult i32 %needed.4, %total
+  %needed = or i1 %needed.1, %needed.5
   br i1 %needed, label %some.then, label %some.end
 some.then:
   %chunk.kept.0 = sub i32 %total, 1
@@ -321,9 +326,12 @@ entry:
   %tile_k = load i32, ptr addrspace(4) @ws.tile_k
   %waves_m = load i32, ptr addrspace(4) @ws.waves_m
   %waves_n = load i32, ptr addrspace(4) @ws.waves_n
-  %quads = udiv i32 %rows, 4
-  %total.0 = udiv i32 %tile_k, 16
-  %total = mul i32 %quads, %total.0
+  %prefetch = load i32, ptr addrspace(4) @ws.prefetch
+  %load_width = load i32, ptr addrspace(4) @ws.load_width
+  %bands = udiv i32 %rows, %load_width
+  %lines = udiv i32 64, %load_width
+  %total.0 = udiv i32 %tile_k, %lines
+  %total = mul i32 %bands, %total.0
   %threads.0 = mul i32 %waves_m, %waves_n
   %threads = mul i32 %threads.0, 64
   %count.0 = add i32 %total, %threads
@@ -331,6 +339,7 @@ entry:
   %count = udiv i32 %count.1, %threads
   %even.0 = urem i32 %total, %threads
   %even = icmp eq i32 %even.0, 0
+  %wide = icmp eq i32 %load_width, 8
   %origin64 = zext i32 %origin to i64
   %length64 = zext i32 %length to i64
   %depth64 = zext i32 %depth to i64
@@ -343,24 +352,27 @@ i.loop:
   %i = load i32, ptr addrspace(5) %i.slot
   %block.own.0 = mul i32 %i, %threads
   %block.own = add i32 %block.own.0, %thread
-  ; waves wholly past the tile have nothing to load
-  %needed.0 = mul i32 %i, %threads
-  %needed.1 = mul i32 %wave, 64
-  %needed.2 = add i32 %needed.0, %needed.1
-  %needed.3 = icmp ult i32 %needed.2, %total
-  %needed = or i1 %even, %needed.3
+  ; waves wholly past the tile have nothing to load, unless two sets of loads
+  ; are in flight: beside a branch LLVM 21 waits for both
+  %needed.0 = icmp eq i32 %prefetch, 2
+  %needed.1 = or i1 %even, %needed.0
+  %needed.2 = mul i32 %i, %threads
+  %needed.3 = mul i32 %wave, 64
+  %needed.4 = add i32 %needed.2, %needed.3
+  %needed.5 = icmp ult i32 %needed.4, %total
+  %needed = or i1 %needed.1, %needed.5
   br i1 %needed, label %some.then, label %some.end
 some.then:
   %block.kept.0 = sub i32 %total, 1
   %block.kept = call i32 @llvm.umin.i32(i32 %block.own, i32 %block.kept.0)
   %block = select i1 %even, i32 %block.own, i32 %block.kept
-  %row.0 = urem i32 %block, %quads
-  %row.1 = mul i32 %row.0, 4
+  %row.0 = urem i32 %block, %bands
+  %row.1 = mul i32 %row.0, %load_width
   %row = add i32 %origin, %row.1
-  %row.kept.0 = sub i32 %extent, 4
+  %row.kept.0 = sub i32 %extent, %load_width
   %row.kept = call i32 @llvm.umin.i32(i32 %row, i32 %row.kept.0) ; global load mask: rows past the operand repeat its last
-  %offset.0 = udiv i32 %block, %quads
-  %offset.1 = mul i32 %offset.0, 16
+  %offset.0 = udiv i32 %block, %bands
+  %offset.1 = mul i32 %offset.0, %lines
   %offset.2 = mul i32 %offset.1, %length
   %offset.3 = add i32 %offset.2, %row.kept
   %offset = sub i32 %offset.3, %origin
@@ -373,14 +385,24 @@ e.loop:
   %line64 = zext i32 %line to i64
   %line.at = getelementptr i8, ptr addrspace(1) %base, i64 %line64
   %at = getelementptr i8, ptr addrspace(1) %line.at, i64 %offset64
-  %value = load i32, ptr addrspace(1) %at, align 4
   %number.0 = mul i32 %i, 16
-  %number = add i32 %number.0, %e
+  %number.1 = udiv i32 %load_width, 4
+  %number.2 = mul i32 %e, %number.1
+  %number = add i32 %number.0, %number.2
   %slot = getelementptr i32, ptr addrspace(5) %registers, i32 %number
-  store i32 %value, ptr addrspace(5) %slot, align 4
+  br i1 %wide, label %both.then, label %both.else
+both.then:
+  %pair = load <2 x i32>, ptr addrspace(1) %at, align 8
+  store <2 x i32> %pair, ptr addrspace(5) %slot, align 8
+  br label %both.end
+both.else:
+  %word = load i32, ptr addrspace(1) %at, align 4
+  store i32 %word, ptr addrspace(5) %slot, align 4
+  br label %both.end
+both.end:
   %e.next = add i32 %e, 1
   store i32 %e.next, ptr addrspace(5) %e.slot
-  %e.more = icmp ult i32 %e.next, 16
+  %e.more = icmp ult i32 %e.next, %lines
   br i1 %e.more, label %e.loop, label %e.exit, !llvm.loop !1
 e.exit:
   br label %some.end
@@ -394,19 +416,56 @@ i.exit:
 }
 
 ; ---- region store_columns: mnmajor, registers -> LDS, transposed -------------
+
+; Transposes 4 x 4 bytes: words from[0], from[step], ... hold 4 rows each at one
+; k; words to[0], to[stride], ... become one row each at 4 k.
+define internal void @transpose(ptr addrspace(5) %from, i32 %step, ptr addrspace(5) %to, i32 %stride) #1 {
+entry:
+  %step.2 = mul i32 %step, 2
+  %step.3 = mul i32 %step, 3
+  %from.1 = getelementptr i32, ptr addrspace(5) %from, i32 %step
+  %from.2 = getelementptr i32, ptr addrspace(5) %from, i32 %step.2
+  %from.3 = getelementptr i32, ptr addrspace(5) %from, i32 %step.3
+  %word.0 = load i32, ptr addrspace(5) %from, align 4
+  %word.1 = load i32, ptr addrspace(5) %from.1, align 4
+  %word.2 = load i32, ptr addrspace(5) %from.2, align 4
+  %word.3 = load i32, ptr addrspace(5) %from.3, align 4
+  %low.01 = call i32 @llvm.amdgcn.perm(i32 %word.1, i32 %word.0, i32 u0x05010400)
+  %low.23 = call i32 @llvm.amdgcn.perm(i32 %word.3, i32 %word.2, i32 u0x05010400)
+  %high.01 = call i32 @llvm.amdgcn.perm(i32 %word.1, i32 %word.0, i32 u0x07030602)
+  %high.23 = call i32 @llvm.amdgcn.perm(i32 %word.3, i32 %word.2, i32 u0x07030602)
+  %line.0 = call i32 @llvm.amdgcn.perm(i32 %low.23, i32 %low.01, i32 u0x05040100)
+  %line.1 = call i32 @llvm.amdgcn.perm(i32 %low.23, i32 %low.01, i32 u0x07060302)
+  %line.2 = call i32 @llvm.amdgcn.perm(i32 %high.23, i32 %high.01, i32 u0x05040100)
+  %line.3 = call i32 @llvm.amdgcn.perm(i32 %high.23, i32 %high.01, i32 u0x07060302)
+  %stride.2 = mul i32 %stride, 2
+  %stride.3 = mul i32 %stride, 3
+  %to.1 = getelementptr i32, ptr addrspace(5) %to, i32 %stride
+  %to.2 = getelementptr i32, ptr addrspace(5) %to, i32 %stride.2
+  %to.3 = getelementptr i32, ptr addrspace(5) %to, i32 %stride.3
+  store i32 %line.0, ptr addrspace(5) %to, align 4
+  store i32 %line.1, ptr addrspace(5) %to.1, align 4
+  store i32 %line.2, ptr addrspace(5) %to.2, align 4
+  store i32 %line.3, ptr addrspace(5) %to.3, align 4
+  ret void
+}
+
 define internal void @store_columns(ptr addrspace(5) %registers, ptr addrspace(3) %tile, i32 %rows, i32 %thread) #1 {
 entry:
-  %lines = alloca [16 x i32], align 16, addrspace(5)
+  %turned = alloca [16 x i32], align 16, addrspace(5)
   %i.slot = alloca i32, addrspace(5)
+  %h.slot = alloca i32, addrspace(5)
   %q.slot = alloca i32, addrspace(5)
   %e.slot = alloca i32, addrspace(5)
   %tile_k = load i32, ptr addrspace(4) @ws.tile_k
   %waves_m = load i32, ptr addrspace(4) @ws.waves_m
   %waves_n = load i32, ptr addrspace(4) @ws.waves_n
   %lds_pad = load i32, ptr addrspace(4) @ws.lds_pad
-  %quads = udiv i32 %rows, 4
-  %total.0 = udiv i32 %tile_k, 16
-  %total = mul i32 %quads, %total.0
+  %load_width = load i32, ptr addrspace(4) @ws.load_width
+  %bands = udiv i32 %rows, %load_width
+  %lines = udiv i32 64, %load_width
+  %total.0 = udiv i32 %tile_k, %lines
+  %total = mul i32 %bands, %total.0
   %threads.0 = mul i32 %waves_m, %waves_n
   %threads = mul i32 %threads.0, 64
   %count.0 = add i32 %total, %threads
@@ -414,7 +473,10 @@ entry:
   %count = udiv i32 %count.1, %threads
   %even.0 = urem i32 %total, %threads
   %even = icmp eq i32 %even.0, 0
+  %wide = icmp eq i32 %load_width, 8
   %narrow = icmp eq i32 %lds_pad, 8
+  %words = udiv i32 %load_width, 4
+  %quads = udiv i32 %lines, 4
   store i32 0, ptr addrspace(5) %i.slot
   br label %i.loop
 i.loop:
@@ -425,68 +487,71 @@ i.loop:
   %exists = or i1 %even, %exists.0
   br i1 %exists, label %write.then, label %write.end
 write.then:
-  ; 4 x 4 bytes at a time: word e of the four holds rows 0-3 at depth e
+  store i32 0, ptr addrspace(5) %h.slot
+  br label %h.loop
+h.loop:
+  %h = load i32, ptr addrspace(5) %h.slot
   store i32 0, ptr addrspace(5) %q.slot
   br label %q.loop
 q.loop:
   %q = load i32, ptr addrspace(5) %q.slot
   %number.0 = mul i32 %i, 16
   %number.1 = mul i32 %q, 4
-  %number = add i32 %number.0, %number.1
-  %slot = getelementptr i32, ptr addrspace(5) %registers, i32 %number
-  %slot.1 = getelementptr i32, ptr addrspace(5) %slot, i32 1
-  %slot.2 = getelementptr i32, ptr addrspace(5) %slot, i32 2
-  %slot.3 = getelementptr i32, ptr addrspace(5) %slot, i32 3
-  %word.0 = load i32, ptr addrspace(5) %slot, align 4
-  %word.1 = load i32, ptr addrspace(5) %slot.1, align 4
-  %word.2 = load i32, ptr addrspace(5) %slot.2, align 4
-  %word.3 = load i32, ptr addrspace(5) %slot.3, align 4
-  %low.01 = call i32 @llvm.amdgcn.perm(i32 %word.1, i32 %word.0, i32 u0x05010400)
-  %low.23 = call i32 @llvm.amdgcn.perm(i32 %word.3, i32 %word.2, i32 u0x05010400)
-  %high.01 = call i32 @llvm.amdgcn.perm(i32 %word.1, i32 %word.0, i32 u0x07030602)
-  %high.23 = call i32 @llvm.amdgcn.perm(i32 %word.3, i32 %word.2, i32 u0x07030602)
-  %line.0 = call i32 @llvm.amdgcn.perm(i32 %low.23, i32 %low.01, i32 u0x05040100)
-  %line.1 = call i32 @llvm.amdgcn.perm(i32 %low.23, i32 %low.01, i32 u0x07060302)
-  %line.2 = call i32 @llvm.amdgcn.perm(i32 %high.23, i32 %high.01, i32 u0x05040100)
-  %line.3 = call i32 @llvm.amdgcn.perm(i32 %high.23, i32 %high.01, i32 u0x07060302)
-  %out = getelementptr i32, ptr addrspace(5) %lines, i32 %q
-  %out.1 = getelementptr i32, ptr addrspace(5) %out, i32 4
-  %out.2 = getelementptr i32, ptr addrspace(5) %out, i32 8
-  %out.3 = getelementptr i32, ptr addrspace(5) %out, i32 12
-  store i32 %line.0, ptr addrspace(5) %out, align 4
-  store i32 %line.1, ptr addrspace(5) %out.1, align 4
-  store i32 %line.2, ptr addrspace(5) %out.2, align 4
-  store i32 %line.3, ptr addrspace(5) %out.3, align 4
+  %number.2 = mul i32 %number.1, %words
+  %number.3 = add i32 %number.0, %number.2
+  %number = add i32 %number.3, %h
+  %place.0 = mul i32 %h, 4
+  %place.1 = mul i32 %place.0, %quads
+  %place = add i32 %place.1, %q
+  %from = getelementptr i32, ptr addrspace(5) %registers, i32 %number
+  %to = getelementptr i32, ptr addrspace(5) %turned, i32 %place
+  call void @transpose(ptr addrspace(5) %from, i32 %words, ptr addrspace(5) %to, i32 %quads)
   %q.next = add i32 %q, 1
   store i32 %q.next, ptr addrspace(5) %q.slot
-  %q.more = icmp ult i32 %q.next, 4
+  %q.more = icmp ult i32 %q.next, %quads
   br i1 %q.more, label %q.loop, label %q.exit, !llvm.loop !1
 q.exit:
-  %k.0 = udiv i32 %block, %quads
-  %k = mul i32 %k.0, 16
+  %h.next = add i32 %h, 1
+  store i32 %h.next, ptr addrspace(5) %h.slot
+  %h.more = icmp ult i32 %h.next, %words
+  br i1 %h.more, label %h.loop, label %h.exit, !llvm.loop !1
+h.exit:
+  %k.0 = udiv i32 %block, %bands
+  %k = mul i32 %k.0, %lines
+  %chunk = and i32 %k, 4294967280
+  %rest = and i32 %k, 15
   store i32 0, ptr addrspace(5) %e.slot
   br label %e.loop
 e.loop:
   %e = load i32, ptr addrspace(5) %e.slot
-  %row.0 = urem i32 %block, %quads
-  %row.1 = mul i32 %row.0, 4
+  %row.0 = urem i32 %block, %bands
+  %row.1 = mul i32 %row.0, %load_width
   %row = add i32 %row.1, %e
-  %offset = call i32 @lds_offset(i32 %row, i32 %k)
+  %offset = call i32 @lds_offset(i32 %row, i32 %chunk)
   %at = getelementptr i8, ptr addrspace(3) %tile, i32 %offset
-  %first = mul i32 %e, 4
-  %chunk.at = getelementptr i32, ptr addrspace(5) %lines, i32 %first
-  %chunk = load <4 x i32>, ptr addrspace(5) %chunk.at, align 16
+  %first = mul i32 %e, %quads
+  %bytes = getelementptr i32, ptr addrspace(5) %turned, i32 %first
+  br i1 %wide, label %half.then, label %half.else
+half.then:
+  %half.at = getelementptr i8, ptr addrspace(3) %at, i32 %rest
+  %pair = load <2 x i32>, ptr addrspace(5) %bytes, align 8
+  store <2 x i32> %pair, ptr addrspace(3) %half.at, align 8
+  br label %half.end
+half.else:
+  %four = load <4 x i32>, ptr addrspace(5) %bytes, align 16
   br i1 %narrow, label %halves.then, label %halves.else
 halves.then:
-  store <4 x i32> %chunk, ptr addrspace(3) %at, align 8
+  store <4 x i32> %four, ptr addrspace(3) %at, align 8
   br label %halves.end
 halves.else:
-  store <4 x i32> %chunk, ptr addrspace(3) %at, align 16
+  store <4 x i32> %four, ptr addrspace(3) %at, align 16
   br label %halves.end
 halves.end:
+  br label %half.end
+half.end:
   %e.next = add i32 %e, 1
   store i32 %e.next, ptr addrspace(5) %e.slot
-  %e.more = icmp ult i32 %e.next, 4
+  %e.more = icmp ult i32 %e.next, %load_width
   br i1 %e.more, label %e.loop, label %e.exit, !llvm.loop !1
 e.exit:
   br label %write.end
@@ -1228,7 +1293,7 @@ e.loop:
   %value = extractelement <4 x i16> %rounded, i32 %e
   br i1 %stream, label %past.then, label %past.else
 past.then:
-  store i16 %value, ptr addrspace(1) %at, align 2, !nontemporal !59
+  store i16 %value, ptr addrspace(1) %at, align 2, !nontemporal !61
   br label %past.end
 past.else:
   store i16 %value, ptr addrspace(1) %at, align 2
@@ -1353,8 +1418,8 @@ write.then:
   %lower.at = getelementptr i16, ptr addrspace(1) %lower.line, i32 %across
   br i1 %stream, label %past.then, label %past.else
 past.then:
-  store i32 %upper, ptr addrspace(1) %upper.at, align 4, !nontemporal !59
-  store i32 %lower, ptr addrspace(1) %lower.at, align 4, !nontemporal !59
+  store i32 %upper, ptr addrspace(1) %upper.at, align 4, !nontemporal !61
+  store i32 %lower, ptr addrspace(1) %lower.at, align 4, !nontemporal !61
   br label %past.end
 past.else:
   store i32 %upper, ptr addrspace(1) %upper.at, align 4
@@ -1752,8 +1817,8 @@ phase.loop:
   %exists.0 = icmp ne i32 %sub, 0
   %exists.1 = icmp ult i32 %now, %limit
   %exists = or i1 %exists.0, %exists.1
-  br i1 %exists, label %run.then, label %run.end
-run.then:
+  br i1 %exists, label %run, label %step.exit
+run:
   %set = urem i32 %phase, %sets
   %set.tile = mul i32 %set, 16
   %set.scale = mul i32 %set, 8
@@ -1835,8 +1900,6 @@ full.then:
   br label %full.end
 full.end:
   call void @llvm.amdgcn.sched.barrier(i32 2047)
-  br label %run.end
-run.end:
   %phase.next = add i32 %phase, 1
   store i32 %phase.next, ptr addrspace(5) %phase.slot
   %phase.more = icmp ult i32 %phase.next, %phases
@@ -1898,7 +1961,7 @@ attributes #2 = { "amdgpu-flat-work-group-size"="256,256" "target-cpu"="gfx942" 
 !wavesmith.template = !{!3}
 !3 = !{!"fp8_gemm_mfma", !"1", !"fp8_gemm_blockscale", !"gfx942", !"Matrix instructions on tiles staged in LDS, two levels of accumulators, split K."}
 
-!wavesmith.param = !{!4, !5, !6, !7, !8, !9, !10, !11, !12, !13, !14, !15, !16, !17, !18, !19}
+!wavesmith.param = !{!4, !5, !6, !7, !8, !9, !10, !11, !12, !13, !14, !15, !16, !17, !18, !19, !20}
 !4 = !{!"layout", !"ws.layout", !"0 1", !"layout of a and b: 0 kmajor, 1 mnmajor (transposed on the way to LDS)"}
 !5 = !{!"tile_m", !"ws.tile_m", !"16 32 64 128 256", !"rows of C per workgroup"}
 !6 = !{!"tile_n", !"ws.tile_n", !"16 32 64 128 256", !"columns of C per workgroup"}
@@ -1911,60 +1974,62 @@ attributes #2 = { "amdgpu-flat-work-group-size"="256,256" "target-cpu"="gfx942" 
 !13 = !{!"lds_read", !"ws.lds_read", !"8 16", !"bytes per lane and LDS read; 16 feeds two matrix instructions"}
 !14 = !{!"lds_buffers", !"ws.lds_buffers", !"1 2", !"tiles in LDS at a time; 2 saves one barrier per step"}
 !15 = !{!"prefetch", !"ws.prefetch", !"0 1 2", !"steps that global loads run ahead, held in registers"}
-!16 = !{!"split_k", !"ws.split_k", !"1 2 4 8", !"slices of k that run in parallel, summed by a second kernel"}
-!17 = !{!"order", !"ws.order", !"0 1 2", !"workgroup to tile: 0 row by row, 1 in bands of group_m tile rows, 2 the same within each XCD"}
-!18 = !{!"group_m", !"ws.group_m", !"1 2 4 8 16", !"tile rows of a band"}
-!19 = !{!"nontemporal", !"ws.nontemporal", !"0 1", !"1: stores of C bypass the caches"}
+!16 = !{!"load_width", !"ws.load_width", !"4 8", !"layout mnmajor: rows (bytes) per global load; a thread transposes 4 rows x 16 k or 8 x 8"}
+!17 = !{!"split_k", !"ws.split_k", !"1 2 4 8", !"slices of k that run in parallel, summed by a second kernel"}
+!18 = !{!"order", !"ws.order", !"0 1 2", !"workgroup to tile: 0 row by row, 1 in bands of group_m tile rows, 2 the same within each XCD"}
+!19 = !{!"group_m", !"ws.group_m", !"1 2 4 8 16", !"tile rows of a band"}
+!20 = !{!"nontemporal", !"ws.nontemporal", !"0 1", !"1: stores of C bypass the caches"}
 
-!wavesmith.require = !{!20, !21, !22, !23, !24, !25, !26, !27, !28, !29, !30}
-!20 = !{!"waves_m * waves_n <= 16", !"a workgroup has at most 1024 threads"}
-!21 = !{!"tile_m % (waves_m * mfma) == 0", !"a wave's rows are whole matrix instructions"}
-!22 = !{!"tile_n % (waves_n * mfma) == 0", !"a wave's columns are whole matrix instructions"}
-!23 = !{!"64 / mfma * lds_read <= tile_k", !"the lanes of one LDS read span at most tile_k"}
-!24 = !{!"lds_read == 8 || lds_pad != 8", !"16-byte reads need rows aligned to 16"}
-!25 = !{!"lds_layout == 0 || lds_pad == 0", !"permuted chunks take the place of padding"}
-!26 = !{!"order == 0 ? group_m == 1 : order == 2 || group_m > 1", !"bands belong to orders 1 and 2"}
-!27 = !{!"lds_buffers * ((tile_m + tile_n) * (tile_k + lds_pad) + 4 * tile_m + 16) <= 65536", !"a workgroup has 64 KiB of LDS"}
-!28 = !{!"tile_m * tile_n / (waves_m * waves_n) <= 4096", !"an accumulator of a lane is at most 64 floats"}
-!29 = !{!"4 * ceildiv(max(tile_m, tile_n) * tile_k, 4096 * waves_m * waves_n) <= 16", !"a thread holds at most 16 registers of 16 bytes of each operand's tile"}
-!30 = !{!"tile_m * tile_n / (32 * waves_m * waves_n) + (tile_m / waves_m + tile_n / waves_n) / mfma * lds_read / 8 + (prefetch == 0 ? 3 : 4 * prefetch + 1) * (layout == 0 ? ceildiv(tile_m * tile_k, 1024 * waves_m * waves_n) + ceildiv(tile_n * tile_k, 1024 * waves_m * waves_n) : 4 * ceildiv(tile_m * tile_k, 4096 * waves_m * waves_n) + 4 * ceildiv(tile_n * tile_k, 4096 * waves_m * waves_n)) <= (waves_m * waves_n <= 8 ? 184 : mfma == 16 ? 84 : 72)", !"accumulators, fragments and tiles on their way leave too few of the 256 registers of a lane (128 with more than 8 waves)"}
+!wavesmith.require = !{!21, !22, !23, !24, !25, !26, !27, !28, !29, !30, !31, !32}
+!21 = !{!"waves_m * waves_n <= 16", !"a workgroup has at most 1024 threads"}
+!22 = !{!"tile_m % (waves_m * mfma) == 0", !"a wave's rows are whole matrix instructions"}
+!23 = !{!"tile_n % (waves_n * mfma) == 0", !"a wave's columns are whole matrix instructions"}
+!24 = !{!"64 / mfma * lds_read <= tile_k", !"the lanes of one LDS read span at most tile_k"}
+!25 = !{!"layout == 1 || load_width == 4", !"load_width belongs to layout mnmajor"}
+!26 = !{!"lds_read == 8 || lds_pad != 8", !"16-byte reads need rows aligned to 16"}
+!27 = !{!"lds_layout == 0 || lds_pad == 0", !"permuted chunks take the place of padding"}
+!28 = !{!"order == 0 ? group_m == 1 : order == 2 || group_m > 1", !"bands belong to orders 1 and 2"}
+!29 = !{!"lds_buffers * ((tile_m + tile_n) * (tile_k + lds_pad) + 4 * tile_m + 16) <= 65536", !"a workgroup has 64 KiB of LDS"}
+!30 = !{!"tile_m * tile_n / (waves_m * waves_n) <= 4096", !"an accumulator of a lane is at most 64 floats"}
+!31 = !{!"4 * ceildiv(max(tile_m, tile_n) * tile_k, 4096 * waves_m * waves_n) <= 16", !"a thread holds at most 16 registers of 16 bytes of each operand's tile"}
+!32 = !{!"tile_m * tile_n / (32 * waves_m * waves_n) + (tile_m / waves_m + tile_n / waves_n) / mfma * lds_read / 8 + (prefetch == 0 ? 3 : 4 * prefetch + 1) * (layout == 0 ? ceildiv(tile_m * tile_k, 1024 * waves_m * waves_n) + ceildiv(tile_n * tile_k, 1024 * waves_m * waves_n) : 4 * ceildiv(tile_m * tile_k, 4096 * waves_m * waves_n) + 4 * ceildiv(tile_n * tile_k, 4096 * waves_m * waves_n)) <= (waves_m * waves_n <= 8 ? 184 : mfma == 16 ? 84 : 72)", !"accumulators, fragments and tiles on their way leave too few of the 256 registers of a lane (128 with more than 8 waves)"}
 
-!wavesmith.lds = !{!31}
-!31 = !{!"ws.lds", !"lds_buffers * ((tile_m + tile_n) * (tile_k + lds_pad) + 4 * tile_m + 16)"}
+!wavesmith.lds = !{!33}
+!33 = !{!"ws.lds", !"lds_buffers * ((tile_m + tile_n) * (tile_k + lds_pad) + 4 * tile_m + 16)"}
 
-!wavesmith.launch = !{!32, !33}
-!32 = !{!"fp8_gemm_mfma", !"ceildiv(m, tile_m) * ceildiv(n, tile_n)", !"split_k", !"1", !"64 * waves_m * waves_n", !"1"}
-!33 = !{!"fp8_gemm_reduce", !"ceildiv(m * n, 1024)", !"1", !"1", !"256", !"split_k > 1"}
+!wavesmith.launch = !{!34, !35}
+!34 = !{!"fp8_gemm_mfma", !"ceildiv(m, tile_m) * ceildiv(n, tile_n)", !"split_k", !"1", !"64 * waves_m * waves_n", !"1"}
+!35 = !{!"fp8_gemm_reduce", !"ceildiv(m * n, 1024)", !"1", !"1", !"256", !"split_k > 1"}
 
-!wavesmith.workspace = !{!34}
-!34 = !{!"split_k > 1 ? 4 * split_k * m * n : 0"}
+!wavesmith.workspace = !{!36}
+!36 = !{!"split_k > 1 ? 4 * split_k * m * n : 0"}
 
-!wavesmith.region = !{!35, !36, !37, !38, !39, !40, !41, !42, !43, !44, !45, !46, !47, !48, !49}
-!35 = !{!"tile_order", !"Returns which tile of C workgroup number group makes, as (row of tiles, column of tiles). Must be a bijection: each of the tiles_m * tiles_n tiles exactly once for group = 0 .. tiles_m * tiles_n - 1, whatever these counts (1 included). Workgroups start in order of their number and go to the 8 XCDs in turn (number modulo 8); each XCD has an L2 of its own, so neighbours in time on one XCD should share rows of A or columns of B. Parameters order and group_m ask for a walk. Uniform; no memory, no barrier."}
-!36 = !{!"lds_offset", !"Returns where in a tile the 16 bytes (row, k .. k+15) lie, k a multiple of 16 below tile_k, row below tile_m or tile_n: a byte offset from the tile's start. One-to-one, and every chunk within tile rows * (tile_k + lds_pad) bytes. Aligned to 16, or to 8 when lds_pad is 8. Called by all that write or read a tile, so any permutation is right; a good one spreads over the 32 banks of 4 bytes what one LDS instruction touches: ds_read_b64 16 consecutive lanes (rows r .. r+15, equal k), ds_read_b128 8 lanes in groups 0-3 and 20-23, 4-7 and 16-19, ... (rows 0-3 and 4-7 at neighbouring k), ds_write_b128 8 consecutive lanes (kmajor: chunks of a row; mnmajor: rows 4 apart, equal k). No memory, no barrier."}
-!37 = !{!"load_rows", !"Layout kmajor. Starts loading this thread's part of a tile of A or B: rows origin .. origin+rows-1, bytes depth .. depth+tile_k-1, of an operand with extent rows of length bytes. Which part is agreed with store_rows: chunk i of thread t is number i * threads + t, threads = 64 * waves_m * waves_n, of the tile's rows * tile_k / 16 chunks of 16 bytes, numbered along the rows. The bytes go to registers[i] (private memory of 16 slots of 16 bytes). Rows from extent on must not be read: take any row inside instead. origin < extent; rows is tile_m or tile_n; all pointers 16-byte aligned, depth and length multiples of 32. wave = thread / 64, uniform. Called before the barriers of its tile, with prefetch one or two tiles ahead; do not wait for the data here. No LDS, no barrier."}
-!38 = !{!"store_rows", !"Layout kmajor. Stores the chunks that load_rows left in registers to the tile in LDS, each at lds_offset(row, k), with the numbering of load_rows; every chunk of the tile exactly once. When rows * tile_k / 16 is not a multiple of the threads, some threads have one less. The caller has passed the barrier after which the tile may be overwritten, and will pass one before it is read. No barrier in here."}
-!39 = !{!"load_columns", !"Layout mnmajor: k is the slow index, so the tile's rows run along memory. Starts loading this thread's part of a tile: rows origin .. origin+rows-1 at depth .. depth+tile_k-1; element (row, k) is at k * length + row, length = extent. Agreed with store_columns: block i of thread t is number i * threads + t of the tile's blocks of 4 rows x 16 k, numbered along the rows; word e (4 rows at k + e) of block i goes to word i * 16 + e of registers (private memory of 64 words). Rows from extent on must not be read: take the operand's last 4 instead. Pointers 16-byte aligned; origin, extent and length multiples of 16; wave = thread / 64, uniform. Do not wait for the data here. No LDS, no barrier."}
-!40 = !{!"store_columns", !"Layout mnmajor. Transposes the blocks that load_columns left in registers and stores them to the tile in LDS: for each of a block's 4 rows its 16 bytes along k at lds_offset(row, k); every chunk of the tile exactly once. When the number of blocks is not a multiple of the threads, some threads have one less. Barriers as for store_rows; none in here."}
-!41 = !{!"load_scales", !"Once per scale block of k. Starts loading this thread's part of the tile's scales: element number i * threads + thread of tile_m + ceildiv(tile_n, 128) floats, threads = 64 * waves_m * waves_n, to registers[i] (private memory of 8 floats). Elements below tile_m are A's, of rows row .. row+tile_m-1 at as[r * as_stride_m + block * as_stride_k]; the rest B's, of column blocks from column / 128 on at bs[s * bs_stride_n + block * bs_stride_k]. Rows from m on and column blocks from ceildiv(n, 128) on must not be read: take the last one. Strides are in elements and may be anything. Do not wait for the data here. No LDS, no barrier."}
-!42 = !{!"store_scales", !"Stores what load_scales left in registers to scales in LDS, element by element in the same numbering, for all elements. Between the barriers of store_rows. No barrier in here."}
-!43 = !{!"read_fragments", !"Reads one window in k of the operands of this wave's matrix instructions from a tile in LDS: for i below count, row first + i * mfma + lane % mfma, lds_read bytes from k on (k differs between lanes by lane / mfma * lds_read), to fragments: with lds_read 8 one i64 at index i, with 16 two at 2 * i and 2 * i + 1. The tile's bytes are where lds_offset says, in chunks of 16. Called by mma only. No barrier."}
-!44 = !{!"mma", !"Adds to partial this wave's part of A tile times B tile: rows row_a .. row_a + tile_m/waves_m - 1 of tile a, rows row_b .. row_b + tile_n/waves_n - 1 of tile b (columns of C), all tile_k of k. Tiles are read through read_fragments or at lds_offset(row, k), 16 bytes each. partial (private memory) holds the blocks of mfma x mfma elements of C, block (i, j) at index i * count_n + j in the matrix instruction's own layout: with 16x16x32 4 floats, row 4 * (lane / 16) + e, column lane % 16; with 32x32x16 16 floats, row 8 * (e / 4) + 4 * (lane / 32) + e % 4, column lane % 32. Operands of one instruction: lane l holds row l % mfma, 8 bytes of k; any assignment of k to lanes and instructions is right if A's and B's agree and each k is used once. All 64 lanes call it together between two barriers; lane = 0 .. 63, rows uniform. No barrier in here."}
-!45 = !{!"scale", !"End of a scale block of 128 in k: running += partial * (scale of A's row * scale of B's column block), element by element in fp32; both in the layout that mma describes. Row r of the wave's part has its scale at a_scales[row + r], column s at b_scales[(column + s) / 128] (one or two blocks in a tile; blocks of mfma columns never straddle two). Both are in LDS, 16-byte aligned a_scales, valid until the next barrier. partial need not be cleared. All lanes; no barrier in here."}
-!46 = !{!"round", !"Returns four fp32 values as the bits of bf16, rounded to nearest, ties to even; infinity stays infinity. Called by store_c and reduce. No memory, no barrier."}
-!47 = !{!"store_c", !"Rounds running (layout of mma) with round and stores it: element (r, s) of the wave's part is C[row + r][column + s], C is [m][n], 2 bytes each, 16-byte aligned. Rows from m and columns from n on must not be written; m, n, row and column are multiples of 16. Every other element of the wave's part must be. Parameter nontemporal asks for streaming stores. All lanes; only with split_k = 1."}
-!48 = !{!"store_partials", !"With split_k > 1: stores running (layout of mma) as fp32 to this slice of the workspace, [m][n], 16-byte aligned, with the masks of store_c. Slices without work store their zeros too."}
-!49 = !{!"reduce", !"With split_k > 1, in a kernel of its own: for 4 elements from element on (a multiple of 4 below count = m * n), adds the split_k slices of the workspace (slice z at workspace + z * count floats) in an order that depends on nothing else, applies round, and stores them to c. all pointers 16-byte aligned."}
+!wavesmith.region = !{!37, !38, !39, !40, !41, !42, !43, !44, !45, !46, !47, !48, !49, !50, !51}
+!37 = !{!"tile_order", !"Returns which tile of C workgroup number group makes, as (row of tiles, column of tiles). Must be a bijection: each of the tiles_m * tiles_n tiles exactly once for group = 0 .. tiles_m * tiles_n - 1, whatever these counts (1 included). Workgroups start in order of their number and go to the 8 XCDs in turn (number modulo 8); each XCD has an L2 of its own, so neighbours in time on one XCD should share rows of A or columns of B. Parameters order and group_m ask for a walk. Uniform; no memory, no barrier."}
+!38 = !{!"lds_offset", !"Returns where in a tile the 16 bytes (row, k .. k+15) lie, k a multiple of 16 below tile_k, row below tile_m or tile_n: a byte offset from the tile's start. One-to-one, and every chunk within tile rows * (tile_k + lds_pad) bytes. Aligned to 16, or to 8 when lds_pad is 8. Called by all that write or read a tile, so any permutation is right; a good one spreads over the 32 banks of 4 bytes what one LDS instruction touches: ds_read_b64 16 consecutive lanes (rows r .. r+15, equal k), ds_read_b128 8 lanes in groups 0-3 and 20-23, 4-7 and 16-19, ... (rows 0-3 and 4-7 at neighbouring k), ds_write_b128 8 consecutive lanes (kmajor: chunks of a row; mnmajor: rows 4 apart, equal k), ds_write_b64 16 (mnmajor with load_width 8: rows 8 apart). No memory, no barrier."}
+!39 = !{!"load_rows", !"Layout kmajor. Starts loading this thread's part of a tile of A or B: rows origin .. origin+rows-1, bytes depth .. depth+tile_k-1, of an operand with extent rows of length bytes. Which part is agreed with store_rows: chunk i of thread t is number i * threads + t, threads = 64 * waves_m * waves_n, of the tile's rows * tile_k / 16 chunks of 16 bytes, numbered along the rows. The bytes go to registers[i] (private memory of 16 slots of 16 bytes). Rows from extent on must not be read: take any row inside instead. origin < extent; rows is tile_m or tile_n; all pointers 16-byte aligned, depth and length multiples of 32. wave = thread / 64, uniform. Called before the barriers of its tile, with prefetch one or two tiles ahead; do not wait for the data here. No LDS, no barrier."}
+!40 = !{!"store_rows", !"Layout kmajor. Stores the chunks that load_rows left in registers to the tile in LDS, each at lds_offset(row, k), with the numbering of load_rows; every chunk of the tile exactly once. When rows * tile_k / 16 is not a multiple of the threads, some threads have one less. The caller has passed the barrier after which the tile may be overwritten, and will pass one before it is read. No barrier in here."}
+!41 = !{!"load_columns", !"Layout mnmajor: k is the slow index, so the tile's rows run along memory. Starts loading this thread's part of a tile: rows origin .. origin+rows-1 at depth .. depth+tile_k-1; element (row, k) is at k * length + row, length = extent. Agreed with store_columns: block i of thread t is number i * threads + t of the tile's blocks of load_width rows x 64 / load_width k, numbered along the rows; the load_width bytes at k + e of block i go to words i * 16 + e * load_width / 4 on of registers (private memory of 64 words). Rows from extent on must not be read: take the operand's last ones instead. Pointers 16-byte aligned; origin, extent and length multiples of 16; wave = thread / 64, uniform. Do not wait for the data here. No LDS, no barrier."}
+!42 = !{!"store_columns", !"Layout mnmajor. Transposes the blocks that load_columns left in registers and stores them to the tile in LDS: for each of a block's load_width rows its 64 / load_width bytes along k, at lds_offset of the 16-byte chunk that holds them; every byte of the tile exactly once. When the number of blocks is not a multiple of the threads, some threads have one less. Barriers as for store_rows; none in here."}
+!43 = !{!"load_scales", !"Once per scale block of k. Starts loading this thread's part of the tile's scales: element number i * threads + thread of tile_m + ceildiv(tile_n, 128) floats, threads = 64 * waves_m * waves_n, to registers[i] (private memory of 8 floats). Elements below tile_m are A's, of rows row .. row+tile_m-1 at as[r * as_stride_m + block * as_stride_k]; the rest B's, of column blocks from column / 128 on at bs[s * bs_stride_n + block * bs_stride_k]. Rows from m on and column blocks from ceildiv(n, 128) on must not be read: take the last one. Strides are in elements and may be anything. Do not wait for the data here. No LDS, no barrier."}
+!44 = !{!"store_scales", !"Stores what load_scales left in registers to scales in LDS, element by element in the same numbering, for all elements. Between the barriers of store_rows. No barrier in here."}
+!45 = !{!"read_fragments", !"Reads one window in k of the operands of this wave's matrix instructions from a tile in LDS: for i below count, row first + i * mfma + lane % mfma, lds_read bytes from k on (k differs between lanes by lane / mfma * lds_read), to fragments: with lds_read 8 one i64 at index i, with 16 two at 2 * i and 2 * i + 1. The tile's bytes are where lds_offset says, in chunks of 16. Called by mma only. No barrier."}
+!46 = !{!"mma", !"Adds to partial this wave's part of A tile times B tile: rows row_a .. row_a + tile_m/waves_m - 1 of tile a, rows row_b .. row_b + tile_n/waves_n - 1 of tile b (columns of C), all tile_k of k. Tiles are read through read_fragments or at lds_offset(row, k), 16 bytes each. partial (private memory) holds the blocks of mfma x mfma elements of C, block (i, j) at index i * count_n + j in the matrix instruction's own layout: with 16x16x32 4 floats, row 4 * (lane / 16) + e, column lane % 16; with 32x32x16 16 floats, row 8 * (e / 4) + 4 * (lane / 32) + e % 4, column lane % 32. Operands of one instruction: lane l holds row l % mfma, 8 bytes of k; any assignment of k to lanes and instructions is right if A's and B's agree and each k is used once. All 64 lanes call it together between two barriers; lane = 0 .. 63, rows uniform. No barrier in here."}
+!47 = !{!"scale", !"End of a scale block of 128 in k: running += partial * (scale of A's row * scale of B's column block), element by element in fp32; both in the layout that mma describes. Row r of the wave's part has its scale at a_scales[row + r], column s at b_scales[(column + s) / 128] (one or two blocks in a tile; blocks of mfma columns never straddle two). Both are in LDS, 16-byte aligned a_scales, valid until the next barrier. partial need not be cleared. All lanes; no barrier in here."}
+!48 = !{!"round", !"Returns four fp32 values as the bits of bf16, rounded to nearest, ties to even; infinity stays infinity. Called by store_c and reduce. No memory, no barrier."}
+!49 = !{!"store_c", !"Rounds running (layout of mma) with round and stores it: element (r, s) of the wave's part is C[row + r][column + s], C is [m][n], 2 bytes each, 16-byte aligned. Rows from m and columns from n on must not be written; m, n, row and column are multiples of 16. Every other element of the wave's part must be. Parameter nontemporal asks for streaming stores. All lanes; only with split_k = 1."}
+!50 = !{!"store_partials", !"With split_k > 1: stores running (layout of mma) as fp32 to this slice of the workspace, [m][n], 16-byte aligned, with the masks of store_c. Slices without work store their zeros too."}
+!51 = !{!"reduce", !"With split_k > 1, in a kernel of its own: for 4 elements from element on (a multiple of 4 below count = m * n), adds the split_k slices of the workspace (slice z at workspace + z * count floats) in an order that depends on nothing else, applies round, and stores them to c. all pointers 16-byte aligned."}
 
-!wavesmith.variant = !{!50, !51, !52, !53, !54, !55, !56, !57, !58}
-!50 = !{!"tile_order", !"tile_order_snake", !"every other band backwards: the turn shares columns of B"}
-!51 = !{!"tile_order", !"tile_order_columns", !"bands of group_m tile columns, walked along m: for large m and small n"}
-!52 = !{!"mma", !"mma_priority", !"raises the wave's priority while it feeds the matrix unit"}
-!53 = !{!"mma", !"mma_stationary", !"keeps B's fragments and reads A's block by block: fewer registers"}
-!54 = !{!"scale", !"scale_elements", !"single fused multiply-adds instead of packed ones"}
-!55 = !{!"scale", !"scale_twice", !"B's scale onto the partial sums, then A's: no products of scales to hold"}
-!56 = !{!"round", !"round_integer", !"integer addition: two instructions per element instead of five, no care for NaN"}
-!57 = !{!"store_c", !"store_c_pairs", !"neighbouring lanes swap halves: half as many stores, of 4 bytes"}
-!58 = !{!"reduce", !"reduce_pairs", !"even and odd slices apart: half as long a chain of additions"}
+!wavesmith.variant = !{!52, !53, !54, !55, !56, !57, !58, !59, !60}
+!52 = !{!"tile_order", !"tile_order_snake", !"every other band backwards: the turn shares columns of B"}
+!53 = !{!"tile_order", !"tile_order_columns", !"bands of group_m tile columns, walked along m: for large m and small n"}
+!54 = !{!"mma", !"mma_priority", !"raises the wave's priority while it feeds the matrix unit"}
+!55 = !{!"mma", !"mma_stationary", !"keeps B's fragments and reads A's block by block: fewer registers"}
+!56 = !{!"scale", !"scale_elements", !"single fused multiply-adds instead of packed ones"}
+!57 = !{!"scale", !"scale_twice", !"B's scale onto the partial sums, then A's: no products of scales to hold"}
+!58 = !{!"round", !"round_integer", !"integer addition: two instructions per element instead of five, no care for NaN"}
+!59 = !{!"store_c", !"store_c_pairs", !"neighbouring lanes swap halves: half as many stores, of 4 bytes"}
+!60 = !{!"reduce", !"reduce_pairs", !"even and odd slices apart: half as long a chain of additions"}
 
-!59 = !{i32 1}
+!61 = !{i32 1}

@@ -118,19 +118,54 @@ WS_TEST(mfma_is_right_in_mnmajor) {
   build_points(mfma, mfma_points, MFMA_POINTS, 1);
 }
 
-WS_TEST(chosen_points_have_no_scratch) {
-  static const char *const points[] = {
-      "", "layout=1;lds_pad=0;lds_layout=2;lds_read=16",
-      "tile_k=64;prefetch=2;lds_buffers=2", "mfma=32;tile_k=64;split_k=4"};
+static const point mnmajor_points[] = {
+    {";load_width=8", "", {{128, 128, 256}, {96, 576, 128}, {16, 16, 128}}},
+    {";load_width=8;tile_m=16;tile_n=128;tile_k=32;waves_m=1;waves_n=4;"
+     "lds_pad=16;lds_read=8",
+     "",
+     {{16, 144, 256}, {48, 80, 128}}},
+    {";load_width=8;tile_m=64;tile_n=64;prefetch=2;lds_pad=0;lds_layout=2;"
+     "lds_read=16;split_k=2",
+     "mma=mma_stationary",
+     {{80, 48, 384}, {64, 64, 128}}},
+    {";load_width=8;tile_m=32;tile_n=64;tile_k=64;lds_layout=1;lds_pad=0;"
+     "lds_buffers=2",
+     "",
+     {{48, 80, 256}}},
+};
+enum { MNMAJOR_POINTS = sizeof mnmajor_points / sizeof *mnmajor_points };
+
+WS_TEST(mfma_is_right_with_wide_loads_in_mnmajor) {
+  build_points(mfma, mnmajor_points, MNMAJOR_POINTS, 1);
+}
+
+/* What the machine code must have: no scratch; two waves per SIMD;
+ * accumulators where vector instructions reach them; global loads that stay in
+ * flight over all matrix instructions (16 or 32 clocks each) of a step, or with
+ * prefetch 2 of more than one. */
+WS_TEST(chosen_points_compile_as_intended) {
+  static const struct {
+    const char *assignments;
+    int clocks_over_load;
+  } points[] = {
+      {"", 64 * 16},
+      {"layout=1;lds_pad=0;lds_layout=2;lds_read=16;load_width=8", 64 * 16},
+      {"tile_k=64;prefetch=2;lds_buffers=2", 32 * 16 + 1},
+      {"mfma=32;tile_k=64;split_k=4", 16 * 32},
+      {"tile_m=64;tile_n=64;prefetch=2", 16 * 16 + 1}};
   shipped s = open_shipped(mfma);
   for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
-    ws_build_result result =
-        build(&s, points[i], "", NULL, 0, WS_STAGE_CHECK | WS_STAGE_LOWER);
-    expect_ok(&result, points[i], "");
+    ws_build_result result = build(&s, points[i].assignments, "", NULL, 0,
+                                   WS_STAGE_CHECK | WS_STAGE_LOWER);
+    expect_ok(&result, points[i].assignments, "");
+    const ws_kernel_facts *gemm = &result.kernels[0];
     WS_CHECK_INT(scratch_bytes(&result), 0);
-    /* two waves per SIMD, accumulators where vector instructions reach them */
-    WS_CHECK(result.kernels[0].vgpr <= 256);
-    WS_CHECK_INT(result.kernels[0].agpr, 0);
+    WS_CHECK(gemm->vgpr <= 256);
+    WS_CHECK_INT(gemm->agpr, 0);
+    WS_CHECK_INT(gemm->loop_count, 1);
+    if (gemm->loops[0].mfma_clocks_over_load < points[i].clocks_over_load)
+      WS_FAIL("%s: loads are waited for after %d MFMA clocks",
+              points[i].assignments, gemm->loops[0].mfma_clocks_over_load);
   }
   ws_arena_destroy(s.arena);
 }
@@ -138,18 +173,20 @@ WS_TEST(chosen_points_have_no_scratch) {
 /* ---- the space --------------------------------------------------------------
  */
 
-/* Distinct legal points among random ones, by their ids. */
-static int distinct_legal_points(const shipped *s, int layout, int draws) {
+enum { WANTED_POINTS = 5000, MAX_DRAWS = 40000 };
+
+/* Distinct legal points of one layout among random ones, by their ids. */
+static int distinct_legal_points(const shipped *s, int layout) {
   ws_rng rng;
-  ws_hash *seen = ws_arena_alloc(s->arena, (size_t)draws * sizeof *seen);
+  ws_hash *seen = ws_arena_alloc(s->arena, WANTED_POINTS * sizeof *seen);
   int index = ws_template_param_index(s->tmpl, "layout"), count = 0;
   ws_rng_init(&rng, (uint64_t)layout);
-  for (int i = 0; i < draws; i++) {
+  for (int i = 0; i < MAX_DRAWS && count < WANTED_POINTS; i++) {
     ws_candidate *candidate = random_point(s, &rng);
     if (candidate->values[index] != layout)
       continue;
     int at = 0;
-    while (at < count && strcmp(seen[at].hex, candidate->id.hex))
+    while (at < count && memcmp(&seen[at], &candidate->id, sizeof *seen))
       at++;
     if (at == count)
       seen[count++] = candidate->id;
@@ -160,7 +197,7 @@ static int distinct_legal_points(const shipped *s, int layout, int draws) {
 WS_TEST(mfma_has_at_least_5000_legal_points_in_each_layout) {
   shipped s = open_shipped(mfma);
   for (int layout = 0; layout < 2; layout++)
-    WS_CHECK(distinct_legal_points(&s, layout, 12000) >= 5000);
+    WS_CHECK_INT(distinct_legal_points(&s, layout), WANTED_POINTS);
   ws_arena_destroy(s.arena);
 }
 
@@ -185,6 +222,7 @@ WS_TEST(illegal_points_are_refused) {
       {"tile_m=16", "a wave's rows are whole"},
       {"tile_n=16", "a wave's columns are whole"},
       {"tile_k=32;lds_read=16;lds_pad=0", "lanes of one LDS read"},
+      {"load_width=8", "belongs to layout mnmajor"},
       {"lds_read=16", "rows aligned to 16"},
       {"lds_layout=2", "take the place of padding"},
       {"group_m=4", "bands belong"},
@@ -229,8 +267,8 @@ WS_TEST(wrong_templates_are_caught) {
                 "tile_n=32", cut);
   expect_caught(mfma, "call i32 @llvm.umin.i32(i32 %row, i32 %row.kept.0)",
                 "add i32 %row, 0", small, cut);
-  expect_caught(mfma, "%line.3, ptr addrspace(5) %out.3",
-                "%line.2, ptr addrspace(5) %out.3",
+  expect_caught(mfma, "%line.3, ptr addrspace(5) %to.3",
+                "%line.2, ptr addrspace(5) %to.3",
                 "layout=1;tile_m=32;tile_n=32;tile_k=64", cut);
   expect_caught(mfma, "fmul <4 x float> %as, %bs.all",
                 "fadd <4 x float> %as, %bs.all", small, cut);

@@ -58,8 +58,8 @@ static void run_shard(uint64_t shard) {
   ws_sanitize_warm_up();
   for (int i = 0; i < POINTS; i++)
     with_scratch += build_random_point(&s, &rng, i % LOWERED_EVERY == 0) != 0;
-  /* The template's bound on registers is a fit: of 600 points that it admits
-   * one needs scratch. */
+  /* The template's bound on registers is a fit: of 1000 points that it
+   * admits, with default bodies, one needs scratch. */
   WS_CHECK(with_scratch <= 1);
   ws_arena_destroy(s.arena);
 }
