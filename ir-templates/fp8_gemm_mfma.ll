@@ -18,7 +18,7 @@
 ; it.
 ;
 ; LDS, per buffer: A tile, tile_m rows of tile_k + lds_pad bytes; B tile, tile_n
-; such rows; tile_m scales of A; up to two scales of B; zero to two words unused.
+; such rows; tile_m scales of A; 16 bytes for the one or two of B.
 ; Within a row, 16-byte chunks may be permuted (lds_offset).
 ;
 ; Rows of A or B past the operand are loaded as its last row again; their
