@@ -1018,7 +1018,8 @@ i.exit:
   ret void
 }
 
-; One fused multiply-add per element instead of packed pairs.
+; Element by element, always fused (fmuladd leaves that open); which of them share
+; a packed instruction is left to the compiler.
 define internal void @scale_elements(ptr addrspace(5) %running, ptr addrspace(5) %partial, ptr addrspace(3) %a_scales, ptr addrspace(3) %b_scales, i32 %row, i32 %column, i32 %lane) #1 {
 entry:
   %i.slot = alloca i32, addrspace(5)
@@ -2026,7 +2027,7 @@ attributes #2 = { "amdgpu-flat-work-group-size"="256,256" "target-cpu"="gfx942" 
 !53 = !{!"tile_order", !"tile_order_columns", !"bands of group_m tile columns, walked along m: for large m and small n"}
 !54 = !{!"mma", !"mma_priority", !"raises the wave's priority while it feeds the matrix unit"}
 !55 = !{!"mma", !"mma_stationary", !"keeps B's fragments and reads A's block by block: fewer registers"}
-!56 = !{!"scale", !"scale_elements", !"single fused multiply-adds instead of packed ones"}
+!56 = !{!"scale", !"scale_elements", !"element by element with fused multiply-adds; the compiler decides what to pack"}
 !57 = !{!"scale", !"scale_twice", !"B's scale onto the partial sums, then A's: no products of scales to hold"}
 !58 = !{!"round", !"round_integer", !"integer addition: two instructions per element instead of five, no care for NaN"}
 !59 = !{!"store_c", !"store_c_pairs", !"neighbouring lanes swap halves: half as many stores, of 4 bytes"}
