@@ -481,6 +481,103 @@ WS_TEST(flat_pointers_are_watched) {
               "oob-global-load");
 }
 
+/* An access out of bounds unless the i32 %got is `want`. */
+#define EXPECT_I32(want)                                                       \
+  "  %same = icmp eq i32 %got, " want "\n"                                     \
+  "  %there = select i1 %same, i64 0, i64 2048\n"                              \
+  "  %probe = getelementptr i8, ptr addrspace(1) %a, i64 %there\n"             \
+  "  %byte = load i8, ptr addrspace(1) %probe\n"                               \
+  "  ret void"
+
+static void expect_value(const char *declares, const char *body) {
+  fixture f = run_small((small){.declares = declares, .body = body});
+  expect_none(&f, "no-host-model");
+  expect_none(&f, "oob-global-load");
+}
+
+WS_TEST(small_floats) {
+  /* 1 + 2^-8 is a tie in bfloat: to even, 1. n is 16. */
+  expect_value(NULL, "  %n.f = uitofp i32 %n to float\n"
+                     "  %x = fdiv float %n.f, 16.0\n"
+                     "  %y = fadd float %x, 0x3F70000000000000\n"
+                     "  %h = fptrunc float %y to bfloat\n"
+                     "  %i = bitcast bfloat %h to i16\n"
+                     "  %got = zext i16 %i to i32\n" EXPECT_I32("16256"));
+  expect_value(NULL, "  %n.f = uitofp i32 %n to double\n"
+                     "  %h = fptrunc double %n.f to bfloat\n"
+                     "  %g = fpext bfloat %h to float\n"
+                     "  %got = fptosi float %g to i32\n" EXPECT_I32("16"));
+  expect_value(NULL, "  %n.f = uitofp i32 %n to float\n"
+                     "  %h = fptrunc float %n.f to half\n"
+                     "  %d = fadd half %h, %h\n"
+                     "  %g = fpext half %d to float\n"
+                     "  %got = fptosi float %g to i32\n" EXPECT_I32("32"));
+}
+
+#define DPP(control)                                                           \
+  "  %got.0 = call i32 @llvm.amdgcn.update.dpp.i32(i32 77, i32 %tid, "         \
+  "i32 " control ", i32 15, i32 15, i1 false)\n"
+
+static const char declare_dpp[] =
+    "declare i32 @llvm.amdgcn.update.dpp.i32(i32, i32, i32 immarg, i32 "
+    "immarg, i32 immarg, i1 immarg)";
+
+/* want is an expression of i32 %tid in %want. */
+static void expect_dpp(const char *call, const char *want) {
+  char body[1200];
+  snprintf(body, sizeof body,
+           "%s%s"
+           "  %%got = sub i32 %%got.0, %%want\n%s",
+           call, want, EXPECT_I32("0"));
+  expect_value(declare_dpp, body);
+}
+
+WS_TEST(data_parallel_primitives) { /* CDNA3 ISA, DPP controls */
+  expect_dpp(DPP("177"), "  %want = xor i32 %tid, 1\n");  /* quad_perm 1032 */
+  expect_dpp(DPP("78"), "  %want = xor i32 %tid, 2\n");   /* quad_perm 2301 */
+  expect_dpp(DPP("320"), "  %want = xor i32 %tid, 15\n"); /* row_mirror */
+  expect_dpp(DPP("321"), "  %want = xor i32 %tid, 7\n");  /* half mirror */
+  expect_dpp(DPP("292"),                                  /* row_ror:4 */
+             "  %down = sub i32 %tid, 4\n"
+             "  %low = and i32 %down, 15\n"
+             "  %high = and i32 %tid, 48\n"
+             "  %want = or i32 %high, %low\n");
+  expect_dpp(DPP("273"), /* row_shr:1: lane 0 of a row keeps the old value */
+             "  %in.row = and i32 %tid, 15\n"
+             "  %first = icmp eq i32 %in.row, 0\n"
+             "  %before = sub i32 %tid, 1\n"
+             "  %want = select i1 %first, i32 77, i32 %before\n");
+  expect_dpp(DPP("341"), /* row_newbcast:5 */
+             "  %high = and i32 %tid, 48\n"
+             "  %want = or i32 %high, 5\n");
+}
+
+WS_TEST(wave_operations) {
+  expect_value("declare i32 @llvm.amdgcn.ds.bpermute(i32, i32)",
+               "  %from = sub i32 63, %tid\n"
+               "  %address = mul i32 %from, 4\n"
+               "  %x = call i32 @llvm.amdgcn.ds.bpermute(i32 %address, i32 "
+               "%tid)\n"
+               "  %got = add i32 %x, %tid\n" EXPECT_I32("63"));
+  expect_value("declare i64 @llvm.amdgcn.ballot.i64(i1)",
+               "  %odd = trunc i32 %tid to i1\n"
+               "  %x = call i64 @llvm.amdgcn.ballot.i64(i1 %odd)\n"
+               "  %high = lshr i64 %x, 32\n"
+               "  %got = trunc i64 %high to i32\n" EXPECT_I32("-1431655766"));
+  expect_value("declare i32 @llvm.amdgcn.readlane.i32(i32, i32)",
+               "  %got = call i32 @llvm.amdgcn.readlane.i32(i32 %tid, i32 "
+               "37)\n" EXPECT_I32("37"));
+  expect_value("declare i32 @llvm.amdgcn.perm(i32, i32, i32)",
+               /* bytes 0 and 4 of {high, low}, zero, ones */
+               "  %got = call i32 @llvm.amdgcn.perm(i32 287454020, i32 "
+               "1432778632, i32 218891264)\n" EXPECT_I32("-16759672"));
+  expect_value("declare i32 @llvm.amdgcn.mbcnt.lo(i32, i32)\n"
+               "declare i32 @llvm.amdgcn.mbcnt.hi(i32, i32)",
+               "  %x = call i32 @llvm.amdgcn.mbcnt.lo(i32 -1, i32 0)\n"
+               "  %y = call i32 @llvm.amdgcn.mbcnt.hi(i32 -1, i32 %x)\n"
+               "  %got = sub i32 %y, %tid\n" EXPECT_I32("0"));
+}
+
 /* The process goes on after every kind of end. */
 WS_TEST(the_next_candidate_is_not_affected) {
   static const char *const bodies[] = {
