@@ -58,9 +58,10 @@ static ws_build_request template_request(const char *assignments) {
                             .limits = ws_limits_default};
 }
 
-static const ws_build_result
-build_template(ws_compiler *compiler, ws_arena *arena, const char *assignments,
-               const char *variants, const char *opencl) {
+static ws_build_result build_template(ws_compiler *compiler, ws_arena *arena,
+                                      const char *assignments,
+                                      const char *variants,
+                                      const char *opencl) {
   ws_build_request request = template_request(assignments);
   struct ws_request_body body = {"value", "opencl", opencl, "value.cl"};
   request.variants = variants;
@@ -246,6 +247,7 @@ WS_TEST(two_servers_work_at_once) {
       left--;
     }
   }
+  ws_arena_destroy(arena);
   ws_compiler_stop(compilers[0]);
   ws_compiler_stop(compilers[1]);
   check_nothing_left();

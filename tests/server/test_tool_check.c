@@ -51,6 +51,7 @@ WS_TEST(a_good_candidate_exits_0) {
   WS_CHECK_CONTAINS(out, "estimate:"); /* never without provenance */
   WS_CHECK_CONTAINS(out, "n=576");
   rmdir(folder);
+  ws_arena_destroy(arena);
 }
 
 WS_TEST(json_is_json) {
@@ -64,6 +65,7 @@ WS_TEST(json_is_json) {
   WS_CHECK_INT(cJSON_GetArraySize(cJSON_GetObjectItem(result, "kernels")), 1);
   cJSON_Delete(json);
   rmdir(folder);
+  ws_arena_destroy(arena);
 }
 
 WS_TEST(the_code_object_is_written) {
@@ -83,6 +85,7 @@ WS_TEST(the_code_object_is_written) {
                3);
   unlink(path);
   rmdir(folder);
+  ws_arena_destroy(arena);
 }
 
 WS_TEST(a_body_of_ones_own_is_judged) {
@@ -104,6 +107,7 @@ WS_TEST(a_body_of_ones_own_is_judged) {
   WS_CHECK_CONTAINS(out, "decode");
   unlink(path);
   rmdir(folder);
+  ws_arena_destroy(arena);
 }
 
 WS_TEST(a_raw_module_is_lowered) {
@@ -121,6 +125,7 @@ WS_TEST(a_raw_module_is_lowered) {
   WS_CHECK_CONTAINS(out, "kernel     k: ");
   unlink(path);
   rmdir(folder);
+  ws_arena_destroy(arena);
 }
 
 WS_TEST(what_is_wrong_is_one_line_with_its_code) {
@@ -157,6 +162,7 @@ WS_TEST(what_is_wrong_is_one_line_with_its_code) {
     WS_CHECK(strchr(last, '\n') == last + strlen(last) - 1);
   }
   rmdir(folder);
+  ws_arena_destroy(arena);
 }
 
 WS_TEST(help_and_a_missing_template) {
@@ -167,4 +173,5 @@ WS_TEST(help_and_a_missing_template) {
   WS_CHECK_INT(check(arena, &out, "/nowhere.ll"), 1);
   WS_CHECK_CONTAINS(out, "/nowhere.ll");
   rmdir(folder);
+  ws_arena_destroy(arena);
 }
