@@ -198,9 +198,10 @@ static void run_wave(int wave_index) {
 static void prepare_lanes(void) {
   lanes->wave_count = (lanes->count + WS_WAVE_LANES - 1) / WS_WAVE_LANES;
   for (int i = 0; i < lanes->count; i++) {
-    /* Stacks start at different offsets in their page: otherwise the same
-     * variable of all lanes would compete for one set of the L1 cache. */
-    size_t colour = (size_t)(i % WS_WAVE_LANES) * 13 * 64 % 4096;
+    /* Stacks start at different lines of a page: otherwise the same variable
+     * of all lanes would compete for one set of the L1 cache. Only the first
+     * lines, so that what a lane usually needs stays in one page. */
+    size_t colour = (size_t)(i % 12) * 64;
     ws__coroutine_prepare(&lanes->lane[i].coroutine, ws__lanes_stack(i),
                           WS_STACK_BYTES - colour, lane_main);
     lanes->lane[i].site = NULL;
