@@ -8,6 +8,7 @@
 #include "server.h"
 #include "comgr.h"
 #include "job.h"
+#include "sanitize.h"
 
 #include <cjson/cJSON.h>
 #include <stdio.h>
@@ -154,6 +155,26 @@ static void send_death(const server *s, const ws_job_outcome *outcome) {
   send_result(s->socket, &result);
 }
 
+/* Makes inputs and reference of the sanitizer's runs here, so that children
+ * share them. The parent never reads the template: the layout comes from the
+ * assignments, the problem is whichever accepts the shape. Large shapes are
+ * left to the child, which has limits. */
+static void prepare_runs(const ws_build_request *build) {
+  static const double most_work = 1 << 25; /* about 10 ms of reference */
+  const char *layout = strstr(build->assignments, "layout=");
+  int index = layout ? layout[strlen("layout=")] - '0' : 0;
+  int problem_count;
+  const ws_problem *const *problems = ws_problems(&problem_count);
+  for (int p = 0; p < problem_count; p++)
+    for (int r = 0; r < build->run_count; r++) {
+      const ws_shape *shape = &build->runs[r].shape;
+      double work = (double)shape->m * (double)shape->n * (double)shape->k;
+      if (index >= 0 && index < problems[p]->layout_count &&
+          problems[p]->check_shape(shape, NULL) == WS_OK && work <= most_work)
+        ws_sanitize_prepare(problems[p], index, shape, build->runs[r].seed);
+    }
+}
+
 static void serve_build(server *s, const asked_for *asked, ws_arena *arena) {
   ws_build_request build;
   ws_job_outcome outcome;
@@ -165,6 +186,8 @@ static void serve_build(server *s, const asked_for *asked, ws_arena *arena) {
   }
   build.template_text = asked->text;
   build.template_size = asked->size;
+  if (build.stages & WS_STAGE_SANITIZE)
+    prepare_runs(&build);
   run_job(s, run_build, &build, &build.limits, arena, &outcome);
   if (outcome.end == WS_JOB_ANSWERED)
     forward(s, &outcome);

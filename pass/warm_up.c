@@ -6,6 +6,7 @@
  * candidate: 22 ms of 261 ms CPU time, a slow 2.5 GHz Xeon).
  */
 #include "comgr.h"
+#include "sanitize.h"
 #include "server.h"
 
 #include <dirent.h>
@@ -109,6 +110,7 @@ ws_status ws_server_warm_up(ws_diag *diag) {
   ws_status status = WS_OK;
   ws_comgr_prepare();
   ws_pass_initialize();
+  ws_sanitize_warm_up();
   LLVMInstallFatalErrorHandler(on_fatal_error);
   ws_build_result result = run(arena, kernel, sizeof kernel - 1, WS_STAGE_RAW);
   if (result.verdict != WS_VERDICT_OK)
