@@ -127,7 +127,7 @@ bad_call() { # PATTERN ARGUMENT...
   local pattern=$1; shift
   mkdir -p "$work/bad"
   printf 'cmake_minimum_required(VERSION 3.25)\nproject(bad C)\nfind_package(wavesmith REQUIRED)\nwavesmith_add_kernels(%s)\n' "$*" >"$work/bad/CMakeLists.txt"
-  expect 1 "$pattern" cmake -S "$work/bad" -B "$work/bad/build" -DCMAKE_PREFIX_PATH="$prefix"
+  expect 1 "$pattern" cmake -G Ninja -S "$work/bad" -B "$work/bad/build" -DCMAKE_PREFIX_PATH="$prefix"
 }
 bad_call 'C identifier' NAME a-b ARCHIVE "$work/archive"
 bad_call 'is no folder' NAME a ARCHIVE "$work/none"
