@@ -5,7 +5,7 @@
  * finding's id says otherwise (a broken constraint is illegal wherever it is
  * noticed).
  */
-#include "pass.h"
+#include "load.h"
 
 #include <string.h>
 
@@ -53,22 +53,18 @@ static ws_status set_candidate(build *b, const ws_template *tmpl,
 
 static bool parse(build *b) {
   const ws_build_request *request = b->request;
-  ws_records records;
-  ws_diag diag;
   const ws_template *tmpl;
-  b->module = ws_pass_parse(LLVMContextCreate(), request->template_text,
-                            request->template_size, request->template_file,
-                            &b->findings);
-  if (!b->module || is_raw(b))
+  ws_diag diag;
+  if (is_raw(b)) {
+    b->module = ws_pass_parse(LLVMContextCreate(), request->template_text,
+                              request->template_size, request->template_file,
+                              &b->findings);
     return b->module != NULL;
-  if (ws_pass_read_records(b->module, request->template_text,
-                           request->template_file, b->arena, &records,
-                           &diag) != WS_OK ||
-      ws_template_from_records(
-          b->arena, &records, request->template_file,
-          ws_hash_bytes(request->template_text, request->template_size), &tmpl,
-          &diag) != WS_OK)
-    return fail(b, "template", &diag);
+  }
+  if (!ws__load_template(request->template_text, request->template_size,
+                         request->template_file, b->arena, &b->module, &tmpl,
+                         &b->findings))
+    return false;
   return set_candidate(b, tmpl, &diag) == WS_OK || fail(b, "candidate", &diag);
 }
 

@@ -228,10 +228,15 @@ static LLVMModuleRef parse_verified(LLVMContextRef context, const char *lead,
   return module;
 }
 
+void ws__pass_collect_diagnostics(LLVMContextRef context,
+                                  ws_findings *findings) {
+  LLVMContextSetDiagnosticHandler(context, collect_diagnostic, findings);
+}
+
 LLVMModuleRef ws_pass_parse(LLVMContextRef context, const char *text,
                             size_t size, const char *file,
                             ws_findings *findings) {
-  LLVMContextSetDiagnosticHandler(context, collect_diagnostic, findings);
+  ws__pass_collect_diagnostics(context, findings);
   return parse_verified(context, "", text, size, file, findings);
 }
 

@@ -16,6 +16,10 @@
     for (LLVMValueRef instruction = LLVMGetFirstInstruction(block);            \
          instruction; instruction = LLVMGetNextInstruction(instruction))
 
+/* The context's errors become findings, which must live as long. */
+void ws__pass_collect_diagnostics(LLVMContextRef context,
+                                  ws_findings *findings);
+
 /* Reads a body as part of the target's module: its context, its data layout,
  * and without touching the context's diagnostic handler. */
 LLVMModuleRef ws__pass_parse_body(LLVMModuleRef target, const char *text,

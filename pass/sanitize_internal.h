@@ -179,6 +179,7 @@ typedef struct ws_lanes {
   void (*entry)(void *arguments);
   void *arguments;
   char *stacks; /* of all lanes; in the low 4 GiB, see ws__lanes_stack */
+  int stack_count; /* of them usable */
 } ws_lanes;
 
 void ws__lanes_reserve(void);

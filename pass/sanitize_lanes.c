@@ -37,9 +37,6 @@ void ws__lanes_reserve(void) {
     break;
   }
   WS_ASSERT(lanes->stacks);
-  for (int i = 0; i < WS_MAX_LANES; i++)
-    WS_ASSERT(
-        !mprotect(ws__lanes_stack(i), WS_STACK_BYTES, PROT_READ | PROT_WRITE));
 }
 
 char *ws__lanes_stack(int lane) {
@@ -195,8 +192,17 @@ static void run_wave(int wave_index) {
 
 /* ---- the workgroup --------------------------------------------------- */
 
+/* Stacks are opened when a lane first needs one: each is a mapping of its own
+ * for its guard, and a fork copies every mapping there is. */
+static void open_stacks(int count) {
+  for (; lanes->stack_count < count; lanes->stack_count++)
+    WS_ASSERT(!mprotect(ws__lanes_stack(lanes->stack_count), WS_STACK_BYTES,
+                        PROT_READ | PROT_WRITE));
+}
+
 static void prepare_lanes(void) {
   lanes->wave_count = (lanes->count + WS_WAVE_LANES - 1) / WS_WAVE_LANES;
+  open_stacks(lanes->count);
   for (int i = 0; i < lanes->count; i++) {
     /* Stacks start at different lines of a page: otherwise the same variable
      * of all lanes would compete for one set of the L1 cache. Only the first

@@ -61,9 +61,12 @@ void ws__memory_protect(void *data, int64_t size) {
   WS_ASSERT(!mprotect(data, whole_pages(size), PROT_READ));
 }
 
-static void *zero_pages(size_t bytes) {
+/* populate: all of it will be written; cheaper at once than page by page. */
+static void *zero_pages(size_t bytes, bool populate) {
   void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
+                      (populate ? MAP_POPULATE : 0),
+                  -1, 0);
   WS_ASSERT(at != MAP_FAILED);
   return at;
 }
@@ -85,9 +88,9 @@ void ws__memory_reserve(void) {
     break;
   }
   WS_ASSERT(memory->lds_base);
-  memory->lds_shadow = zero_pages(WS_LDS_MAX * sizeof(ws_cell));
-  memory->private_state =
-      zero_pages((size_t)WS_MAX_LANES * (WS_STACK_BYTES + WS_STACK_GUARD));
+  memory->lds_shadow = zero_pages(WS_LDS_MAX * sizeof(ws_cell), false);
+  memory->private_state = zero_pages(
+      (size_t)WS_MAX_LANES * (WS_STACK_BYTES + WS_STACK_GUARD), false);
   memory->moment = 1;
 }
 
@@ -97,7 +100,8 @@ ws_buffer *ws__memory_add_buffer(const char *name, ws_arg_role role, void *data,
   *buffer = (ws_buffer){
       .name = name, .role = role, .begin = (uintptr_t)data, .size = size};
   if (role != WS_ARG_INPUT) {
-    buffer->shadow = zero_pages(((size_t)size + 1) * sizeof(ws_cell));
+    buffer->shadow =
+        zero_pages(((size_t)size + 1) * sizeof(ws_cell), role == WS_ARG_OUTPUT);
   }
   return buffer;
 }

@@ -2,20 +2,17 @@
  *
  * From an amdgcn module to a host module that reports what it does. On a copy,
  * in this order: drop what no launch reaches; give LDS globals fixed
- * addresses; decide branches on parameters; instrument each function
- * (sanitize_instrument.c); add one wrapper per launch that unpacks its
- * arguments; drop debug info (the sites have it now); set the host's triple
- * and data layout.
+ * addresses; instrument each function (sanitize_instrument.c); add one wrapper
+ * per launch that unpacks its arguments; drop debug info (the sites have it
+ * now); set the host's triple and data layout.
  *
  * Address spaces stay in the types: x86 takes 1, 3, 4, 5 for flat. Nothing is
- * optimised beyond the decided branches: undefined behaviour is what is looked
- * for.
+ * optimised: undefined behaviour is what is looked for.
  */
 #include "parse.h"
 #include "sanitize_instrument.h"
 
 #include <llvm-c/DebugInfo.h>
-#include <llvm-c/Transforms/PassBuilder.h>
 #include <string.h>
 
 enum { MAX_FUNCTIONS = 512 };
@@ -223,18 +220,6 @@ static void add_wrapper(ws_instrumenter *in, LLVMValueRef kernel, int index) {
 
 /* ---- all of it ------------------------------------------------------- */
 
-/* Parameters are constants, so most branches on them are decided: what they
- * rule out need not be compiled. The pass removes nothing else; it is run
- * after LDS has become addresses, so it cannot track LDS variables. */
-static bool fold_parameters(LLVMModuleRef module) {
-  LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-  LLVMErrorRef error = LLVMRunPasses(module, "ipsccp,globaldce", NULL, options);
-  LLVMDisposePassBuilderOptions(options);
-  if (error)
-    ws__fault(WS_FAULT_NO_HOST_MODEL, NULL, "%s", LLVMGetErrorMessage(error));
-  return !error;
-}
-
 static void find_kernels(ws_instrumenter *in, LLVMValueRef *kernels,
                          reach *reached) {
   ws_program *program = in->program;
@@ -262,7 +247,7 @@ static void rewrite_module(ws_instrumenter *in) {
     return;
   drop_unreached(in, reached);
   lay_out_lds(in, reached);
-  if (in->failed || !fold_parameters(in->module))
+  if (in->failed)
     return;
   ws__instrument_declare_hooks(in);
   for (LLVMValueRef f = LLVMGetFirstFunction(in->module); f;

@@ -2,12 +2,14 @@
  *
  * The compile server's loop. LLVM and comgr end the process on some inputs, so
  * everything that touches a request's text runs in a forked child (job.c); a
- * child that dies is a verdict in the answer. Single-threaded throughout: only
- * then is a fork of a warm process sound.
+ * child that dies is a verdict in the answer. Only a template that a child has
+ * read is read here as well, for the next children (load.h). Single-threaded
+ * throughout: only then is a fork of a warm process sound.
  */
 #include "server.h"
 #include "comgr.h"
 #include "job.h"
+#include "load.h"
 #include "sanitize.h"
 
 #include <cjson/cJSON.h>
@@ -156,7 +158,7 @@ static void send_death(const server *s, const ws_job_outcome *outcome) {
 }
 
 /* Makes inputs and reference of the sanitizer's runs here, so that children
- * share them. The parent never reads the template: the layout comes from the
+ * share them. The layout comes from the
  * assignments, the problem is whichever accepts the shape. Large shapes are
  * left to the child, which has limits. */
 static void prepare_runs(const ws_build_request *build) {
@@ -189,10 +191,13 @@ static void serve_build(server *s, const asked_for *asked, ws_arena *arena) {
   if (build.stages & WS_STAGE_SANITIZE)
     prepare_runs(&build);
   run_job(s, run_build, &build, &build.limits, arena, &outcome);
-  if (outcome.end == WS_JOB_ANSWERED)
+  if (outcome.end == WS_JOB_ANSWERED) {
     forward(s, &outcome);
-  else if (outcome.end != WS_JOB_ABANDONED)
+    if (!(build.stages & WS_STAGE_RAW))
+      ws__load_keep(asked->text, asked->size, build.template_file);
+  } else if (outcome.end != WS_JOB_ABANDONED) {
     send_death(s, &outcome);
+  }
 }
 
 static void serve(server *s, asked_for *asked, ws_arena *arena) {

@@ -3,7 +3,7 @@
  * Makes a template's module the candidate. Each replacement body is read (IR
  * text, or OpenCL C through comgr), seen to be what a region may be, linked,
  * and takes the place of the shipped function; then specialize.c chooses the
- * rest, and what nothing uses is dropped.
+ * rest, and what the parameters rule out and nothing uses is dropped.
  *
  * What it may bring: the region's function with exactly the template's type,
  * helper functions, constant tables. What it may name: the template's symbols,
@@ -16,7 +16,9 @@
 #include "template_ir.h"
 
 #include <llvm-c/BitReader.h>
+#include <llvm-c/Error.h>
 #include <llvm-c/Linker.h>
+#include <llvm-c/Transforms/PassBuilder.h>
 #include <string.h>
 
 typedef struct body {
@@ -361,6 +363,22 @@ static void drop_unused_functions(LLVMModuleRef module) {
   }
 }
 
+/* Parameters are constants now: what branches on them rule out is not part of
+ * the candidate either (most of a template, and every later step's work). One
+ * function at a time, so that nothing is learnt about the contents of LDS:
+ * what is loaded there before a store must stay visible to the sanitizer. */
+static bool fold_parameters(LLVMModuleRef module, ws_findings *findings) {
+  LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+  LLVMErrorRef error = LLVMRunPasses(module, "function(sccp)", NULL, options);
+  LLVMDisposePassBuilderOptions(options);
+  if (error) {
+    char *message = LLVMGetErrorMessage(error);
+    ws_findings_add(findings, "splice-fold", "", NULL, 0, "%s", message);
+    LLVMDisposeErrorMessage(message);
+  }
+  return !error;
+}
+
 bool ws_pass_splice(LLVMModuleRef module, const ws_candidate *candidate,
                     ws_findings *findings) {
   for (int i = 0; i < candidate->tmpl->region_count; i++) {
@@ -373,7 +391,8 @@ bool ws_pass_splice(LLVMModuleRef module, const ws_candidate *candidate,
       findings->items[k].region = candidate->tmpl->regions[i].function;
     return false;
   }
-  if (!ws__pass_specialize(module, candidate, findings))
+  if (!ws__pass_specialize(module, candidate, findings) ||
+      !fold_parameters(module, findings))
     return false;
   drop_unused_functions(module);
   return true;

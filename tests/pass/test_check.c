@@ -106,7 +106,9 @@ static const struct wrong {
     {"check-intrinsic", "stage",
      STAGE "  call void @llvm.assume(i1 true) ; !!\n" END, "allow list"},
     {"check-intrinsic", "stage",
-     STAGE "  %v = call double @llvm.sin.f64(double 1.0) ; !!\n" END, "double"},
+     STAGE "  %x = sitofp i32 %lane to double\n"
+           "  %v = call double @llvm.sin.f64(double %x) ; !!\n" END,
+     "double"},
     {"check-intrinsic", "stage",
      STAGE "  call void @llvm.amdgcn.global.load.lds(ptr addrspace(1) "
            "%source, ptr addrspace(3) %target, i32 16, i32 0, i32 0) ; "

@@ -207,8 +207,9 @@ WS_TEST(body_in_ir) {
     show_findings(&f);
     WS_FAIL("does not splice");
   }
-  check_definition(&f, "stage", line_of(rich_body, "%threads = load"));
-  check_definition(&f, "stage.helper", line_of(rich_body, "%scale = load"));
+  /* The loads of constants before these are folded. */
+  check_definition(&f, "stage", line_of(rich_body, "%sum = call"));
+  check_definition(&f, "stage.helper", line_of(rich_body, "%wide = load"));
   WS_CHECK_INT(calls_of(&f, "stage"), 1);
   WS_CHECK_INT(calls_of(&f, "combine"), 2);
   WS_CHECK(!LLVMGetNamedFunction(f.module, "left_over"));
@@ -218,7 +219,7 @@ WS_TEST(body_in_ir) {
   /* The body's data layout is the template's: i64 aligns to 8, not to 4. */
   LLVMValueRef at = LLVMGetFirstInstruction(
       LLVMGetEntryBasicBlock(LLVMGetNamedFunction(f.module, "stage.helper")));
-  WS_CHECK_INT(LLVMGetAlignment(LLVMGetNextInstruction(at)), 8);
+  WS_CHECK_INT(LLVMGetAlignment(at), 8);
   WS_CHECK(ws_pass_check(f.module, f.candidate, "gfx942", &f.findings));
   fixture_destroy(&f);
 }
