@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * A simulated MI300X (gfx942): loads final code objects (v5, v6), runs them
+ * functionally with checks, and times them with a cycle model. docs/simulator.md
+ * says what is modelled, what is not, and how far it agrees with measurements.
+ *
+ * Device memory is host memory: a device address is the host's pointer. Every
+ * allocation stands alone between unmapped pages, and freed ranges are not
+ * handed out again soon, so that a stray access is a report.
+ *
+ * A ws_sim may be used from one thread at a time; ws_sim_run itself spreads
+ * workgroups over all cores. Numbers of ws_sim_time are the same on any number
+ * of cores.
+ */
+#ifndef WAVESMITH_SIM_H
+#define WAVESMITH_SIM_H
+
+#include "wavesmith/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Of the cycle model; part of every provenance ("sim:gfx942-model-1:MI300X").
+ * Changes with any change of predicted times. */
+#define WS_SIM_MODEL_VERSION 1
+
+typedef struct ws_sim ws_sim;
+typedef struct ws_sim_module ws_sim_module;
+typedef struct ws_sim_kernel ws_sim_kernel;
+
+typedef struct ws_sim_options {
+  int threads;           /* 0: one per core */
+  int64_t budget;        /* wave instructions per wave before it counts as an
+                          * infinite loop; 0: 2^31 */
+  bool unchecked;        /* true: only what would end the host is checked */
+} ws_sim_options;
+
+ws_status ws_sim_create(const ws_sim_options *options, ws_sim **out_sim,
+                        ws_diag *diag) WS_MUST_CHECK;
+/* Frees modules and memory too. NULL is allowed. */
+void ws_sim_destroy(ws_sim *sim);
+
+/* ---- memory ---------------------------------------------------------------- */
+/* 256-byte aligned, contents poisoned with 0xa5; NULL when there is none left.
+ * 0 bytes is an allocation that nothing may touch. */
+void *ws_sim_allocate(ws_sim *sim, size_t bytes);
+/* false: not the start of a live allocation. */
+bool ws_sim_free(ws_sim *sim, void *address);
+/* The live allocation that holds address; false: none. */
+bool ws_sim_find(const ws_sim *sim, const void *address, void **out_begin,
+                 size_t *out_bytes);
+size_t ws_sim_bytes_in_use(const ws_sim *sim);
+
+/* ---- modules --------------------------------------------------------------- */
+/* Copies the image. WS_INPUT and one line for whatever is wrong with it: not an
+ * ELF, not gfx942, truncated, a relocation out of range, an opcode that the
+ * simulator does not know (by name and address; found at load, not at launch). */
+ws_status ws_sim_load(ws_sim *sim, const void *image, size_t size,
+                      ws_sim_module **out_module, ws_diag *diag) WS_MUST_CHECK;
+void ws_sim_unload(ws_sim *sim, ws_sim_module *module);
+int ws_sim_kernel_count(const ws_sim_module *module);
+const ws_sim_kernel *ws_sim_kernel_at(const ws_sim_module *module, int index);
+/* NULL: there is none of this name. */
+const ws_sim_kernel *ws_sim_kernel_find(const ws_sim_module *module,
+                                        const char *name);
+/* A variable of the module; false: none of this name. */
+bool ws_sim_variable(const ws_sim_module *module, const char *name,
+                     void **out_address, size_t *out_bytes);
+
+typedef struct ws_sim_argument {
+  const char *name, *kind; /* metadata's .value_kind: "by_value", ... */
+  int32_t offset, size;
+} ws_sim_argument;
+
+typedef struct ws_sim_kernel_info {
+  const char *name;
+  int32_t vgpr;         /* allocated per lane, architectural + accumulation */
+  int32_t agpr, sgpr;
+  int32_t lds_bytes;    /* static */
+  int32_t scratch_bytes;
+  int32_t kernarg_bytes, max_workgroup;
+  bool dynamic_stack;
+  const ws_sim_argument *args;
+  int arg_count; /* hidden ones included */
+} ws_sim_kernel_info;
+const ws_sim_kernel_info *ws_sim_kernel_info_of(const ws_sim_kernel *kernel);
+
+/* ---- launching ------------------------------------------------------------- */
+typedef struct ws_sim_launch {
+  const ws_sim_kernel *kernel;
+  uint32_t grid[3];  /* workgroups */
+  uint32_t block[3]; /* threads per workgroup */
+  uint32_t dynamic_lds;
+  /* The explicit arguments as they lie in the kernarg segment; hidden ones are
+   * filled in. Shorter than the explicit part is an error. */
+  const void *kernarg;
+  size_t kernarg_size;
+} ws_sim_launch;
+
+/* What a run found. ids are stable; table in docs/simulator.md. */
+typedef struct ws_sim_finding {
+  const char *id;     /* "oob-global", "lds-race", "missing-wait", ... */
+  const char *kernel;
+  uint32_t workgroup[3];
+  int wave, lane;     /* lane -1: of the wave as a whole */
+  uint64_t pc;        /* bytes from the start of the code object's text */
+  const char *instruction; /* disassembly */
+  const char *region; /* function of the line table, inlined ones included; "" */
+  const char *file;   /* "" without a line table */
+  int line;
+  const char *text;   /* what, and what to do about it */
+} ws_sim_finding;
+
+typedef struct ws_sim_report {
+  ws_sim_finding *findings; /* at most 32, in workgroup order */
+  int finding_count;
+  int64_t wave_instructions;
+  double seconds; /* of the host */
+} ws_sim_report;
+
+/* Runs the whole grid. WS_INPUT: the launch itself is wrong (grid, block, LDS,
+ * arguments). What the kernel does wrong is findings; memory is then in
+ * whatever state the kernel left it. The report lives in the arena. */
+ws_status ws_sim_run(ws_sim *sim, const ws_sim_launch *launch, ws_arena *arena,
+                     ws_sim_report *out_report, ws_diag *diag) WS_MUST_CHECK;
+
+/* ---- time ------------------------------------------------------------------ */
+/* Why a wave did not issue, as shares of wave-clocks. */
+#define WS_SIM_STALL_MAP(X)                                                    \
+  X(lds, "waiting for LDS")                                                    \
+  X(vmem, "waiting for vector memory")                                         \
+  X(smem, "waiting for scalar memory")                                         \
+  X(barrier, "waiting at a barrier")                                           \
+  X(mfma, "matrix pipe busy or its result not ready")                          \
+  X(pipe, "issue slot taken by another wave")                                  \
+  X(fetch, "instruction fetch or branch")                                      \
+  X(issue, "issuing")
+enum {
+#define WS_SIM_STALL_ENUM(name, text) WS_SIM_STALL_##name,
+  WS_SIM_STALL_MAP(WS_SIM_STALL_ENUM)
+#undef WS_SIM_STALL_ENUM
+  WS_SIM_STALL_COUNT
+};
+
+typedef struct ws_sim_hot_line {
+  const char *region, *file;
+  int line;
+  double share;    /* of all wave-clocks */
+  double stalls[WS_SIM_STALL_COUNT]; /* of this line's, sums to 1 */
+} ws_sim_hot_line;
+
+enum { WS_SIM_HOT_LINES = 12 };
+
+/* One launch. */
+typedef struct ws_sim_profile {
+  const char *kernel;
+  double us;         /* launch cost included */
+  double us_error;   /* half-width, of the sampling of workgroups alone */
+  const char *bound; /* "mfma" "lds" "valu" "vmem" "l2" "hbm" "latency"
+                      * "dispatch" "launch" */
+  double clock_mhz;  /* assumed, after what load does to it */
+  int64_t clocks;    /* of the launch, without launch cost */
+  /* 0 to 1, of a SIMD's or CU's capacity over the launch */
+  double mfma_busy, valu_busy, salu_busy, lds_busy, vmem_busy;
+  double stalls[WS_SIM_STALL_COUNT]; /* sums to 1 */
+  double lds_conflict; /* LDS clocks / clocks without bank conflicts; >= 1 */
+  double l1_hit, l2_hit, mall_hit;   /* of the requests that reach the level */
+  double l1_bytes, l2_bytes, mall_bytes, hbm_bytes; /* moved, whole launch */
+  int waves_per_simd;       /* occupancy */
+  const char *limiter;      /* "vgpr" "lds" "sgpr" "waves" "workgroup" "grid" */
+  double waves_of_grid;     /* workgroups / (CUs * workgroups per CU) */
+  int64_t workgroups, workgroups_simulated;
+  ws_sim_hot_line lines[WS_SIM_HOT_LINES];
+  int line_count;
+} ws_sim_profile;
+
+/* Where the inputs are before the launch. */
+typedef enum ws_sim_residency {
+  WS_SIM_COLD, /* in HBM: caches flushed, the timing protocol's state */
+  WS_SIM_WARM  /* in the Infinity Cache as far as they fit */
+} ws_sim_residency;
+
+/* Times one launch by the cycle model. Device memory is read but not changed:
+ * the sampled workgroups' stores go to a private copy. A kernel that faults or
+ * never ends here is WS_INPUT. */
+ws_status ws_sim_time(ws_sim *sim, const ws_sim_launch *launch,
+                      ws_sim_residency residency, ws_arena *arena,
+                      ws_sim_profile *out_profile, ws_diag *diag) WS_MUST_CHECK;
+
+/* The profile in words, for people and proposers; and as JSON. */
+struct cJSON;
+void ws_sim_explain(const ws_sim_profile *profile, ws_strbuf *out);
+struct cJSON *ws_sim_profile_to_json(const ws_sim_profile *profile);
+struct cJSON *ws_sim_report_to_json(const ws_sim_report *report);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
