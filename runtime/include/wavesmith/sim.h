@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * A simulated MI300X (gfx942): loads final code objects (v5, v6), runs them
- * functionally with checks, and times them with a cycle model. docs/simulator.md
- * says what is modelled, what is not, and how far it agrees with measurements.
+ * functionally with checks, and times them with a cycle model.
+ * docs/simulator.md says what is modelled, what is not, and how far it agrees
+ * with measurements.
  *
  * Device memory is host memory: a device address is the host's pointer. Every
  * allocation stands alone between unmapped pages, and freed ranges are not
@@ -30,10 +31,10 @@ typedef struct ws_sim_module ws_sim_module;
 typedef struct ws_sim_kernel ws_sim_kernel;
 
 typedef struct ws_sim_options {
-  int threads;           /* 0: one per core */
-  int64_t budget;        /* wave instructions per wave before it counts as an
-                          * infinite loop; 0: 2^31 */
-  bool unchecked;        /* true: only what would end the host is checked */
+  int threads;    /* 0: one per core */
+  int64_t budget; /* wave instructions per wave before it counts as an
+                   * infinite loop; 0: 2^31 */
+  bool unchecked; /* true: only what would end the host is checked */
 } ws_sim_options;
 
 ws_status ws_sim_create(const ws_sim_options *options, ws_sim **out_sim,
@@ -41,7 +42,8 @@ ws_status ws_sim_create(const ws_sim_options *options, ws_sim **out_sim,
 /* Frees modules and memory too. NULL is allowed. */
 void ws_sim_destroy(ws_sim *sim);
 
-/* ---- memory ---------------------------------------------------------------- */
+/* ---- memory ----------------------------------------------------------------
+ */
 /* 256-byte aligned, contents poisoned with 0xa5; NULL when there is none left.
  * 0 bytes is an allocation that nothing may touch. */
 void *ws_sim_allocate(ws_sim *sim, size_t bytes);
@@ -52,10 +54,12 @@ bool ws_sim_find(const ws_sim *sim, const void *address, void **out_begin,
                  size_t *out_bytes);
 size_t ws_sim_bytes_in_use(const ws_sim *sim);
 
-/* ---- modules --------------------------------------------------------------- */
+/* ---- modules ---------------------------------------------------------------
+ */
 /* Copies the image. WS_INPUT and one line for whatever is wrong with it: not an
  * ELF, not gfx942, truncated, a relocation out of range, an opcode that the
- * simulator does not know (by name and address; found at load, not at launch). */
+ * simulator does not know (by name and address; found at load, not at launch).
+ */
 ws_status ws_sim_load(ws_sim *sim, const void *image, size_t size,
                       ws_sim_module **out_module, ws_diag *diag) WS_MUST_CHECK;
 void ws_sim_unload(ws_sim *sim, ws_sim_module *module);
@@ -75,9 +79,9 @@ typedef struct ws_sim_argument {
 
 typedef struct ws_sim_kernel_info {
   const char *name;
-  int32_t vgpr;         /* allocated per lane, architectural + accumulation */
+  int32_t vgpr; /* allocated per lane, architectural + accumulation */
   int32_t agpr, sgpr;
-  int32_t lds_bytes;    /* static */
+  int32_t lds_bytes; /* static */
   int32_t scratch_bytes;
   int32_t kernarg_bytes, max_workgroup;
   bool dynamic_stack;
@@ -86,7 +90,8 @@ typedef struct ws_sim_kernel_info {
 } ws_sim_kernel_info;
 const ws_sim_kernel_info *ws_sim_kernel_info_of(const ws_sim_kernel *kernel);
 
-/* ---- launching ------------------------------------------------------------- */
+/* ---- launching -------------------------------------------------------------
+ */
 typedef struct ws_sim_launch {
   const ws_sim_kernel *kernel;
   uint32_t grid[3];  /* workgroups */
@@ -100,16 +105,17 @@ typedef struct ws_sim_launch {
 
 /* What a run found. ids are stable; table in docs/simulator.md. */
 typedef struct ws_sim_finding {
-  const char *id;     /* "oob-global", "lds-race", "missing-wait", ... */
+  const char *id; /* "oob-global", "lds-race", "missing-wait", ... */
   const char *kernel;
   uint32_t workgroup[3];
-  int wave, lane;     /* lane -1: of the wave as a whole */
-  uint64_t pc;        /* bytes from the start of the code object's text */
+  int wave, lane;          /* lane -1: of the wave as a whole */
+  uint64_t pc;             /* bytes from the start of the code object's text */
   const char *instruction; /* disassembly */
-  const char *region; /* function of the line table, inlined ones included; "" */
-  const char *file;   /* "" without a line table */
+  const char
+      *region;      /* function of the line table, inlined ones included; "" */
+  const char *file; /* "" without a line table */
   int line;
-  const char *text;   /* what, and what to do about it */
+  const char *text; /* what, and what to do about it */
 } ws_sim_finding;
 
 typedef struct ws_sim_report {
@@ -125,7 +131,8 @@ typedef struct ws_sim_report {
 ws_status ws_sim_run(ws_sim *sim, const ws_sim_launch *launch, ws_arena *arena,
                      ws_sim_report *out_report, ws_diag *diag) WS_MUST_CHECK;
 
-/* ---- time ------------------------------------------------------------------ */
+/* ---- time ------------------------------------------------------------------
+ */
 /* Why a wave did not issue, as shares of wave-clocks. */
 #define WS_SIM_STALL_MAP(X)                                                    \
   X(lds, "waiting for LDS")                                                    \
@@ -140,13 +147,13 @@ enum {
 #define WS_SIM_STALL_ENUM(name, text) WS_SIM_STALL_##name,
   WS_SIM_STALL_MAP(WS_SIM_STALL_ENUM)
 #undef WS_SIM_STALL_ENUM
-  WS_SIM_STALL_COUNT
+      WS_SIM_STALL_COUNT
 };
 
 typedef struct ws_sim_hot_line {
   const char *region, *file;
   int line;
-  double share;    /* of all wave-clocks */
+  double share;                      /* of all wave-clocks */
   double stalls[WS_SIM_STALL_COUNT]; /* of this line's, sums to 1 */
 } ws_sim_hot_line;
 
@@ -165,11 +172,11 @@ typedef struct ws_sim_profile {
   double mfma_busy, valu_busy, salu_busy, lds_busy, vmem_busy;
   double stalls[WS_SIM_STALL_COUNT]; /* sums to 1 */
   double lds_conflict; /* LDS clocks / clocks without bank conflicts; >= 1 */
-  double l1_hit, l2_hit, mall_hit;   /* of the requests that reach the level */
+  double l1_hit, l2_hit, mall_hit; /* of the requests that reach the level */
   double l1_bytes, l2_bytes, mall_bytes, hbm_bytes; /* moved, whole launch */
-  int waves_per_simd;       /* occupancy */
-  const char *limiter;      /* "vgpr" "lds" "sgpr" "waves" "workgroup" "grid" */
-  double waves_of_grid;     /* workgroups / (CUs * workgroups per CU) */
+  int waves_per_simd;                               /* occupancy */
+  const char *limiter;  /* "vgpr" "lds" "sgpr" "waves" "workgroup" "grid" */
+  double waves_of_grid; /* workgroups / (CUs * workgroups per CU) */
   int64_t workgroups, workgroups_simulated;
   ws_sim_hot_line lines[WS_SIM_HOT_LINES];
   int line_count;

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * Device memory: allocations, the check of an access, the private overlay of
+ * timed runs. Device addresses are host pointers.
+ *
+ * Threads: allocating and freeing is the owner's; checks and reads may run on
+ * all cores meanwhile (no launch is under way when memory is allocated).
+ */
+#ifndef WAVESMITH_SIM_MEMORY_H
+#define WAVESMITH_SIM_MEMORY_H
+
+#include "machine.h"
+
+typedef struct ws_memory ws_memory;
+
+ws_memory *ws__memory_create(void);
+void ws__memory_destroy(ws_memory *memory);
+void *ws__memory_allocate(ws_memory *memory, size_t bytes);
+bool ws__memory_release(ws_memory *memory, void *address);
+/* Code and constants of a module: readable; a store is a fault
+ * ("write-to-code"). */
+void *ws__memory_allocate_code(ws_memory *memory, size_t bytes);
+bool ws__memory_find(const ws_memory *memory, uint64_t address,
+                     uint64_t *out_begin, uint64_t *out_bytes);
+size_t ws__memory_bytes_in_use(const ws_memory *memory);
+
+/* NULL when bytes from address lie in one live allocation (and may be stored
+ * to, for a store); else a sentence for the report, in a buffer of the calling
+ * thread. *out_id: "oob-global", "use-after-free", "write-to-code". */
+const char *ws__memory_problem(const ws_memory *memory, uint64_t address,
+                               uint32_t bytes, bool store, const char **out_id);
+
+/* Fast yes: address is in the allocation that the last yes of *cache was about.
+ * cache: two words, zeroed by the caller, of one thread. */
+bool ws__memory_allows(const ws_memory *memory, uint64_t cache[2],
+                       uint64_t address, uint32_t bytes, bool store);
+
+/* ---- overlay ----------------------------------------------------------------
+ * While an overlay is open, stores of groups with `timing` go to copies of the
+ * pages; only such groups see them. */
+void ws__overlay_open(ws_memory *memory);
+void ws__overlay_close(ws_memory *memory); /* forgets all of it */
+/* Where a timed group reads or writes address: the copy, or the memory itself.
+ * An access may not cross a 4 KiB page; the callers split. */
+void *ws__overlay_place(ws_memory *memory, uint64_t address, bool store);
+
+#endif
