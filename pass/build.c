@@ -91,8 +91,9 @@ static bool sanitize(build *b) {
 }
 
 static bool lower(build *b) {
-  return ws_pass_lower(b->module, b->candidate, b->request->target, b->arena,
-                       b->out, &b->findings);
+  bool lines = b->request->stages & WS_STAGE_LINES;
+  return ws_pass_lower(b->module, b->candidate, b->request->target, lines,
+                       b->arena, b->out, &b->findings);
 }
 
 /* A stage without a bit always runs. */

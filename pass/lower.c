@@ -14,8 +14,9 @@
  * Over 160 random points of fp8_gemm_mfma the code is 1 % smaller without, and
  * estimated times differ by -0.8 to +0.06 %.
  *
- * Debug info is dropped first: it changes no instruction and costs 12 ms of
- * code generation on that kernel. Sanitizer and check have used it by now.
+ * Debug info is dropped first unless a line table is asked for: it changes no
+ * instruction and costs 12 ms of code generation on that kernel. Sanitizer and
+ * check have used it by now.
  *
  * A candidate's fault here is a finding: "codegen" (LLVM or comgr report an
  * error, in their words), "no-kernel", "scratch". Some inputs abort the
@@ -207,7 +208,7 @@ static bool read_facts(const char *target, ws_blob code_object, ws_arena *arena,
 }
 
 static bool lower(LLVMModuleRef module, const ws_candidate *candidate,
-                  const char *target, LLVMTargetMachineRef machine,
+                  const char *target, bool lines, LLVMTargetMachineRef machine,
                   ws_arena *arena, ws_build_result *out,
                   ws_findings *findings) {
   ws_blob code_object;
@@ -218,7 +219,8 @@ static bool lower(LLVMModuleRef module, const ws_candidate *candidate,
                     "the module defines no amdgpu_kernel function");
     return false;
   }
-  LLVMStripModuleDebugInfo(module);
+  if (!lines)
+    LLVMStripModuleDebugInfo(module);
   if (!optimise(module, machine, findings))
     return false;
   ws_hash hash = ws_ir_hash(module);
@@ -230,7 +232,7 @@ static bool lower(LLVMModuleRef module, const ws_candidate *candidate,
 }
 
 bool ws_pass_lower(LLVMModuleRef module, const ws_candidate *candidate,
-                   const char *target, ws_arena *arena,
+                   const char *target, bool lines, ws_arena *arena,
                    ws_build_result *out_result, ws_findings *findings) {
   LLVMContextRef context = LLVMGetModuleContext(module);
   LLVMDiagnosticHandler handler = LLVMContextGetDiagnosticHandler(context);
@@ -240,8 +242,8 @@ bool ws_pass_lower(LLVMModuleRef module, const ws_candidate *candidate,
   if (!machine)
     return false;
   LLVMContextSetDiagnosticHandler(context, on_diagnostic, findings);
-  bool done =
-      lower(module, candidate, target, machine, arena, out_result, findings);
+  bool done = lower(module, candidate, target, lines, machine, arena,
+                    out_result, findings);
   LLVMContextSetDiagnosticHandler(context, handler, handler_context);
   LLVMDisposeTargetMachine(machine);
   return done && findings->count == before;

@@ -78,10 +78,11 @@ bool ws_pass_sanitize(LLVMModuleRef module, const ws_candidate *candidate,
                       ws_run_result *out_results, ws_findings *findings);
 
 /* O3 through the C API (canonical IR hash), code generation, link, metadata
- * and disassembly through comgr. Destroys the module's contents. Fills
- * kernels, hashes and code object of out_result (arena). */
+ * and disassembly through comgr. lines: the code object keeps a line table.
+ * Destroys the module's contents. Fills kernels, hashes and code object of
+ * out_result (arena). */
 bool ws_pass_lower(LLVMModuleRef module, const ws_candidate *candidate,
-                   const char *target, ws_arena *arena,
+                   const char *target, bool lines, ws_arena *arena,
                    ws_build_result *out_result, ws_findings *findings);
 
 /* All of it for one request; never fails, the result says what happened. */

@@ -368,7 +368,7 @@ ws_status ws_build_request_from_json(ws_arena *arena, const struct cJSON *json,
   *out_request = request;
   WS_TRY(read_fields(&reader, json, FIELDS(request_fields), &request));
   if (request.stages & ~(WS_STAGE_CHECK | WS_STAGE_SANITIZE | WS_STAGE_LOWER |
-                         WS_STAGE_RAW))
+                         WS_STAGE_RAW | WS_STAGE_LINES))
     return ws_fail(diag, WS_INPUT, request_name, 0, "unknown stages %d",
                    request.stages);
   WS_TRY(read_object(&reader, json, "limits", FIELDS(limits_fields),

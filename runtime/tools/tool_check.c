@@ -28,6 +28,7 @@ static const char usage[] =
     "  --shape M,N,K | SET   estimate the time on a shape, or on a shape set\n"
     "  --stage S             check, sanitize, lower or all (default)\n"
     "  --emit FILE.co        write the code object\n"
+    "  --lines               keep the template's lines in it, for profiles\n"
     "  --target T            for --raw (default: gfx942)\n"
     "  --json                everything as JSON on stdout\n"
     "Exit code 1: the verdict is not ok, or a shape has no estimate.\n";
@@ -43,6 +44,7 @@ typedef struct check_options {
   int body_count;
   ws_strbuf assignments, variants; /* joined by ';' */
   int stages;
+  int lines; /* WS_STAGE_LINES or 0 */
   bool json, raw;
 } check_options;
 
@@ -103,6 +105,7 @@ enum {
   OPTION_SHAPE,
   OPTION_STAGE,
   OPTION_EMIT,
+  OPTION_LINES,
   OPTION_TARGET,
   OPTION_ARCHIVE,
   OPTION_RAW,
@@ -117,6 +120,7 @@ static const struct option long_options[] = {
     {"shape", required_argument, NULL, OPTION_SHAPE},
     {"stage", required_argument, NULL, OPTION_STAGE},
     {"emit", required_argument, NULL, OPTION_EMIT},
+    {"lines", no_argument, NULL, OPTION_LINES},
     {"target", required_argument, NULL, OPTION_TARGET},
     {"archive", required_argument, NULL, OPTION_ARCHIVE},
     {"raw", no_argument, NULL, OPTION_RAW},
@@ -146,6 +150,9 @@ static ws_status apply_option(check_options *out, int option, const char *value,
     break;
   case OPTION_EMIT:
     out->emit = value;
+    break;
+  case OPTION_LINES:
+    out->lines = WS_STAGE_LINES;
     break;
   case OPTION_TARGET:
     out->target = value;
@@ -334,14 +341,14 @@ static ws_status build(check_job *job, ws_diag *diag) {
                               .bodies = bodies,
                               .body_count = list_bodies(job, bodies),
                               .runs = runs,
-                              .stages = WS_STAGE_RAW,
+                              .stages = WS_STAGE_RAW | options->lines,
                               .limits = ws_limits_default};
   if (job->candidate) {
     request.target = job->candidate->tmpl->target;
     request.assignments = ws_candidate_values_text(job->arena, job->candidate);
     request.variants = ws_candidate_variants_text(job->arena, job->candidate);
     request.run_count = ws_standard_runs(job->candidate, runs);
-    request.stages = options->stages;
+    request.stages = options->stages | options->lines;
   }
   return ws_compiler_build(job->compiler, job->arena, &request, &job->result,
                            diag);

@@ -32,14 +32,16 @@ static LLVMModuleRef parse(const char *text, ws_findings *findings) {
   return module;
 }
 
-static lowered lower(const char *text) {
+static lowered lower_with(const char *text, bool lines) {
   lowered l = {.arena = ws_arena_create()};
   ws_findings_init(&l.findings, l.arena);
   LLVMModuleRef module = parse(text, &l.findings);
-  l.done =
-      ws_pass_lower(module, NULL, "gfx942", l.arena, &l.result, &l.findings);
+  l.done = ws_pass_lower(module, NULL, "gfx942", lines, l.arena, &l.result,
+                         &l.findings);
   return l;
 }
+
+static lowered lower(const char *text) { return lower_with(text, false); }
 
 static lowered lower_ok(const char *text) {
   lowered l = lower(text);
@@ -252,6 +254,19 @@ WS_TEST(code_hash_sees_code_and_resources) {
 
 /* ---- facts
  * ---------------------------------------------------------------------- */
+
+static bool has_line_table(const lowered *l) {
+  return memmem(l->result.code_object, l->result.code_object_size,
+                ".debug_line", sizeof ".debug_line") != NULL;
+}
+
+WS_TEST(a_line_table_changes_no_code) {
+  lowered with = lower_with(plain, true), without = lower_ok(plain);
+  WS_CHECK(with.done);
+  WS_CHECK(has_line_table(&with));
+  WS_CHECK(!has_line_table(&without));
+  WS_CHECK_TEXT(with.result.code_hash, without.result.code_hash);
+}
 
 WS_TEST(metadata_is_read) {
   lowered l = lower_ok(

@@ -58,8 +58,10 @@ enum {
   WS_STAGE_CHECK = 1,    /* static check; needs splice, which always runs */
   WS_STAGE_SANITIZE = 2, /* the runs below, on CPU */
   WS_STAGE_LOWER = 4,    /* O3, code object, facts */
-  WS_STAGE_RAW = 8       /* the text is no template: lower its kernels as they
+  WS_STAGE_RAW = 8,      /* the text is no template: lower its kernels as they
                           * are, without check, sanitizer or candidate */
+  WS_STAGE_LINES = 16    /* not a stage of its own: the code object keeps a line
+                          * table, for profiles; the code is the same */
 };
 
 typedef struct ws_limits {
