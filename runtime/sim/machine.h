@@ -225,6 +225,10 @@ struct ws_wave {
                             * checks, kept for the counters */
   } pending[64 + 16 + 16];
   int pending_count;
+  uint64_t pending_vectors[WS_VECTORS / 64]; /* registers of pending[] */
+  uint64_t pending_scalars[2];               /* SMEM loads under way */
+  uint32_t scalar_poison_bits[WS_SGPRS];     /* which bits, where a bit of
+                                              * scalar_poison is set */
 };
 
 /* One workgroup in execution. */
@@ -241,9 +245,10 @@ struct ws_group {
   uint8_t *scratch;             /* scratch_bytes per lane, lane after lane, wave
                                  * after wave */
   uint32_t scratch_bytes;
-  bool checked; /* checks of step.h and the poison of memory */
-  bool timing;  /* MFMA values are not computed; stores go to the
-                 * overlay */
+  bool checked;   /* checks of step.h and the poison of memory */
+  bool timing;    /* MFMA values are not computed; stores go to the
+                   * overlay */
+  int64_t budget; /* instructions of a wave before it is an infinite loop */
   /* The first thing that went wrong; id NULL: nothing. Handlers call
    * ws__fault; the run ends the workgroup. */
   struct ws_fault_record {
@@ -269,7 +274,8 @@ typedef struct ws_text {
   /* Index of the instruction at (address - text address) / 4; UINT32_MAX where
    * none starts. */
   uint32_t *index_at;
-  const char **lines; /* disassembly by index, for reports */
+  const char **lines;               /* disassembly by index, for reports */
+  const struct ws_effects *effects; /* by index; effects.h */
 } ws_text;
 
 /* ---- small helpers ----------------------------------------------------------
