@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * What memory.c and overlay.c share.
+ */
+#ifndef WAVESMITH_SIM_MEMORY_INTERNAL_H
+#define WAVESMITH_SIM_MEMORY_INTERNAL_H
+
+#include "memory.h"
+
+enum { WS_PAGE = 4096 };
+
+typedef enum ws_range_kind {
+  WS_RANGE_DATA,
+  WS_RANGE_CODE,
+  WS_RANGE_FREED
+} ws_range_kind;
+
+typedef struct ws_range {
+  uint64_t begin, bytes;      /* what was asked for */
+  uint64_t pages, page_bytes; /* the accessible pages around it */
+  uint64_t serial;            /* of its release */
+  ws_range_kind kind;
+} ws_range;
+
+struct ws_memory {
+  uint64_t space, space_bytes; /* reserved address space */
+  uint64_t cursor;             /* where the next allocation may begin */
+  bool wrapped;                /* the cursor has gone round */
+  ws_range *ranges;            /* sorted by address */
+  size_t range_count, range_capacity, freed_count;
+  uint64_t next_serial;
+  uint64_t generation;
+  size_t bytes_in_use;
+  struct ws_overlay *overlay; /* NULL: not open */
+};
+
+#endif
