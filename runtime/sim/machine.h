@@ -38,6 +38,10 @@ enum {
   WS_SGPRS = 128
 };
 
+/* High 32 bits of flat addresses in LDS and in scratch: MAKE_LDS_APP_BASE_V9
+ * and MAKE_SCRATCH_APP_BASE_V9 of Linux' kfd_flat_memory.c. */
+enum { WS_SHARED_APERTURE = 0x00010000, WS_PRIVATE_APERTURE = 0x00020000 };
+
 /* ---- instructions ----------------------------------------------------------
  */
 
@@ -245,6 +249,8 @@ struct ws_group {
   uint8_t *scratch;             /* scratch_bytes per lane, lane after lane, wave
                                  * after wave */
   uint32_t scratch_bytes;
+  uint8_t *scratch_poison; /* like scratch: bytes that were never written are
+                            * not 0; NULL: unchecked */
   bool checked;   /* checks of step.h and the poison of memory */
   bool timing;    /* MFMA values are not computed; stores go to the
                    * overlay */
