@@ -160,7 +160,11 @@ struct ws_instruction {
  *   OP(v_add_f32, VALU, "f=ff")
  * mnemonic without encoding suffix (_e32 _e64 _dpp _sdwa), class, operands as
  * type letters in text order, destinations before '='. A letter after '?' may
- * be absent. Families: the file whose getter knows the handler. */
+ * be absent (the first such one is, when the text has fewer operands). A '+'
+ * after a destination: it is read too, and so is once more the last source
+ * ("f+=ff": dst[0], src[0], src[1], src[2] = dst[0]). Buffer and scalar atomics
+ * that return (sc0, glc) get dst[0] from src[0]. Families: the file whose
+ * getter knows the handler. */
 typedef enum ws_op {
 #define OP(name, class_, operands) WS_OP_##name,
 #include "opcodes.h"
