@@ -50,8 +50,9 @@ typedef enum atomic {
 #define WS_ATOMIC_MAP(X)                                                       \
   X(swap, SWAP)                                                                \
   X(cmpswap, CMPSWAP)                                                          \
-  X(add, ADD) X(sub, SUB) X(smin, SMIN) X(umin, UMIN) X(smax, SMAX)            \
-      X(umax, UMAX) X(and, AND) X(or, OR) X(xor, XOR) X(inc, INC) X(dec, DEC)
+  X(add, ADD)                                                                  \
+  X(sub, SUB) X(smin, SMIN) X(umin, UMIN) X(smax, SMAX) X(umax, UMAX)          \
+      X(and, AND) X(or, OR) X(xor, XOR) X(inc, INC) X(dec, DEC)
 
 /* ---- addresses ------------------------------------------------------------
  */
@@ -87,6 +88,18 @@ static place buffer_place(const ws_wave *wave, const ws_instruction *in,
   return (place){start + offset, left < bytes ? (uint32_t)left & ~3u : bytes};
 }
 
+/* For the clock. */
+static void note_access(ws_wave *wave, uint64_t address, uint32_t bytes,
+                        bool store) {
+  ws_access *access = &wave->access;
+  access->mask = bytes != 0;
+  access->bytes = (uint8_t)bytes;
+  access->pair = 0;
+  access->store = store;
+  access->atomic = access->is_lds = false;
+  access->address[0] = address;
+}
+
 /* False: ended by a fault. */
 static bool find_place(ws_wave *wave, const ws_instruction *in, const form *f,
                        int base, bool store, place *out) {
@@ -97,9 +110,7 @@ static bool find_place(ws_wave *wave, const ws_instruction *in, const form *f,
     *out = (place){ws__scalar_u64(wave, &in->src[base]) +
                        offset_of(wave, in, base, f->scratch),
                    bytes};
-  wave->access =
-      (ws_access){.mask = 1, .bytes = (uint8_t)bytes, .store = store};
-  wave->access.address[0] = out->address;
+  note_access(wave, out->address, bytes, store);
   if (out->bytes == 0)
     return true;
   if (out->address % 4) {
@@ -227,16 +238,16 @@ static void run_atomic(ws_wave *wave, const ws_instruction *in, bool buffer,
               (unsigned long long)at.address);
     return;
   }
-  int data = in->src[0].index & (WS_SGPRS - 4), next = data + bytes / 4;
-  if (operation != CMPSWAP)
-    data = next = in->src[0].index & (WS_SGPRS - bytes / 4);
+  int words = bytes / 4 * (operation == CMPSWAP ? 2 : 1);
+  int data = in->src[0].index & (WS_SGPRS - words);
+  int compare = data + words - bytes / 4;
   uint64_t old = 0;
   if (at.bytes == (unsigned)bytes) {
     void *memory = host_place(wave, at.address, true);
     old = bytes == 4 ? exchange_32(memory, operation, wave->sgpr[data],
-                                   wave->sgpr[next])
+                                   wave->sgpr[compare])
                      : exchange_64(memory, operation, ws_sgpr64(wave, data),
-                                   ws_sgpr64(wave, next));
+                                   ws_sgpr64(wave, compare));
   }
   if (!(in->flags & WS_SC0))
     return;
@@ -269,14 +280,14 @@ WS_ATOMIC_MAP(DEFINE_ATOMIC)
  * 100 MHz against 2100 MHz (AMD, MI300X data sheet: peak engine clock). */
 static void read_clock(ws_wave *wave, const ws_instruction *in) {
   uint64_t clocks = wave->executed * 4;
-  wave->access = (ws_access){0};
+  note_access(wave, 0, 0, false);
   ws__set_scalar_u64(wave, &in->dst[0],
                      in->op == WS_OP_s_memtime ? clocks : clocks / 21);
 }
 
 static void no_access(ws_wave *wave, const ws_instruction *in) {
   (void)in;
-  wave->access = (ws_access){0};
+  note_access(wave, 0, 0, false);
 }
 
 ws_execute ws__execute_scalar_memory(ws_op op) {
