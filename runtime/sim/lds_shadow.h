@@ -39,11 +39,10 @@ typedef enum ws_lds_use {
   WS_LDS_DMA_WRITE
 } ws_lds_use;
 
-/* Lanes of mask access bytes at address[lane] + offset. Faults on a race. */
+/* Lanes of mask access bytes at address[lane]. Faults on a race. */
 void ws__lds_shadow_touch(ws_wave *wave, const ws_instruction *in,
                           ws_lds_use use, uint64_t mask,
-                          const uint32_t address[WS_LANES], uint32_t offset,
-                          uint32_t bytes);
+                          const uint64_t address[WS_LANES], uint32_t bytes);
 /* Counts the instruction for ws__lds_shadow_wait; once per DS (vmem false) or
  * VMEM instruction, before its touches. */
 void ws__lds_shadow_issue(ws_wave *wave, bool vmem);
