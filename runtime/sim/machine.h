@@ -225,18 +225,20 @@ struct ws_wave {
   /* Loads under way: an operand that one of them will write must not be used
    * before a wait that covers it. */
   struct ws_pending {
-    uint16_t first, count; /* registers */
-    bool vector;           /* else scalar */
-    uint8_t counter;       /* 0: vmcnt, 1: lgkmcnt in order (LDS), 2: lgkmcnt
-                            * out of order (SMEM), 3: both (FLAT) */
-    bool store;            /* sources that the store still reads: none of our
-                            * checks, kept for the counters */
+    uint16_t first, count; /* vector registers; 0: a store */
+    uint8_t counters;      /* 1: vmcnt, 2: lgkmcnt, 3: both (FLAT) */
   } pending[64 + 16 + 16];
   int pending_count;
   uint64_t pending_vectors[WS_VECTORS / 64]; /* registers of pending[] */
   uint64_t pending_scalars[2];               /* SMEM loads under way */
   uint32_t scalar_poison_bits[WS_SGPRS];     /* which bits, where a bit of
                                               * scalar_poison is set */
+  uint8_t vector_queue[2]; /* VMEM and LDS operations of pending[] */
+  uint8_t scalar_queue;    /* SMEM operations under way */
+  uint64_t absent_lanes;   /* were off at a barrier that the wave passed */
+  uint64_t initial_exec;   /* lanes that the launch has */
+  uint32_t barriers;       /* passed */
+  bool acted;              /* wrote what other waves can see */
 };
 
 /* One workgroup in execution. */
@@ -255,9 +257,9 @@ struct ws_group {
   uint32_t scratch_bytes;
   uint8_t *scratch_poison; /* like scratch: bytes that were never written are
                             * not 0; NULL: unchecked */
-  bool checked;   /* checks of step.h and the poison of memory */
-  bool timing;    /* MFMA values are not computed; stores go to the
-                   * overlay */
+  bool checked;            /* checks of step.h and the poison of memory */
+  bool timing;             /* MFMA values are not computed; stores go to the
+                            * overlay */
   int64_t budget; /* instructions of a wave before it is an infinite loop */
   /* The first thing that went wrong; id NULL: nothing. Handlers call
    * ws__fault; the run ends the workgroup. */
