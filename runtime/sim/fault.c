@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * The first thing that went wrong in a workgroup.
+ * The first thing that went wrong in a workgroup, and lists of such.
  */
-#include "machine.h"
+#include "run.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,4 +20,34 @@ void ws__fault(ws_wave *wave, const ws_instruction *in, int lane,
   va_start(arguments, format);
   vsnprintf(fault->text, sizeof fault->text, format, arguments);
   va_end(arguments);
+}
+
+/* ---- of a run -------------------------------------------------------------
+ */
+
+static void insert(ws_fault_list *list, const ws_fault_entry *entry) {
+  int at = list->count;
+  while (at > 0 && list->entries[at - 1].index > entry->index)
+    at--;
+  if (at == WS_FAULTS_MAX)
+    return;
+  const int last =
+      list->count < WS_FAULTS_MAX ? list->count++ : list->count - 1;
+  memmove(&list->entries[at + 1], &list->entries[at],
+          (size_t)(last - at) * sizeof list->entries[0]);
+  list->entries[at] = *entry;
+}
+
+void ws__fault_list_add(ws_fault_list *list, uint64_t index,
+                        const ws_group *group) {
+  const ws_fault_entry entry = {
+      .index = index,
+      .workgroup = {group->id[0], group->id[1], group->id[2]},
+      .fault = group->fault};
+  insert(list, &entry);
+}
+
+void ws__fault_list_merge(ws_fault_list *list, const ws_fault_list *from) {
+  for (int i = 0; i < from->count; i++)
+    insert(list, &from->entries[i]);
 }
