@@ -28,7 +28,7 @@ static void *open_by_name(int flags) {
   return NULL;
 }
 
-static void *open_library(char *message, size_t message_size) {
+void *ws__hip_find(char *message, size_t message_size) {
   /* A program with raised privileges does not take libraries from its user. */
   const char *wanted = secure_getenv("WAVESMITH_HIP_LIBRARY");
   if (wanted && wanted[0]) {
@@ -47,6 +47,20 @@ static void *open_library(char *message, size_t message_size) {
   return handle;
 }
 
+int ws__hip_bind(void *handle, const char *const *names, void **const *places,
+                 size_t count, char *message, size_t message_size) {
+  for (size_t i = 0; i < count; i++) {
+    *places[i] = dlsym(handle, names[i]);
+    if (!*places[i]) {
+      snprintf(message, message_size,
+               "the HIP library lacks %s; HIP 6 or newer is needed", names[i]);
+      dlclose(handle);
+      return WS_RT_NO_HIP;
+    }
+  }
+  return WS_RT_OK;
+}
+
 int ws__hip_library_open(ws_hip_library *hip, char *message,
                          size_t message_size) {
   static const char *const names[] = {
@@ -59,19 +73,11 @@ int ws__hip_library_open(ws_hip_library *hip, char *message,
       WS_HIP_FUNCTIONS(WS_HIP_PLACE)
 #undef WS_HIP_PLACE
   };
-  hip->handle = open_library(message, message_size);
+  hip->handle = ws__hip_find(message, message_size);
   if (!hip->handle)
     return WS_RT_NO_HIP;
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-    *places[i] = dlsym(hip->handle, names[i]);
-    if (!*places[i]) {
-      snprintf(message, message_size,
-               "the HIP library lacks %s; HIP 6 or newer is needed", names[i]);
-      dlclose(hip->handle);
-      return WS_RT_NO_HIP;
-    }
-  }
-  return WS_RT_OK;
+  return ws__hip_bind(hip->handle, names, places,
+                      sizeof names / sizeof names[0], message, message_size);
 }
 
 void *ws__hip_library_symbol(const ws_hip_library *hip, const char *name) {

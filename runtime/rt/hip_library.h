@@ -31,6 +31,14 @@ typedef struct ws_hip_library {
 #undef WS_HIP_POINTER
 } ws_hip_library;
 
+/* The library alone, for other sets of functions (runtime/device): a handle of
+ * dlopen, or NULL with one line in message. */
+void *ws__hip_find(char *message, size_t message_size);
+/* Fills *places[i] with the function names[i]; WS_RT_NO_HIP, one line in
+ * message and the handle closed when one is missing. */
+int ws__hip_bind(void *handle, const char *const *names, void **const *places,
+                 size_t count, char *message, size_t message_size);
+
 /* Finds the library, which then stays loaded for the life of the process, and
  * all functions. WS_RT_OK, or WS_RT_NO_HIP with one line in message. */
 int ws__hip_library_open(ws_hip_library *hip, char *message,

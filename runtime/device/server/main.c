@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * wavesmith-device KIND run|time: owns one device; started by `wavesmith` with
+ * a socket as descriptor 3 (runtime/eval/device_client.c), and killed when that
+ * dies.
+ */
+#include "serve.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { SERVER_SOCKET = 3 };
+
+static bool is_socket(int descriptor) {
+  int type;
+  socklen_t size = sizeof type;
+  return getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size) == 0;
+}
+
+int main(int argc, char **argv) {
+  if (argc != 3 || !is_socket(SERVER_SOCKET)) {
+    fputs("wavesmith-device: is started by `wavesmith`, not by hand\n", stderr);
+    return ws_status_exit_code(WS_USAGE);
+  }
+  signal(SIGPIPE, SIG_IGN);
+  ws_diag diag;
+  ws_device *device;
+  ws_device_purpose purpose =
+      strcmp(argv[2], "time") ? WS_DEVICE_RUN : WS_DEVICE_TIME;
+  ws_status status = ws_device_open(argv[1], purpose, &device, &diag);
+  if (status != WS_OK) {
+    ws__device_refuse(SERVER_SOCKET, diag.text);
+    return ws_status_exit_code(status);
+  }
+  ws__device_serve(SERVER_SOCKET, device);
+  /* Not exit(): a HIP runtime's clean-up may wait for a kernel that hangs. */
+  fflush(NULL);
+  _exit(0);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * Devices that run code objects, behind one table of functions.
+ *
+ * Kinds: "hip", an AMD GPU through libamdhip64; "sim", the simulated MI300X
+ * through libwavesmith_hipsim, which has the same ABI and is driven by the very
+ * same code. Both libraries are opened at run time. A device may hang or take
+ * its process with it, so only wavesmith-device opens one; everybody else asks
+ * that server (wavesmith/measure.h).
+ *
+ * A device belongs to the thread that opened it.
+ */
+#ifndef WAVESMITH_DEVICE_H
+#define WAVESMITH_DEVICE_H
+
+#include "wavesmith/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ws_device ws_device;
+typedef struct ws_device_module ws_device_module;
+typedef struct ws_device_event ws_device_event;
+
+typedef struct ws_device_info {
+  const char *kind, *name, *arch, *library;
+  /* "sim:gfx942-model-1:MI300X", "hip:AMD Instinct MI300X": of every time that
+   * is taken here. */
+  const char *provenance;
+  int cu_count;
+  int64_t memory_bytes;
+  int64_t cache_bytes; /* of the last level; to be flushed between samples */
+  /* Times are a function of the launch alone, and every access to memory is
+   * checked: a simulator. */
+  bool simulated;
+} ws_device_info;
+
+/* What launches are for. A simulator runs kernels for their result and for
+ * their time in different ways; to a card it is all the same. */
+typedef enum ws_device_purpose {
+  WS_DEVICE_RUN, /* results count */
+  WS_DEVICE_TIME /* events count; results may be left out */
+} ws_device_purpose;
+
+/* WS_USAGE: no such kind; the diag lists them. WS_ENVIRONMENT: no library, or
+ * no device in it; the diag says which and what to do. One device a process. */
+ws_status ws_device_open(const char *kind, ws_device_purpose purpose,
+                         ws_device **out_device, ws_diag *diag) WS_MUST_CHECK;
+void ws_device_close(ws_device *device); /* NULL is allowed */
+const ws_device_info *ws_device_info_of(const ws_device *device);
+/* What a simulator had to say of the launches since the last call: JSON
+ * objects, one a line; "" on a card. In the arena. */
+char *ws_device_take_report(ws_device *device, ws_arena *arena);
+
+/* WS_INPUT: the code or the launch is at fault. After a kernel has faulted the
+ * device is of no more use in this process, as on a card.
+ * WS_ENVIRONMENT: the device is at fault, e.g. out of memory. */
+ws_status ws_device_allocate(ws_device *device, size_t bytes, void **out_memory,
+                             ws_diag *diag) WS_MUST_CHECK;
+void ws_device_free(ws_device *device, void *memory); /* NULL is allowed */
+ws_status ws_device_upload(ws_device *device, void *to, const void *from,
+                           size_t bytes, ws_diag *diag) WS_MUST_CHECK;
+ws_status ws_device_download(ws_device *device, void *to, const void *from,
+                             size_t bytes, ws_diag *diag) WS_MUST_CHECK;
+/* In the order of launches. */
+ws_status ws_device_fill(ws_device *device, void *memory, int byte,
+                         size_t bytes, ws_diag *diag) WS_MUST_CHECK;
+
+ws_status ws_device_load(ws_device *device, const void *code_object,
+                         size_t bytes, ws_device_module **out_module,
+                         ws_diag *diag) WS_MUST_CHECK;
+void ws_device_unload(ws_device *device, ws_device_module *module);
+
+typedef struct ws_device_launch {
+  const char *kernel;
+  uint32_t grid[3];  /* workgroups */
+  uint32_t block[3]; /* threads of one */
+  uint32_t dynamic_lds;
+  const void *kernarg; /* explicit part */
+  size_t kernarg_bytes;
+} ws_device_launch;
+/* Returns before the kernel has ended. */
+ws_status ws_device_start(ws_device *device, ws_device_module *module,
+                          const ws_device_launch *launch,
+                          ws_diag *diag) WS_MUST_CHECK;
+ws_status ws_device_synchronise(ws_device *device, ws_diag *diag) WS_MUST_CHECK;
+
+ws_status ws_device_event_create(ws_device *device, ws_device_event **out_event,
+                                 ws_diag *diag) WS_MUST_CHECK;
+void ws_device_event_destroy(ws_device *device, ws_device_event *event);
+ws_status ws_device_event_record(ws_device *device, ws_device_event *event,
+                                 ws_diag *diag) WS_MUST_CHECK;
+/* Waits for end. */
+ws_status ws_device_event_elapsed(ws_device *device, ws_device_event *begin,
+                                  ws_device_event *end, double *out_us,
+                                  ws_diag *diag) WS_MUST_CHECK;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

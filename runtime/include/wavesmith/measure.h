@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * Verifying and timing code objects on a device: what is asked (workload,
+ * settings), what is answered, the client of the device server, and the two
+ * measurements themselves, which run in the server.
+ *
+ * Requests and answers travel as JSON (message frames of base.h); a request's
+ * blob is the code object.
+ *   {"op":"verify","settings":{...},"workloads":[...]} -> {"measured":{...}}
+ *   {"op":"time","settings":{...},"workloads":[W]}     -> {"measured":{...}}
+ * On its own the server first sends {"ready":true,"info":{...}}, or an error.
+ */
+#ifndef WAVESMITH_MEASURE_H
+#define WAVESMITH_MEASURE_H
+
+#include "wavesmith/build.h"
+#include "wavesmith/device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- what runs -------------------------------------------------------------
+ */
+
+/* One explicit argument of a kernel. */
+typedef enum ws_operand_kind {
+  WS_OPERAND_PROBLEM, /* argument of the problem, by name */
+  WS_OPERAND_INTEGER, /* value, in size bytes */
+  WS_OPERAND_BUFFER   /* pointer to value bytes of random data from seed */
+} ws_operand_kind;
+typedef struct ws_operand {
+  ws_operand_kind kind;
+  const char *name; /* of the problem's argument, else "" */
+  int64_t value;
+  uint64_t seed;
+  int32_t offset, size; /* in the kernarg segment; 4 or 8 bytes */
+} ws_operand;
+
+enum { WS_MAX_OPERANDS = 32, WS_MAX_KERNARG = 512 };
+typedef struct ws_workload_launch {
+  const char *kernel;
+  uint32_t grid[3], block; /* workgroups; threads of one, in x */
+  uint32_t dynamic_lds;
+  const ws_operand *operands;
+  int operand_count;
+} ws_workload_launch;
+
+/* A launch sequence on one shape, everything evaluated. */
+typedef struct ws_workload {
+  const char *problem; /* "": none, nothing is compared */
+  int layout;
+  ws_shape shape;
+  uint64_t seed; /* of the inputs */
+  int64_t workspace_bytes;
+  const ws_workload_launch *launches;
+  int launch_count;
+} ws_workload;
+
+/* The workload of a candidate. WS_INPUT: its constraints refuse the shape, or
+ * an expression fails. In the arena. */
+ws_status ws_workload_of(ws_arena *arena, const ws_problem *problem, int layout,
+                         const ws_candidate *candidate,
+                         const ws_build_result *result, const ws_shape *shape,
+                         int cu_count, ws_workload *out_workload,
+                         ws_diag *diag) WS_MUST_CHECK;
+
+/* Edge shapes that a candidate is verified on, at most WS_VERIFY_SHAPES of
+ * those that it accepts; small, so that a simulator is through in a second.
+ * candidate NULL: it accepts all. */
+enum { WS_VERIFY_SHAPES = 4 };
+int ws_verify_shapes(const ws_candidate *candidate,
+                     ws_shape out_shapes[WS_VERIFY_SHAPES]);
+
+/* ---- how it is measured
+ * ------------------------------------------------------
+ */
+typedef struct ws_measure_settings {
+  int wall_ms; /* the client's watchdog; default 20000 */
+  /* Timing on a card; a simulator takes one sample. */
+  double warm_up_ms;   /* until the clock is steady; default 50 */
+  double target_width; /* of the interval / median; default 0.01 */
+  int min_samples;     /* default 20 */
+  int max_samples;     /* default 400 */
+  double roofline_us;  /* faster than this is wrong; 0: unknown */
+} ws_measure_settings;
+extern const ws_measure_settings ws_measure_settings_default;
+
+/* What the device's peak rates allow at best, in us: MI300X's published dense
+ * fp8 rate and the Infinity Cache's bandwidth. */
+double ws_roofline_us(const ws_problem *problem, const ws_shape *shape);
+
+typedef struct ws_measured {
+  ws_verdict verdict;         /* ok, wrong, crash, timeout, unstable */
+  const char *reason;         /* one line; "" when ok */
+  const ws_finding *findings; /* of a simulator */
+  int finding_count;
+  ws_shape shape; /* where it went wrong */
+  /* verify */
+  double worst_ratio; /* |got - want| / bound, over everything compared */
+  int64_t compared;
+  /* time; us is 0 when there is none */
+  double us, low_us, high_us; /* median, 95 % bootstrap interval */
+  const double *samples;
+  int sample_count;
+  const char *provenance, *bound; /* bound "" on a card */
+  /* Of the simulator, JSON objects one a line; "" on a card. */
+  const char *report;
+  double host_ms; /* spent in the server */
+} ws_measured;
+
+struct cJSON;
+struct cJSON *ws_workload_to_json(const ws_workload *workload);
+ws_status ws_workload_from_json(ws_arena *arena, const struct cJSON *json,
+                                ws_workload *out_workload,
+                                ws_diag *diag) WS_MUST_CHECK;
+struct cJSON *ws_measured_to_json(const ws_measured *measured);
+ws_status ws_measured_from_json(ws_arena *arena, const struct cJSON *json,
+                                ws_measured *out_measured,
+                                ws_diag *diag) WS_MUST_CHECK;
+
+/* ---- in the server
+ * -----------------------------------------------------------
+ */
+/* Status: our machinery or the device failed. What the candidate did is the
+ * verdict. */
+ws_status ws_verify(ws_device *device, ws_arena *arena, const void *code_object,
+                    size_t size, const ws_workload *workloads, int count,
+                    ws_measured *out_measured, ws_diag *diag) WS_MUST_CHECK;
+ws_status ws_time(ws_device *device, ws_arena *arena, const void *code_object,
+                  size_t size, const ws_workload *workload,
+                  const ws_measure_settings *settings,
+                  ws_measured *out_measured, ws_diag *diag) WS_MUST_CHECK;
+
+/* ---- the client (runtime/eval/device_client.c)
+ * ---------------------------------
+ */
+typedef struct ws_device_client ws_device_client;
+
+/* Starts `wavesmith-device KIND` (../libexec/wavesmith, or
+ * WAVESMITH_DEVICE_SERVER). WS_ENVIRONMENT: no such device; the diag says why.
+ */
+ws_status ws_device_client_start(const char *kind,
+                                 ws_device_client **out_client,
+                                 ws_diag *diag) WS_MUST_CHECK;
+void ws_device_client_stop(ws_device_client *client); /* NULL is allowed */
+/* Texts live as long as the client; "library" is where it was found. */
+const ws_device_info *ws_device_client_info(const ws_device_client *client);
+
+typedef enum ws_measure_op { WS_MEASURE_VERIFY, WS_MEASURE_TIME } ws_measure_op;
+typedef struct ws_measure_request {
+  ws_measure_op op;
+  const void *code_object;
+  size_t code_object_size;
+  const ws_workload *workloads; /* time: one */
+  int workload_count;
+  ws_measure_settings settings;
+} ws_measure_request;
+
+/* A kernel that hangs or kills the server is a verdict; the server is started
+ * again for the next request. */
+ws_status ws_device_client_measure(ws_device_client *client, ws_arena *arena,
+                                   const ws_measure_request *request,
+                                   ws_measured *out_measured,
+                                   ws_diag *diag) WS_MUST_CHECK;
+/* The same in two steps: send, poll the descriptor, receive (which waits for
+ * what is left of the wall limit). */
+ws_status ws_device_client_send(ws_device_client *client,
+                                const ws_measure_request *request,
+                                ws_diag *diag) WS_MUST_CHECK;
+int ws_device_client_descriptor(const ws_device_client *client);
+/* When the request in hand counts as hung, by ws_clock_ms. */
+double ws_device_client_deadline(const ws_device_client *client);
+ws_status ws_device_client_receive(ws_device_client *client, ws_arena *arena,
+                                   ws_measured *out_measured,
+                                   ws_diag *diag) WS_MUST_CHECK;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
