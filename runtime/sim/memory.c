@@ -173,6 +173,7 @@ static void *allocate(ws_memory *memory, size_t bytes, ws_range_kind kind) {
                     .bytes = bytes,
                     .pages = pages,
                     .page_bytes = size,
+                    .stores_from = kind == WS_RANGE_CODE ? UINT64_MAX : 0,
                     .kind = kind};
   if (!bytes)
     range.begin = pages;
@@ -191,6 +192,14 @@ void *ws__memory_allocate(ws_memory *memory, size_t bytes) {
 
 void *ws__memory_allocate_code(ws_memory *memory, size_t bytes) {
   return allocate(memory, bytes, WS_RANGE_CODE);
+}
+
+void ws__memory_allow_stores(ws_memory *memory, const void *code,
+                             size_t offset) {
+  uint64_t begin = (uint64_t)(uintptr_t)code;
+  int64_t index = range_below(memory, begin);
+  if (index >= 0 && memory->ranges[index].begin == begin)
+    memory->ranges[index].stores_from = begin + offset;
 }
 
 bool ws__memory_release(ws_memory *memory, void *address) {
@@ -234,10 +243,10 @@ bool ws__memory_allows(const ws_memory *memory, uint64_t cache[2],
     const ws_range *range = &memory->ranges[cache[1]];
     uint64_t offset = address - range->begin;
     if (offset < range->bytes && bytes <= range->bytes - offset)
-      return !store || range->kind == WS_RANGE_DATA;
+      return !store || address >= range->stores_from;
   }
   const ws_range *range = range_of(memory, address, bytes);
-  if (!range || (store && range->kind == WS_RANGE_CODE))
+  if (!range || (store && address < range->stores_from))
     return false;
   cache[0] = memory->generation;
   cache[1] = (uint64_t)(range - memory->ranges);
@@ -298,7 +307,7 @@ const char *ws__memory_problem(const ws_memory *memory, uint64_t address,
   const ws_range *range = range_of(memory, address, bytes);
   *out_id = "oob-global";
   if (range) {
-    if (!store || range->kind == WS_RANGE_DATA)
+    if (!store || address >= range->stores_from)
       return NULL;
     *out_id = "write-to-code";
     return describe(address, bytes, range, "into", address - range->begin);

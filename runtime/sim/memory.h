@@ -20,6 +20,9 @@ bool ws__memory_release(ws_memory *memory, void *address);
 /* Code and constants of a module: readable; a store is a fault
  * ("write-to-code"). */
 void *ws__memory_allocate_code(ws_memory *memory, size_t bytes);
+/* The variables of a module: from offset on, this code may be stored to. */
+void ws__memory_allow_stores(ws_memory *memory, const void *code,
+                             size_t offset);
 bool ws__memory_find(const ws_memory *memory, uint64_t address,
                      uint64_t *out_begin, uint64_t *out_bytes);
 size_t ws__memory_bytes_in_use(const ws_memory *memory);

@@ -19,6 +19,8 @@ typedef struct ws_range {
   uint64_t begin, bytes;      /* what was asked for */
   uint64_t pages, page_bytes; /* the accessible pages around it */
   uint64_t serial;            /* of its release */
+  uint64_t stores_from;       /* of code: the first address that may be stored
+                               * to; of data 0 */
   ws_range_kind kind;
 } ws_range;
 
