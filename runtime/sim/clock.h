@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * The cycle model, from small to large. docs/simulator.md explains it.
+ *
+ *   clock_cost.c    what a static instruction occupies
+ *   clock_lds.c     clocks of an LDS access from its addresses; occupancy
+ *   clock_memory.c  L1, the CU's share of L2, Infinity Cache and HBM
+ *   clock_share.c   which lines the CUs of an XCD, and the XCDs, have in common
+ *   clock_unit.c    one compute unit with all workgroups that come to it
+ *   clock_grid.c    ws_sim_time: which CUs to simulate, the launch from them
+ *   explain.c       the profile in words and as JSON
+ *
+ * Clocks are 64-bit integers from the launch on; where a rate does not divide,
+ * ticks of 1/256 clock.
+ */
+#ifndef WAVESMITH_SIM_CLOCK_H
+#define WAVESMITH_SIM_CLOCK_H
+
+#include "clock_constants.h"
+#include "launch.h"
+
+#define WS_CLOCK_NEVER (INT64_MAX / 4)
+
+/* ---- static cost (clock_cost.c) ---------------------------------------------
+ */
+
+/* What issues at most one instruction per visit of a SIMD. */
+typedef enum ws_unit {
+  WS_UNIT_VALU, /* MFMA too */
+  WS_UNIT_SCALAR,
+  WS_UNIT_LDS,
+  WS_UNIT_VMEM,
+  WS_UNIT_BRANCH,
+  WS_UNIT_NONE, /* handled at the instruction buffer */
+  WS_UNIT_COUNT
+} ws_unit;
+
+typedef struct ws_cost {
+  uint8_t unit; /* ws_unit */
+  int16_t valu; /* clocks of the VALU slot */
+  int16_t mfma; /* clocks of the matrix pipe */
+} ws_cost;
+
+/* One per instruction of the text. */
+ws_cost *ws__clock_costs(ws_arena *arena, const ws_text *text,
+                         const ws__clock_constants *constants);
+/* Clocks of the matrix pipe for a v_mfma_* or v_smfmac_* by name. */
+int ws__mfma_clocks(const char *name, const ws__clock_constants *constants);
+
+/* ---- LDS and occupancy (clock_lds.c) ----------------------------------------
+ */
+
+typedef struct ws_lds_cost {
+  int array; /* clocks of the 32 banks */
+  int ideal; /* the same without conflicts */
+  int port;  /* clocks of the port of a pair of SIMDs */
+} ws_lds_cost;
+ws_lds_cost ws__lds_cost(const ws_access *access,
+                         const ws__clock_constants *constants);
+
+typedef struct ws_occupancy {
+  int groups; /* workgroups that a CU holds; 0: none fits */
+  const char *limiter;
+} ws_occupancy;
+ws_occupancy ws__occupancy(int vgprs, int sgprs, uint32_t lds_bytes, int waves,
+                           const ws__clock_constants *constants);
+
+/* ---- set of 64-bit keys with a value each (clock_share.c) -------------------
+ */
+
+typedef struct ws_key_map {
+  uint64_t *keys; /* key + 1; 0: free */
+  int64_t *values;
+  uint64_t capacity, count;
+} ws_key_map;
+void ws__map_deinit(ws_key_map *map);
+/* The value of key, 0 when new; *out_new may be NULL. */
+int64_t *ws__map_at(ws_key_map *map, uint64_t key, bool *out_new);
+
+/* ---- what CUs have in common (clock_share.c) --------------------------------
+ */
+
+/* Of the lines that a load brings to its CU for the first time: how many are
+ * new to the XCD, and how many of these to the device. */
+typedef struct ws_share {
+  int64_t lines, new_in_xcd, new_in_device;
+} ws_share;
+
+typedef struct ws_sharing {
+  ws_share *loads;         /* by instruction index */
+  ws_share overall;        /* for loads that the prefix did not reach */
+  int64_t footprint_bytes; /* allocations that are loaded from */
+  int64_t instructions;    /* executed to find out */
+} ws_sharing;
+
+/* Runs the first instructions of the workgroups that are resident at the same
+ * time. whole_device: of all XCDs, else of the first. */
+ws_status ws__sharing_find(const ws_plan *plan, int resident, bool whole_device,
+                           const ws__clock_constants *constants,
+                           ws_arena *arena, ws_sharing *out, ws_diag *diag);
+
+/* ---- memory of one CU (clock_memory.c) --------------------------------------
+ */
+
+/* Counters of a simulated CU, summed over samples by clock_grid.c. */
+#define WS_COUNTER_MAP(X)                                                      \
+  X(instructions)                                                              \
+  X(mfma)                                                                      \
+  X(valu) X(scalar) X(vmem) /* clocks of pipes */                              \
+      X(lds) X(lds_ideal) X(lds_port) X(l1_lines) X(l1_hits) X(l1_bytes)       \
+          X(l2_lines) X(l2_hits) X(l2_bytes) X(mall_lines) X(mall_hits)        \
+              X(mall_bytes) X(hbm_bytes) X(wave_clocks)
+typedef struct ws_counters {
+#define WS_COUNTER_FIELD(name) int64_t name;
+  WS_COUNTER_MAP(WS_COUNTER_FIELD)
+#undef WS_COUNTER_FIELD
+} ws_counters;
+
+enum { WS_L1_SETS = 4, WS_L1_WAYS = 64, WS_SMEM_LINES = 256 };
+
+typedef struct ws_cu_memory {
+  const ws__clock_constants *constants;
+  const ws_sharing *sharing;
+  ws_counters *counters;
+  int64_t mhz;
+  bool warm;
+  int active_cus; /* of this XCD; the other XCDs alike */
+  int xcds;       /* with work */
+  struct {
+    uint64_t tag[WS_L1_WAYS]; /* line + 1 */
+    int64_t used[WS_L1_WAYS], ready[WS_L1_WAYS];
+  } l1[WS_L1_SETS];
+  int64_t l1_uses;
+  uint64_t smem_tag[WS_SMEM_LINES];
+  /* Ticks from when on each is free for this CU. */
+  int64_t l2_free, mall_free, hbm_free;
+  ws_key_map seen; /* line -> L2 fills of the XCD so far, when it was filled */
+  ws_key_map written;              /* 64-byte segments */
+  ws_key_map scalar;               /* scalar lines */
+  int64_t xcd_fills, device_fills; /* lines, of all that share */
+  int64_t *debt; /* by instruction: error diffusion of sharing */
+} ws_cu_memory;
+
+void ws__cu_memory_init(ws_cu_memory *memory, const ws_sharing *sharing,
+                        uint32_t text_count, int64_t mhz, bool warm,
+                        ws_counters *counters,
+                        const ws__clock_constants *constants, ws_arena *arena);
+void ws__cu_memory_deinit(ws_cu_memory *memory);
+
+/* What one vector memory instruction, issued at `at` and with its addresses
+ * taken at `start`, costs. */
+typedef struct ws_vmem_cost {
+  int unit;        /* clocks of the address unit and L1 data path */
+  int64_t done_at; /* data in registers, or store acknowledged */
+} ws_vmem_cost;
+ws_vmem_cost ws__vmem_cost(ws_cu_memory *memory, const ws_access *access,
+                           const ws_instruction *in, uint32_t index,
+                           const ws_group *group, int64_t start);
+/* The clock at which the last store has left. */
+int64_t ws__cu_memory_drained(const ws_cu_memory *memory);
+int64_t ws__smem_done(ws_cu_memory *memory, const ws_access *access,
+                      int64_t start);
+
+/* ---- one compute unit (clock_unit.c) ----------------------------------------
+ */
+
+/* Wave-clocks by reason, per instruction. */
+typedef struct ws_stalls {
+  int64_t clocks[WS_SIM_STALL_COUNT];
+} ws_stalls;
+
+typedef struct ws_unit_run {
+  /* in */
+  const ws_plan *plan;
+  const ws_cost *costs;
+  const ws_sharing *sharing;
+  const ws__clock_constants *constants;
+  int xcd, cu;
+  int resident; /* workgroups at once */
+  int64_t mhz;
+  bool warm;
+  int64_t budget;    /* instructions after which the rest is extrapolated */
+  ws_stalls *stalls; /* by instruction index; added to */
+  /* out */
+  int64_t clocks; /* from the launch to the end of the last workgroup */
+  int64_t clocks_simulated; /* without what was extrapolated */
+  int64_t groups, groups_simulated;
+  ws_counters counters; /* of the simulated ones */
+} ws_unit_run;
+
+ws_status ws__unit_run(ws_unit_run *run, ws_diag *diag);
+
+/* Workgroups that come to a CU: every 38th of those of its XCD. */
+int64_t ws__groups_of_xcd(int64_t groups, int xcd,
+                          const ws__clock_constants *constants);
+int64_t ws__groups_of_cu(int64_t groups, int xcd, int cu,
+                         const ws__clock_constants *constants);
+
+/* ---- the launch (clock_grid.c) ----------------------------------------------
+ */
+
+/* ws_sim_time with other constants. */
+ws_status ws__clock_time(ws_memory *memory, const ws_sim_launch *launch,
+                         ws_sim_residency residency,
+                         const ws__clock_constants *constants, ws_arena *arena,
+                         ws_sim_profile *out_profile, ws_diag *diag);
+
+#endif

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * A launch from a few of its compute units. Workgroup i goes to XCD i mod 8 and
+ * there to CU (i / 8) mod 38, as hardware deals them out, so the first CU has
+ * the most workgroups and the last one the last. Simulated are the first, one
+ * in the middle and the one with the last workgroup; the launch takes as long
+ * as the slowest. The clock follows the matrix load that the first pass found;
+ * if it falls, the CUs are simulated again at it.
+ */
+#include "clock.h"
+#include "sim_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { MOST_SAMPLES = 3, BUDGET_PER_SAMPLE = 350000 };
+
+typedef struct timing {
+  const ws__clock_constants *constants;
+  ws_plan plan;
+  ws_occupancy occupancy;
+  ws_sharing sharing;
+  ws_cost *costs;
+  ws_stalls *stalls; /* by instruction index, of all samples */
+  ws_unit_run samples[MOST_SAMPLES];
+  int sample_count;
+  const ws_unit_run *longest;
+  int64_t mhz;
+  bool warm;
+  ws_arena *arena;
+} timing;
+
+/* ---- samples ----------------------------------------------------------------
+ */
+
+static void add_sample(timing *t, int64_t xcd, int64_t cu) {
+  for (int i = 0; i < t->sample_count; i++)
+    if (t->samples[i].xcd == xcd && t->samples[i].cu == cu)
+      return;
+  t->samples[t->sample_count++] = (ws_unit_run){.plan = &t->plan,
+                                                .costs = t->costs,
+                                                .sharing = &t->sharing,
+                                                .constants = t->constants,
+                                                .xcd = (int)xcd,
+                                                .cu = (int)cu,
+                                                .resident = t->occupancy.groups,
+                                                .warm = t->warm,
+                                                .budget = BUDGET_PER_SAMPLE,
+                                                .stalls = t->stalls};
+}
+
+static void choose_samples(timing *t) {
+  const int64_t xcds = t->constants->xcds, cus = t->constants->cus_per_xcd;
+  const int64_t last = (int64_t)t->plan.group_count - 1;
+  const int64_t placed = last < xcds * cus ? last : xcds * cus - 1;
+  const int64_t middle = placed / 2;
+  add_sample(t, 0, 0);
+  add_sample(t, middle % xcds, middle / xcds);
+  add_sample(t, last % xcds, last / xcds % cus);
+}
+
+static ws_status run_samples(timing *t, int64_t mhz, ws_diag *diag) {
+  t->mhz = mhz;
+  memset(t->stalls, 0, t->plan.kernel->module->text.count * sizeof *t->stalls);
+  t->longest = &t->samples[0];
+  for (int i = 0; i < t->sample_count; i++) {
+    ws_unit_run *sample = &t->samples[i];
+    sample->mhz = mhz;
+    sample->resident = t->occupancy.groups;
+    sample->counters = (ws_counters){0};
+    WS_TRY(ws__unit_run(sample, diag));
+    if (sample->clocks > t->longest->clocks)
+      t->longest = sample;
+  }
+  return WS_OK;
+}
+
+/* ---- the launch from the samples --------------------------------------------
+ */
+
+typedef struct sums {
+  ws_counters counters; /* of the simulated workgroups */
+  int64_t groups;
+  double scale;       /* to all workgroups */
+  double cu_clocks;   /* of all CUs over the launch */
+  double simd_clocks; /* of all SIMDs */
+} sums;
+
+static sums sum_up(const timing *t) {
+  sums s = {.scale = 1};
+  for (int i = 0; i < t->sample_count; i++) {
+    const ws_counters *from = &t->samples[i].counters;
+#define WS_COUNTER_ADD(name) s.counters.name += from->name;
+    WS_COUNTER_MAP(WS_COUNTER_ADD)
+#undef WS_COUNTER_ADD
+    s.groups += t->samples[i].groups_simulated;
+  }
+  const ws__clock_constants *c = t->constants;
+  s.scale = (double)t->plan.group_count / (double)s.groups;
+  s.cu_clocks = (double)t->longest->clocks * (double)(c->xcds * c->cus_per_xcd);
+  s.simd_clocks = s.cu_clocks * (double)c->simds;
+  return s;
+}
+
+/* Engine clock after what matrix load does to it, if it lasts. */
+static int64_t clock_under_load(const timing *t, const sums *s) {
+  const ws__clock_constants *c = t->constants;
+  const double busy = (double)s->counters.mfma * s->scale / s->simd_clocks;
+  const double share = busy * 100 / (double)c->loaded_percent;
+  const double us = (double)t->longest->clocks / (double)c->clock_mhz;
+  const double lasts = us / (double)c->power_us;
+  const double drop = (double)(c->clock_mhz - c->loaded_mhz);
+  return c->clock_mhz -
+         (int64_t)(drop * (share < 1 ? share : 1) * (lasts < 1 ? lasts : 1));
+}
+
+static double ratio(double part, double whole) {
+  return whole > 0 ? part / whole : 0;
+}
+
+static void fill_pipes(const sums *s, ws_sim_profile *out) {
+  const ws_counters *n = &s->counters;
+  const double simd = s->scale / s->simd_clocks, cu = s->scale / s->cu_clocks;
+  const double array = (double)n->lds, ports = (double)n->lds_port / 2;
+  out->mfma_busy = (double)n->mfma * simd;
+  out->valu_busy = (double)n->valu * simd;
+  out->salu_busy = (double)n->scalar * simd;
+  out->lds_busy = (array > ports ? array : ports) * cu;
+  out->vmem_busy = (double)n->vmem * cu;
+  out->lds_conflict = n->lds_ideal ? array / (double)n->lds_ideal : 1;
+}
+
+static void fill_memory(const sums *s, ws_sim_profile *out) {
+  const ws_counters *n = &s->counters;
+  out->l1_hit = ratio((double)n->l1_hits, (double)n->l1_lines);
+  out->l2_hit = ratio((double)n->l2_hits, (double)n->l2_lines);
+  out->mall_hit = ratio((double)n->mall_hits, (double)n->mall_lines);
+  out->l1_bytes = (double)n->l1_bytes * s->scale;
+  out->l2_bytes = (double)n->l2_bytes * s->scale;
+  out->mall_bytes = (double)n->mall_bytes * s->scale;
+  out->hbm_bytes = (double)n->hbm_bytes * s->scale;
+}
+
+static void fill_occupancy(const timing *t, ws_sim_profile *out) {
+  const ws__clock_constants *c = t->constants;
+  const double capacity =
+      (double)(c->xcds * c->cus_per_xcd * t->occupancy.groups);
+  const int64_t most_per_cu =
+      ws__groups_of_cu((int64_t)t->plan.group_count, 0, 0, c);
+  const bool by_grid = most_per_cu < t->occupancy.groups;
+  const int64_t resident = by_grid ? most_per_cu : t->occupancy.groups;
+  out->waves_per_simd =
+      (int)((resident * t->plan.wave_count + c->simds - 1) / c->simds);
+  out->limiter = by_grid ? "grid" : t->occupancy.limiter;
+  out->waves_of_grid = (double)t->plan.group_count / capacity;
+  out->workgroups = (int64_t)t->plan.group_count;
+}
+
+/* The busiest of what a launch can wait for; "latency" when none is busy most
+ * of the time. Pipes as the slowest CU uses them. */
+static const char *bound_of(const timing *t, const ws_sim_profile *p) {
+  const ws__clock_constants *c = t->constants;
+  const ws_counters *n = &t->longest->counters;
+  const double clocks = (double)t->longest->clocks;
+  const double own = (double)t->longest->clocks_simulated;
+  const double xcds = (double)c->xcds, simds = (double)c->simds;
+  const double ns = clocks * 1e3 / (double)t->mhz;
+  const double rate = fmax((double)c->dispatch_group,
+                           (double)(c->dispatch_wave * t->plan.wave_count));
+  const struct {
+    const char *name;
+    double busy;
+  } bounds[] = {
+      {"mfma", (double)n->mfma / (own * simds)},
+      {"valu", (double)n->valu / (own * simds)},
+      {"lds", fmax((double)n->lds, (double)n->lds_port / 2) / own},
+      {"vmem", (double)n->vmem / own},
+      {"l2", p->l2_bytes / (xcds * (double)c->l2_rate * clocks)},
+      {"mall", p->mall_bytes / ((double)c->mall_rate * ns)},
+      {"hbm", p->hbm_bytes / ((double)c->hbm_rate * ns)},
+      {"dispatch", (double)t->plan.group_count / xcds * rate / clocks},
+  };
+  const double busy_enough = 0.6;
+  int best = 0;
+  for (int i = 1; i < (int)(sizeof bounds / sizeof *bounds); i++)
+    if (bounds[i].busy > bounds[best].busy)
+      best = i;
+  if (bounds[best].busy >= busy_enough)
+    return bounds[best].name;
+  return ns < (double)c->launch_ns ? "launch" : "latency";
+}
+
+/* Half of how far samples with as many workgroups as the longest differ. */
+static int64_t half_spread(const timing *t) {
+  int64_t lowest = t->longest->clocks;
+  for (int i = 0; i < t->sample_count; i++)
+    if (t->samples[i].groups == t->longest->groups &&
+        t->samples[i].clocks < lowest)
+      lowest = t->samples[i].clocks;
+  return (t->longest->clocks - lowest) / 2;
+}
+
+/* ---- stalls and hot lines ---------------------------------------------------
+ */
+
+typedef struct line_stalls {
+  ws_line at;
+  ws_stalls stalls;
+  int64_t total;
+} line_stalls;
+
+static int by_place(const void *a, const void *b) {
+  const ws_line *x = &((const line_stalls *)a)->at;
+  const ws_line *y = &((const line_stalls *)b)->at;
+  int order = strcmp(x->file, y->file);
+  if (!order)
+    order = (x->line > y->line) - (x->line < y->line);
+  return order ? order : strcmp(x->region, y->region);
+}
+
+static int by_total(const void *a, const void *b) {
+  const line_stalls *x = a, *y = b;
+  return x->total != y->total ? (x->total < y->total) - (x->total > y->total)
+                              : by_place(a, b);
+}
+
+static void add_stalls(line_stalls *to, const ws_stalls *from) {
+  for (int s = 0; s < WS_SIM_STALL_COUNT; s++) {
+    to->stalls.clocks[s] += from->clocks[s];
+    to->total += from->clocks[s];
+  }
+}
+
+/* Without a line table each instruction stands for itself. */
+static ws_line line_of(const timing *t, uint32_t index) {
+  const ws_sim_module *module = t->plan.kernel->module;
+  if (module->lines && module->lines[index].line)
+    return module->lines[index];
+  return (ws_line){t->plan.kernel->info.name, module->text.lines[index], 0};
+}
+
+static int collect_lines(const timing *t, line_stalls *lines) {
+  int count = 0, merged = 0;
+  for (uint32_t i = 0; i < t->plan.kernel->module->text.count; i++) {
+    line_stalls line = {.at = line_of(t, i)};
+    add_stalls(&line, &t->stalls[i]);
+    if (line.total)
+      lines[count++] = line;
+  }
+  qsort(lines, (size_t)count, sizeof *lines, by_place);
+  for (int i = 0; i < count; i++)
+    if (merged && !by_place(&lines[merged - 1], &lines[i]))
+      add_stalls(&lines[merged - 1], &lines[i].stalls);
+    else
+      lines[merged++] = lines[i];
+  qsort(lines, (size_t)merged, sizeof *lines, by_total);
+  return merged;
+}
+
+static void fill_stalls(const timing *t, ws_arena *arena, ws_sim_profile *out) {
+  line_stalls *lines = ws_arena_alloc(
+      t->arena, (t->plan.kernel->module->text.count + 1) * sizeof *lines);
+  const int count = collect_lines(t, lines);
+  line_stalls all = {0};
+  for (int i = 0; i < count; i++)
+    add_stalls(&all, &lines[i].stalls);
+  for (int s = 0; s < WS_SIM_STALL_COUNT; s++)
+    out->stalls[s] = ratio((double)all.stalls.clocks[s], (double)all.total);
+  out->line_count = count < WS_SIM_HOT_LINES ? count : WS_SIM_HOT_LINES;
+  for (int i = 0; i < out->line_count; i++) {
+    ws_sim_hot_line *hot = &out->lines[i];
+    hot->region = ws_arena_strdup(arena, lines[i].at.region);
+    hot->file = ws_arena_strdup(arena, lines[i].at.file);
+    hot->line = lines[i].at.line;
+    hot->share = ratio((double)lines[i].total, (double)all.total);
+    for (int s = 0; s < WS_SIM_STALL_COUNT; s++)
+      hot->stalls[s] =
+          ratio((double)lines[i].stalls.clocks[s], (double)lines[i].total);
+  }
+}
+
+/* ---- the whole --------------------------------------------------------------
+ */
+
+static void fill_profile(const timing *t, ws_arena *arena,
+                         ws_sim_profile *out) {
+  const sums s = sum_up(t);
+  const double mhz = (double)t->mhz;
+  *out = (ws_sim_profile){.kernel =
+                              ws_arena_strdup(arena, t->plan.kernel->info.name),
+                          .clocks = t->longest->clocks,
+                          .clock_mhz = mhz,
+                          .us = (double)t->longest->clocks / mhz +
+                                (double)t->constants->launch_ns / 1e3,
+                          .us_error = (double)half_spread(t) / mhz,
+                          .workgroups_simulated = s.groups};
+  fill_pipes(&s, out);
+  fill_memory(&s, out);
+  fill_occupancy(t, out);
+  out->bound = bound_of(t, out);
+  fill_stalls(t, arena, out);
+}
+
+static ws_status no_room(const timing *t, ws_diag *diag) {
+  return ws_fail(diag, WS_INPUT, NULL, 0,
+                 "%s: no compute unit holds a workgroup of %d waves with %d "
+                 "VGPRs and %u bytes of LDS",
+                 t->plan.kernel->info.name, t->plan.wave_count,
+                 t->plan.kernel->info.vgpr, t->plan.lds_bytes);
+}
+
+static ws_status time_plan(timing *t, ws_arena *arena, ws_sim_profile *out,
+                           ws_diag *diag) {
+  const ws_sim_kernel *kernel = t->plan.kernel;
+  const ws_text *text = &kernel->module->text;
+  t->occupancy =
+      ws__occupancy(kernel->info.vgpr, kernel->info.sgpr, t->plan.lds_bytes,
+                    t->plan.wave_count, t->constants);
+  if (t->occupancy.groups < 1)
+    return no_room(t, diag);
+  t->costs = ws__clock_costs(t->arena, text, t->constants);
+  t->stalls = ws_arena_alloc(t->arena, text->count * sizeof *t->stalls);
+  WS_TRY(ws__sharing_find(&t->plan, t->occupancy.groups, !t->warm, t->constants,
+                          t->arena, &t->sharing, diag));
+  choose_samples(t);
+  WS_TRY(run_samples(t, t->constants->clock_mhz, diag));
+  const sums s = sum_up(t);
+  const int64_t mhz = clock_under_load(t, &s);
+  if (mhz < t->mhz - t->mhz / 100)
+    WS_TRY(run_samples(t, mhz, diag));
+  fill_profile(t, arena, out);
+  return WS_OK;
+}
+
+ws_status ws__clock_time(ws_memory *memory, const ws_sim_launch *launch,
+                         ws_sim_residency residency,
+                         const ws__clock_constants *constants, ws_arena *arena,
+                         ws_sim_profile *out_profile, ws_diag *diag) {
+  ws_arena *scratch = ws_arena_create();
+  timing *t = ws_arena_alloc(scratch, sizeof *t);
+  *t = (timing){.constants = constants,
+                .warm = residency == WS_SIM_WARM,
+                .arena = scratch};
+  ws_status status = ws__plan_create(memory, launch, 0, &t->plan, diag);
+  if (status == WS_OK) {
+    ws__overlay_open(memory);
+    status = time_plan(t, arena, out_profile, diag);
+    ws__overlay_close(memory);
+    ws__plan_release(&t->plan);
+  }
+  ws_arena_destroy(scratch);
+  return status;
+}
+
+ws_status ws_sim_time(ws_sim *sim, const ws_sim_launch *launch,
+                      ws_sim_residency residency, ws_arena *arena,
+                      ws_sim_profile *out_profile, ws_diag *diag) {
+  return ws__clock_time(sim->memory, launch, residency, &ws__clock_mi300x,
+                        arena, out_profile, diag);
+}

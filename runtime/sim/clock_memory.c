@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * Vector and scalar memory as one CU sees it. L1 is simulated line by line. Of
+ * what lies beyond, the CU has its share: L2, Infinity Cache and HBM each move
+ * bytes at their rate divided by the active CUs, one line after the other.
+ *
+ * Where a line that misses L1 comes from:
+ *   - this CU brought it before, and since then its XCD filled less than the L2
+ *     holds: L2;
+ *   - else some CU of the XCD is the first to want it: as often as the prefix
+ *     run says (clock_share.c) it is this one, which pays the way to Infinity
+ *     Cache or HBM. The others ask at about the same time and wait for the same
+ *     fill: same latency, no bandwidth;
+ *   - when all that the launch reads fits the L2 and most of it is there, L2.
+ * Infinity Cache and HBM likewise. "As often" is dealt out evenly (error
+ * diffusion), so that two runs agree.
+ */
+#include "clock.h"
+
+enum { TICKS = 256, ONE = 1 << 20 /* probability */ };
+
+typedef enum level { LEVEL_L1, LEVEL_L2, LEVEL_MALL, LEVEL_HBM } level;
+
+void ws__cu_memory_init(ws_cu_memory *memory, const ws_sharing *sharing,
+                        uint32_t text_count, int64_t mhz, bool warm,
+                        ws_counters *counters,
+                        const ws__clock_constants *constants, ws_arena *arena) {
+  *memory = (ws_cu_memory){.constants = constants,
+                           .sharing = sharing,
+                           .counters = counters,
+                           .mhz = mhz,
+                           .warm = warm,
+                           .active_cus = 1,
+                           .xcds = 1};
+  memory->debt =
+      ws_arena_alloc(arena, ((size_t)text_count + 1) * 2 * sizeof(int64_t));
+}
+
+void ws__cu_memory_deinit(ws_cu_memory *memory) {
+  ws__map_deinit(&memory->seen);
+  ws__map_deinit(&memory->written);
+  ws__map_deinit(&memory->scalar);
+}
+
+/* ---- rates ------------------------------------------------------------------
+ */
+
+static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
+
+static int64_t l2_ticks(const ws_cu_memory *m, int64_t bytes) {
+  const ws__clock_constants *c = m->constants;
+  return most(bytes * TICKS * m->active_cus / c->l2_rate,
+              bytes * TICKS / c->cu_rate);
+}
+
+/* gb_per_s = bytes / ns, of all CUs. */
+static int64_t device_ticks(const ws_cu_memory *m, int64_t bytes,
+                            int64_t gb_per_s) {
+  const int64_t sharers = (int64_t)m->active_cus * m->xcds;
+  return bytes * TICKS * sharers * m->mhz / (gb_per_s * 1000);
+}
+
+/* Takes a place in the queue; returns the clocks until it has been served. */
+static int64_t queue(int64_t *free_at, int64_t now, int64_t ticks) {
+  *free_at = most(*free_at, now * TICKS) + ticks;
+  return *free_at / TICKS - now;
+}
+
+static int64_t clocks_of_ns(const ws_cu_memory *m, int64_t ns) {
+  return ns * m->mhz / 1000;
+}
+
+/* ---- where a line is --------------------------------------------------------
+ */
+
+/* True `weight` of `of` times, evenly. */
+static bool deal(int64_t *debt, int64_t weight, int64_t of) {
+  *debt += of > 0 ? weight * ONE / of : ONE;
+  if (*debt < ONE)
+    return false;
+  *debt -= ONE;
+  return true;
+}
+
+/* Weight that is left when `filled` of `all` lines are there already. */
+static int64_t still_absent(int64_t weight, int64_t filled, int64_t all) {
+  return filled >= all ? 0 : weight * (all - filled) / all;
+}
+
+static int64_t footprint_lines(const ws_cu_memory *m) {
+  return most(1, m->sharing->footprint_bytes / m->constants->line);
+}
+
+typedef struct origin {
+  level level; /* whose latency */
+  bool pays;   /* moves the line from there; else waits for another's fill */
+} origin;
+
+static bool fits(const ws_cu_memory *m, int64_t bytes) {
+  return m->sharing->footprint_bytes <= bytes;
+}
+
+/* A line that comes into the XCD. */
+static origin beyond_l2(ws_cu_memory *m, const ws_share *share, uint32_t index,
+                        bool pays) {
+  const int64_t all = footprint_lines(m);
+  const bool mall_fits = fits(m, m->constants->mall_bytes);
+  if (m->warm && mall_fits)
+    return (origin){LEVEL_MALL, pays};
+  int64_t weight = share->new_in_device;
+  if (mall_fits)
+    weight = still_absent(weight, m->device_fills, all);
+  if (!pays)
+    return (origin){
+        2 * m->device_fills > all && mall_fits ? LEVEL_MALL : LEVEL_HBM, false};
+  if (deal(&m->debt[2 * index + 1], weight, share->new_in_xcd)) {
+    m->device_fills += (int64_t)m->active_cus * m->xcds;
+    return (origin){LEVEL_HBM, true};
+  }
+  return (origin){LEVEL_MALL, true};
+}
+
+static const ws_share alone = {1, 1, 1};
+
+static origin find_line(ws_cu_memory *m, uint64_t line, uint32_t index,
+                        bool scratch) {
+  const int64_t l2_lines = m->constants->l2_bytes / m->constants->line;
+  const bool l2_fits = fits(m, m->constants->l2_bytes) && !scratch;
+  const int64_t all = footprint_lines(m);
+  bool is_new;
+  int64_t *filled_at = ws__map_at(&m->seen, line, &is_new);
+  const bool here =
+      !is_new && (l2_fits || m->xcd_fills - *filled_at < l2_lines);
+  *filled_at = m->xcd_fills;
+  if (here)
+    return (origin){LEVEL_L2, false};
+  if (scratch && is_new) /* nothing was there: nothing is read */
+    return (origin){LEVEL_L2, false};
+  const ws_share *share = &m->sharing->loads[index];
+  if (share->lines == 0)
+    share = m->sharing->overall.lines ? &m->sharing->overall : &alone;
+  if (scratch)
+    share = &alone;
+  int64_t weight = share->new_in_xcd;
+  if (l2_fits) {
+    if (2 * m->xcd_fills > all)
+      weight = still_absent(weight, m->xcd_fills, all);
+  }
+  if (deal(&m->debt[2 * index], weight, share->lines)) {
+    m->xcd_fills += m->active_cus;
+    return beyond_l2(m, share, index, true);
+  }
+  if (l2_fits && 2 * m->xcd_fills > all)
+    return (origin){LEVEL_L2, false};
+  return beyond_l2(m, share, index, false);
+}
+
+/* ---- a line from beyond L1 --------------------------------------------------
+ */
+
+static void count_line(ws_cu_memory *m, origin from) {
+  ws_counters *n = m->counters;
+  const int64_t bytes = m->constants->line;
+  n->l2_lines++;
+  n->l2_bytes += bytes;
+  if (!from.pays) {
+    n->l2_hits++;
+    return;
+  }
+  n->mall_lines++;
+  n->mall_hits += from.level == LEVEL_MALL;
+  n->mall_bytes += bytes;
+  n->hbm_bytes += from.level == LEVEL_HBM ? bytes : 0;
+}
+
+static int64_t fetch_line(ws_cu_memory *m, uint64_t line, uint32_t index,
+                          bool scratch, int64_t now) {
+  const ws__clock_constants *c = m->constants;
+  const origin from = find_line(m, line, index, scratch);
+  count_line(m, from);
+  int64_t latency = c->l2_latency;
+  int64_t wait = queue(&m->l2_free, now, l2_ticks(m, c->line));
+  if (from.level >= LEVEL_MALL) {
+    const int64_t ticks =
+        from.pays ? device_ticks(m, c->line, c->mall_rate) : 0;
+    wait = most(wait, queue(&m->mall_free, now, ticks));
+    latency = c->l2_latency + clocks_of_ns(m, c->mall_extra);
+  }
+  if (from.level == LEVEL_HBM) {
+    const int64_t ticks = from.pays ? device_ticks(m, c->line, c->hbm_rate) : 0;
+    wait = most(wait, queue(&m->hbm_free, now, ticks));
+    latency = c->l2_latency + clocks_of_ns(m, c->hbm_extra);
+  }
+  return now + latency + wait;
+}
+
+/* The set's choice is not published; bits folded so that power-of-two strides
+ * do not all meet in one. */
+static int l1_set(uint64_t line) {
+  line ^= line >> 16;
+  line ^= line >> 8;
+  line ^= line >> 4;
+  return (int)((line ^ line >> 2) & (WS_L1_SETS - 1));
+}
+
+/* When the line is there for a load that looks at `now`. */
+static int64_t load_line(ws_cu_memory *m, uint64_t line, uint32_t index,
+                         bool bypass, bool scratch, int64_t now) {
+  const int set = l1_set(line);
+  int64_t *used = m->l1[set].used;
+  int oldest = 0;
+  m->counters->l1_lines++;
+  for (int way = 0; way < WS_L1_WAYS; way++) {
+    if (m->l1[set].tag[way] == line + 1 && !bypass) {
+      used[way] = ++m->l1_uses;
+      m->counters->l1_hits++;
+      return most(now + m->constants->l1_latency, m->l1[set].ready[way]);
+    }
+    if (used[way] < used[oldest])
+      oldest = way;
+  }
+  const int64_t ready = fetch_line(m, line, index, scratch, now);
+  if (!bypass) {
+    m->l1[set].tag[oldest] = line + 1;
+    m->l1[set].ready[oldest] = ready;
+    used[oldest] = ++m->l1_uses;
+  }
+  return ready;
+}
+
+/* Clocks until it has left the CU. */
+static int64_t store_segment(ws_cu_memory *m, uint64_t segment, int64_t now) {
+  const ws__clock_constants *c = m->constants;
+  const int64_t bytes = c->store_segment;
+  bool is_new;
+  m->counters->l2_bytes += bytes;
+  int64_t wait = queue(&m->l2_free, now, l2_ticks(m, bytes));
+  *ws__map_at(&m->seen, segment * (uint64_t)bytes / (uint64_t)c->line, NULL) =
+      m->xcd_fills;
+  ws__map_at(&m->written, segment, &is_new);
+  if (!is_new)
+    return wait;
+  m->counters->mall_bytes += bytes;
+  wait = most(wait,
+              queue(&m->mall_free, now, device_ticks(m, bytes, c->mall_rate)));
+  if (!m->warm) {
+    m->counters->hbm_bytes += bytes;
+    wait = most(wait,
+                queue(&m->hbm_free, now, device_ticks(m, bytes, c->hbm_rate)));
+  }
+  return wait;
+}
+
+int64_t ws__cu_memory_drained(const ws_cu_memory *m) {
+  return most(m->l2_free, most(m->mall_free, m->hbm_free)) / TICKS;
+}
+
+/* ---- one instruction --------------------------------------------------------
+ */
+
+/* Addresses of one piece of an access: all of it, except in scratch, where
+ * hardware stores dword w of 64 lanes side by side. */
+typedef struct pieces {
+  const ws_access *access;
+  const ws_group *group;
+  int count, bytes;
+  bool scratch;
+} pieces;
+
+static pieces pieces_of(const ws_access *access, const ws_group *group) {
+  pieces p = {access, group, 1, access->bytes, false};
+  const int lane = __builtin_ctzll(access->mask);
+  const uint64_t offset =
+      access->address[lane] - (uint64_t)(uintptr_t)group->scratch;
+  const uint64_t bytes =
+      (uint64_t)group->scratch_bytes * WS_LANES * (uint64_t)group->wave_count;
+  if (group->scratch_bytes && offset < bytes) {
+    p.scratch = true;
+    p.count = access->bytes > 4 ? access->bytes / 4 : 1;
+    p.bytes = access->bytes < 4 ? access->bytes : 4;
+  }
+  return p;
+}
+
+static uint64_t piece_address(const pieces *p, int piece, int lane) {
+  const uint64_t address = p->access->address[lane];
+  if (!p->scratch)
+    return address;
+  const uint64_t base = (uint64_t)(uintptr_t)p->group->scratch;
+  const uint64_t per_lane = p->group->scratch_bytes, offset = address - base;
+  const uint64_t wave = offset / per_lane / WS_LANES;
+  const uint64_t within = offset % per_lane;
+  return base + wave * per_lane * WS_LANES +
+         (within / 4 + (uint64_t)piece) * 256 + (uint64_t)lane * 4 + within % 4;
+}
+
+enum { ADDRESS_LANES = 16, MOST_BLOCKS = 2 * ADDRESS_LANES };
+
+/* The different blocks of block_bytes that 16 lanes touch. */
+static int distinct_blocks(const pieces *p, int piece, int first_lane,
+                           uint64_t block_bytes, uint64_t blocks[MOST_BLOCKS]) {
+  int count = 0;
+  for (int lane = first_lane; lane < first_lane + ADDRESS_LANES; lane++) {
+    if (!(p->access->mask >> lane & 1))
+      continue;
+    const uint64_t address = piece_address(p, piece, lane);
+    const uint64_t last = (address + (uint64_t)p->bytes - 1) / block_bytes;
+    for (uint64_t block = address / block_bytes; block <= last; block++) {
+      int i = count - 1;
+      while (i >= 0 && blocks[i] != block)
+        i--;
+      if (i < 0 && count < MOST_BLOCKS)
+        blocks[count++] = block;
+    }
+  }
+  return count;
+}
+
+/* Atomics reach L2 as stores do, and come back as loads that L2 has. */
+static int64_t touch(ws_cu_memory *m, const ws_access *access,
+                     const ws_instruction *in, uint32_t index, uint64_t block,
+                     bool scratch, int64_t now) {
+  const ws__clock_constants *c = m->constants;
+  if (access->atomic)
+    return now + c->l2_latency + c->atomic_extra + store_segment(m, block, now);
+  if (access->store)
+    return now + c->store_ack + store_segment(m, block, now);
+  return load_line(m, block, index, (in->flags & WS_SC1) != 0, scratch, now);
+}
+
+ws_vmem_cost ws__vmem_cost(ws_cu_memory *m, const ws_access *access,
+                           const ws_instruction *in, uint32_t index,
+                           const ws_group *group, int64_t start) {
+  const ws__clock_constants *c = m->constants;
+  ws_vmem_cost cost = {(int)c->vmem_address, start + c->l1_latency};
+  if (!access->mask) /* nothing in bounds, no lane active */
+    return cost;
+  const pieces p = pieces_of(access, group);
+  const bool writes = access->store || access->atomic;
+  const uint64_t block = (uint64_t)(writes ? c->store_segment : c->line);
+  const int64_t bytes =
+      (int64_t)access->bytes * __builtin_popcountll(access->mask);
+  int64_t tags = 0;
+  for (int piece = 0; piece < p.count; piece++)
+    for (int lane = 0; lane < WS_LANES; lane += ADDRESS_LANES) {
+      uint64_t blocks[MOST_BLOCKS];
+      const int count = distinct_blocks(&p, piece, lane, block, blocks);
+      for (int i = 0; i < count; i++)
+        cost.done_at = most(cost.done_at, touch(m, access, in, index, blocks[i],
+                                                p.scratch, start + tags + i));
+      tags += most(1, count);
+    }
+  m->counters->l1_bytes += bytes;
+  const int64_t data = bytes / c->l1_bytes;
+  cost.unit = (int)most(most(c->vmem_address, tags), data);
+  return cost;
+}
+
+int64_t ws__smem_done(ws_cu_memory *m, const ws_access *access, int64_t start) {
+  const ws__clock_constants *c = m->constants;
+  const uint64_t line = access->address[0] / (uint64_t)c->smem_line;
+  uint64_t *tag = &m->smem_tag[line % WS_SMEM_LINES];
+  if (!access->mask || *tag == line + 1)
+    return start + c->smem_hit;
+  *tag = line + 1;
+  bool is_new;
+  ws__map_at(&m->scalar, line, &is_new);
+  return start + (is_new ? c->smem_mall : c->smem_l2);
+}

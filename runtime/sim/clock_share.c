@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * What CUs have in common. The first instructions of all workgroups that are
+ * resident at the same time are executed (addresses only, no clock), and the
+ * lines of their loads counted three times: different lines of each CU, of
+ * each XCD, of the device. Kernels of one grid run in step, so what two
+ * workgroups touch in their first instructions they want at the same time, and
+ * what holds there is taken to hold for the same loads later on.
+ */
+#include "clock.h"
+#include "step.h"
+
+#include <stdlib.h>
+
+/* ---- map: open addressing, half full at most --------------------------------
+ */
+
+enum { FIRST_CAPACITY = 1024 };
+
+static uint64_t place_of(const ws_key_map *map, uint64_t key) {
+  uint64_t at = (key + 1) * UINT64_C(0x9e3779b97f4a7c15) >> 20;
+  while (map->keys[at & (map->capacity - 1)] &&
+         map->keys[at & (map->capacity - 1)] != key + 1)
+    at++;
+  return at & (map->capacity - 1);
+}
+
+static void grow(ws_key_map *map) {
+  ws_key_map larger = {.capacity =
+                           map->capacity ? 2 * map->capacity : FIRST_CAPACITY,
+                       .count = map->count};
+  larger.keys = calloc(larger.capacity, sizeof *larger.keys);
+  larger.values = calloc(larger.capacity, sizeof *larger.values);
+  WS_ASSERT(larger.keys && larger.values);
+  for (uint64_t i = 0; i < map->capacity; i++)
+    if (map->keys[i]) {
+      uint64_t at = place_of(&larger, map->keys[i] - 1);
+      larger.keys[at] = map->keys[i];
+      larger.values[at] = map->values[i];
+    }
+  ws__map_deinit(map);
+  *map = larger;
+}
+
+void ws__map_deinit(ws_key_map *map) {
+  free(map->keys);
+  free(map->values);
+  *map = (ws_key_map){0};
+}
+
+int64_t *ws__map_at(ws_key_map *map, uint64_t key, bool *out_new) {
+  if (2 * map->count >= map->capacity)
+    grow(map);
+  const uint64_t at = place_of(map, key);
+  const bool is_new = map->keys[at] == 0;
+  if (is_new) {
+    map->keys[at] = key + 1;
+    map->count++;
+  }
+  if (out_new)
+    *out_new = is_new;
+  return &map->values[at];
+}
+
+/* ---- the prefix -------------------------------------------------------------
+ */
+
+/* Instructions of the whole prefix, and of a wave: enough for the way to a
+ * kernel's loop and once or twice round it, in a fraction of the time that the
+ * cycle model takes. */
+enum { PREFIX_BUDGET = 800000, LEAST_PER_WAVE = 64, MOST_PER_WAVE = 3000 };
+
+typedef struct prefix {
+  const ws__clock_constants *constants;
+  const ws_plan *plan;
+  ws_sharing *out;
+  ws_key_map seen; /* line and place -> unused */
+  ws_key_map allocations;
+  int64_t per_wave;
+} prefix;
+
+/* A line is below 2^57; the rest of the key says for whom it is new. */
+enum { PLACE_DEVICE = 0, PLACE_XCD = 1 };
+static bool new_at(prefix *p, uint64_t line, int place) {
+  bool is_new;
+  ws__map_at(&p->seen, line * 512 + (uint64_t)place, &is_new);
+  return is_new;
+}
+
+static void add_footprint(prefix *p, uint64_t address) {
+  uint64_t begin, bytes;
+  bool is_new;
+  if (!ws__memory_find(p->plan->memory, address, &begin, &bytes))
+    return;
+  ws__map_at(&p->allocations, begin, &is_new);
+  if (is_new)
+    p->out->footprint_bytes += (int64_t)bytes;
+}
+
+/* places: xcd 1..8, then CUs. */
+static void add_line(prefix *p, uint64_t line, int xcd, int cu,
+                     ws_share *share) {
+  const int first_cu = PLACE_XCD + (int)p->constants->xcds;
+  const int place = first_cu + xcd * (int)p->constants->cus_per_xcd + cu;
+  if (!new_at(p, line, place))
+    return;
+  share->lines++;
+  if (!new_at(p, line, PLACE_XCD + xcd))
+    return;
+  share->new_in_xcd++;
+  if (!new_at(p, line, PLACE_DEVICE))
+    return;
+  share->new_in_device++;
+  add_footprint(p, line * (uint64_t)p->constants->line);
+}
+
+static bool in_scratch(const ws_group *group, uint64_t address) {
+  return address - (uint64_t)(uintptr_t)group->scratch <
+         (uint64_t)group->scratch_bytes * WS_LANES *
+             (uint64_t)group->wave_count;
+}
+
+static void add_access(prefix *p, const ws_wave *wave, uint32_t index, int xcd,
+                       int cu) {
+  const ws_access *access = &wave->access;
+  uint64_t last = UINT64_MAX;
+  if (access->store || access->atomic || access->is_lds || !access->mask ||
+      in_scratch(wave->group, access->address[__builtin_ctzll(access->mask)]))
+    return;
+  for (int lane = 0; lane < WS_LANES; lane++) {
+    const uint64_t line = access->address[lane] / (uint64_t)p->constants->line;
+    if (!(access->mask >> lane & 1) || line == last)
+      continue;
+    last = line;
+    add_line(p, line, xcd, cu, &p->out->loads[index]);
+  }
+}
+
+static bool run_wave(prefix *p, ws_wave *wave, int xcd, int cu) {
+  bool ran = false;
+  while (wave->state == WS_WAVE_READY && !wave->group->fault.id &&
+         (int64_t)wave->executed < p->per_wave) {
+    const uint32_t index = wave->pc;
+    ran = true;
+    if (index >= p->plan->kernel->module->text.count)
+      return false;
+    const uint8_t class_ = wave->group->text->items[index].class_;
+    ws__step(wave, false);
+    p->out->instructions++;
+    if (class_ == WS_CLASS_VMEM || class_ == WS_CLASS_FLAT)
+      add_access(p, wave, index, xcd, cu);
+  }
+  return ran;
+}
+
+/* Until each wave has had its instructions, or all of them wait at a barrier
+ * for one that had. */
+static void run_group(prefix *p, ws_group *group, int xcd, int cu) {
+  bool go_on = true;
+  while (go_on && !group->fault.id) {
+    bool ran = false, ready = false;
+    for (int w = 0; w < group->wave_count; w++) {
+      ran |= run_wave(p, &group->waves[w], xcd, cu);
+      ready |= group->waves[w].state == WS_WAVE_READY;
+    }
+    go_on = ready ? ran : ws__release_barrier(group);
+  }
+}
+
+static void sum_up(prefix *p, uint32_t count) {
+  ws_share *all = &p->out->overall;
+  for (uint32_t i = 0; i < count; i++) {
+    all->lines += p->out->loads[i].lines;
+    all->new_in_xcd += p->out->loads[i].new_in_xcd;
+    all->new_in_device += p->out->loads[i].new_in_device;
+  }
+}
+
+ws_status ws__sharing_find(const ws_plan *plan, int resident, bool whole_device,
+                           const ws__clock_constants *c, ws_arena *arena,
+                           ws_sharing *out, ws_diag *diag) {
+  const uint32_t count = plan->kernel->module->text.count;
+  const int64_t slots = (int64_t)resident * c->cus_per_xcd * c->xcds;
+  const int64_t groups =
+      (int64_t)plan->group_count < slots ? (int64_t)plan->group_count : slots;
+  const int step = whole_device ? 1 : (int)c->xcds;
+  *out = (ws_sharing){
+      .loads = ws_arena_alloc(arena, (count + 1) * sizeof *out->loads)};
+  prefix p = {.constants = c, .plan = plan, .out = out};
+  const int64_t waves = (groups + step - 1) / step * plan->wave_count;
+  p.per_wave = PREFIX_BUDGET / waves;
+  if (p.per_wave < LEAST_PER_WAVE)
+    p.per_wave = LEAST_PER_WAVE;
+  if (p.per_wave > MOST_PER_WAVE)
+    p.per_wave = MOST_PER_WAVE;
+  ws_group *group = ws__group_create(plan, false, true);
+  ws_status status = WS_OK;
+  for (int64_t i = 0; i < groups && status == WS_OK; i += step) {
+    const int64_t local = i / c->xcds;
+    ws__group_reset(group, plan, (uint64_t)i);
+    run_group(&p, group, (int)(i % c->xcds), (int)(local % c->cus_per_xcd));
+    if (group->fault.id)
+      status =
+          ws_fail(diag, WS_INPUT, NULL, 0, "%s: %s: %s",
+                  plan->kernel->info.name, group->fault.id, group->fault.text);
+  }
+  ws__group_destroy(group);
+  ws__map_deinit(&p.seen);
+  ws__map_deinit(&p.allocations);
+  sum_up(&p, count);
+  return status;
+}

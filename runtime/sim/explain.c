@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * A profile in words, for people and for whoever proposes the next kernel: time
+ * and what bounds it, pipes, where waves wait, LDS conflicts, bytes per level,
+ * occupancy and what limits it, the hottest lines. And the same as JSON.
+ */
+#include "wavesmith/sim.h"
+
+#include <cjson/cJSON.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+  const char *name, *text;
+} stalls[WS_SIM_STALL_COUNT] = {
+#define WS_SIM_STALL_TEXT(name, text) [WS_SIM_STALL_##name] = {#name, text},
+    WS_SIM_STALL_MAP(WS_SIM_STALL_TEXT)
+#undef WS_SIM_STALL_TEXT
+};
+
+static const struct {
+  const char *bound, *text;
+} bounds[] = {
+    {"mfma", "the matrix pipes"},
+    {"valu", "the vector ALUs' issue slots"},
+    {"lds", "LDS bandwidth"},
+    {"vmem", "the address unit and L1 of each compute unit"},
+    {"l2", "L2 bandwidth"},
+    {"mall", "Infinity Cache bandwidth"},
+    {"hbm", "HBM bandwidth"},
+    {"latency", "latency: no unit is busy most of the time"},
+    {"dispatch", "the rate at which workgroups start"},
+    {"launch", "the launch itself"},
+};
+
+static const char *text_of_bound(const char *bound) {
+  for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++)
+    if (!strcmp(bounds[i].bound, bound))
+      return bounds[i].text;
+  return bound;
+}
+
+/* ---- words ------------------------------------------------------------------
+ */
+
+/* The largest shares first; those under 2 % are left out. */
+static void put_stalls(const double shares[WS_SIM_STALL_COUNT], bool short_form,
+                       ws_strbuf *out) {
+  bool used[WS_SIM_STALL_COUNT] = {false};
+  const char *separator = "";
+  for (int n = 0; n < WS_SIM_STALL_COUNT; n++) {
+    int best = -1;
+    for (int s = 0; s < WS_SIM_STALL_COUNT; s++)
+      if (!used[s] && (best < 0 || shares[s] > shares[best]))
+        best = s;
+    used[best] = true;
+    if (shares[best] < 0.02)
+      return;
+    ws_strbuf_printf(out, "%s%.0f%% %s", separator, 100 * shares[best],
+                     short_form ? stalls[best].name : stalls[best].text);
+    separator = ", ";
+  }
+}
+
+static void put_level(const char *name, double bytes, double hit,
+                      const ws_sim_profile *p, ws_strbuf *out) {
+  const double exec_us = (double)p->clocks / p->clock_mhz;
+  ws_strbuf_printf(out, "  %-14s %10.2f MB  %7.2f TB/s", name, bytes / 1e6,
+                   bytes / exec_us / 1e6);
+  if (hit >= 0)
+    ws_strbuf_printf(out, "  %5.1f%% hit", 100 * hit);
+  ws_strbuf_puts(out, "\n");
+}
+
+static void put_lines(const ws_sim_profile *p, ws_strbuf *out) {
+  if (!p->line_count)
+    return;
+  ws_strbuf_puts(out, "hottest lines (share of all wave clocks; why):\n");
+  for (int i = 0; i < p->line_count; i++) {
+    const ws_sim_hot_line *line = &p->lines[i];
+    ws_strbuf_printf(out, "  %5.1f%%  ", 100 * line->share);
+    if (line->line)
+      ws_strbuf_printf(out, "%s:%d", line->file, line->line);
+    else
+      ws_strbuf_puts(out, line->file);
+    if (*line->region)
+      ws_strbuf_printf(out, " in %s", line->region);
+    ws_strbuf_puts(out, ": ");
+    put_stalls(line->stalls, true, out);
+    ws_strbuf_puts(out, "\n");
+  }
+}
+
+void ws_sim_explain(const ws_sim_profile *p, ws_strbuf *out) {
+  ws_strbuf_printf(out,
+                   "%s: simulated %.2f us (+- %.2f by sampling; %lld clocks at "
+                   "%.0f MHz, the rest is launch)\nbound by %s\n",
+                   p->kernel, p->us, p->us_error, (long long)p->clocks,
+                   p->clock_mhz, text_of_bound(p->bound));
+  ws_strbuf_printf(out,
+                   "busy: MFMA %.0f%%, VALU %.0f%%, SALU %.0f%%, LDS %.0f%%, "
+                   "VMEM %.0f%%\nwaves: ",
+                   100 * p->mfma_busy, 100 * p->valu_busy, 100 * p->salu_busy,
+                   100 * p->lds_busy, 100 * p->vmem_busy);
+  put_stalls(p->stalls, false, out);
+  ws_strbuf_printf(out,
+                   "\nLDS: bank conflicts make accesses take %.2f x their "
+                   "clocks\noccupancy: %d waves per SIMD, limited by %s; %lld "
+                   "workgroups fill the device %.2f times (%lld simulated)\n",
+                   p->lds_conflict, p->waves_per_simd, p->limiter,
+                   (long long)p->workgroups, p->waves_of_grid,
+                   (long long)p->workgroups_simulated);
+  ws_strbuf_puts(out, "memory:\n");
+  put_level("L1", p->l1_bytes, p->l1_hit, p, out);
+  put_level("L2", p->l2_bytes, p->l2_hit, p, out);
+  put_level("Infinity Cache", p->mall_bytes, p->mall_hit, p, out);
+  put_level("HBM", p->hbm_bytes, -1, p, out);
+  put_lines(p, out);
+}
+
+/* ---- JSON -------------------------------------------------------------------
+ */
+
+static cJSON *stalls_to_json(const double shares[WS_SIM_STALL_COUNT]) {
+  cJSON *object = cJSON_CreateObject();
+  for (int s = 0; s < WS_SIM_STALL_COUNT; s++)
+    cJSON_AddNumberToObject(object, stalls[s].name, shares[s]);
+  return object;
+}
+
+static cJSON *line_to_json(const ws_sim_hot_line *line) {
+  cJSON *object = cJSON_CreateObject();
+  cJSON_AddStringToObject(object, "region", line->region);
+  cJSON_AddStringToObject(object, "file", line->file);
+  cJSON_AddNumberToObject(object, "line", line->line);
+  cJSON_AddNumberToObject(object, "share", line->share);
+  cJSON_AddItemToObject(object, "stalls", stalls_to_json(line->stalls));
+  return object;
+}
+
+#define WS_PROFILE_NUMBERS(X)                                                  \
+  X(us)                                                                        \
+  X(us_error) X(clock_mhz) X(clocks) X(mfma_busy) X(valu_busy) X(salu_busy)    \
+      X(lds_busy) X(vmem_busy) X(lds_conflict) X(l1_hit) X(l2_hit) X(mall_hit) \
+          X(l1_bytes) X(l2_bytes) X(mall_bytes) X(hbm_bytes) X(waves_per_simd) \
+              X(waves_of_grid) X(workgroups) X(workgroups_simulated)
+
+cJSON *ws_sim_profile_to_json(const ws_sim_profile *p) {
+  cJSON *object = cJSON_CreateObject();
+  cJSON_AddStringToObject(object, "kernel", p->kernel);
+  cJSON_AddStringToObject(object, "bound", p->bound);
+  cJSON_AddStringToObject(object, "limiter", p->limiter);
+#define WS_PROFILE_NUMBER(name)                                                \
+  cJSON_AddNumberToObject(object, #name, (double)p->name);
+  WS_PROFILE_NUMBERS(WS_PROFILE_NUMBER)
+#undef WS_PROFILE_NUMBER
+  cJSON_AddItemToObject(object, "stalls", stalls_to_json(p->stalls));
+  cJSON *lines = cJSON_AddArrayToObject(object, "lines");
+  for (int i = 0; i < p->line_count; i++)
+    cJSON_AddItemToArray(lines, line_to_json(&p->lines[i]));
+  return object;
+}
