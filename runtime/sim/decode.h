@@ -21,8 +21,10 @@ const char *ws__op_name(ws_op op);
 
 /* Decodes size bytes of code at text_address (in this process's memory, where
  * it will run). What is no instruction (padding, data in the text section)
- * gets a handler that is a fault when executed; a real instruction that the
- * simulator has no handler for is WS_INPUT, by name and offset. */
+ * gets a handler that is a fault when executed, and so does one more item at
+ * the end (line "", bytes 0): targets of wild branches, and what follows the
+ * last instruction. A real instruction that the simulator has no handler for
+ * is WS_INPUT, by name and offset. */
 ws_status ws__decode_text(ws_arena *arena, uint64_t text_address, uint32_t size,
                           ws_text *out_text, ws_diag *diag) WS_MUST_CHECK;
 

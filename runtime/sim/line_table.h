@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * Which source line each instruction comes from.
+ */
+#ifndef WAVESMITH_SIM_LINE_TABLE_H
+#define WAVESMITH_SIM_LINE_TABLE_H
+
+#include "code_object.h"
+
+/* One line per instruction of text, in the arena; NULL: comgr cannot read the
+ * line table. text_address: of the text in the ELF file. */
+ws_line *ws__read_lines(ws_arena *arena, const void *image, size_t size,
+                        uint64_t text_address, const ws_text *text);
+
+#endif
