@@ -14,7 +14,9 @@ enum {
   MAX_USER_SGPRS = 16,
   DEFAULT_BUDGET_LOG2 = 31,
   PACKET_BYTES = 64, /* hsa_kernel_dispatch_packet_t */
-  QUEUE_BYTES = 256, /* amd_queue_t, zeroes here */
+  QUEUE_BYTES = 256, /* amd_queue_t, zeroes but for the apertures */
+  QUEUE_SHARED_APERTURE = 0x40,
+  QUEUE_PRIVATE_APERTURE = 0x44,
   /* What a kernel that calls through pointers gets as a stack per lane; its
    * code object cannot say. Our choice. */
   DYNAMIC_STACK_BYTES = 16384,
@@ -208,6 +210,12 @@ static void fill_packet(const ws_plan *plan, const ws_sim_launch *launch,
   memcpy(packet, &dispatch, sizeof dispatch);
 }
 
+static void fill_queue(uint8_t *queue) {
+  const uint32_t shared = WS_SHARED_APERTURE, private = WS_PRIVATE_APERTURE;
+  memcpy(queue + QUEUE_SHARED_APERTURE, &shared, sizeof shared);
+  memcpy(queue + QUEUE_PRIVATE_APERTURE, &private, sizeof private);
+}
+
 static ws_status make_kernarg(const ws_sim_launch *launch, ws_plan *plan,
                               ws_diag *diag) {
   const uint32_t bytes =
@@ -226,6 +234,7 @@ static ws_status make_kernarg(const ws_sim_launch *launch, ws_plan *plan,
   fill_hidden(launch, (uintptr_t)plan->kernarg + bytes + PACKET_BYTES,
               plan->kernarg);
   fill_packet(plan, launch, plan->kernarg + bytes);
+  fill_queue(plan->kernarg + bytes + PACKET_BYTES);
   return WS_OK;
 }
 
@@ -345,8 +354,11 @@ ws_group *ws__group_create(const ws_plan *plan, bool checked, bool timing) {
   for (size_t w = 0; w < waves; w++)
     group->waves[w].vgpr = registers + w * WS_VECTORS;
   group->lds = allocate(WS_LDS_BYTES);
-  if (plan->scratch_bytes)
-    group->scratch = allocate(waves * WS_LANES * plan->scratch_bytes);
+  const size_t scratch = waves * WS_LANES * plan->scratch_bytes;
+  if (scratch)
+    group->scratch = allocate(scratch);
+  if (scratch && checked)
+    group->scratch_poison = allocate(scratch);
   if (checked)
     group->shadow = ws__lds_shadow_create();
   return group;
@@ -356,6 +368,7 @@ void ws__group_destroy(ws_group *group) {
   if (!group)
     return;
   ws__lds_shadow_destroy(group->shadow);
+  free(group->scratch_poison);
   free(group->scratch);
   free(group->lds);
   free(group->waves[0].vgpr);

@@ -490,8 +490,6 @@ void ws__step_careful(ws_wave *wave, const ws_instruction *in,
   const bool scalar = effects->flow >= WS_FLOW_SCALAR;
   const uint64_t poison =
       scalar ? scalar_flow(wave, in, effects) : vector_flow(wave, in, effects);
-  if (effects->queue != WS_QUEUE_NONE)
-    ws__set_poison(wave, effects, exec, 0);
   in->execute(wave, in);
   finish(wave, in, effects, exec, poison);
 }

@@ -16,8 +16,8 @@
  *   barriers Lanes that were off when their wave passed a barrier and are on
  *            again later have missed it ("divergent-barrier").
  *
- * Handlers of loads and LDS keep poison of what they read themselves: step.h
- * clears the destination's first. LDS contents and races: lds_shadow.h.
+ * Handlers of loads and of cross-lane instructions keep the poison of their
+ * results themselves. LDS contents and races: lds_shadow.h.
  */
 #ifndef WAVESMITH_SIM_STEP_H
 #define WAVESMITH_SIM_STEP_H
