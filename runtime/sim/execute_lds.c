@@ -11,11 +11,6 @@
 #include "lds_shadow.h"
 #include "memory_lanes.h"
 
-#define EACH_LANE(lane, mask)                                                  \
-  for (uint64_t rest_ = (mask), lane = 0;                                      \
-       rest_ && (lane = (uint64_t)__builtin_ctzll(rest_), 1);                  \
-       rest_ &= rest_ - 1)
-
 typedef struct ds_form {
   ws_execute execute;
   ws_width width;
@@ -48,7 +43,7 @@ static bool check(ws_wave *wave, const ws_instruction *in,
   if (span.high + bytes <= wave->group->lds_bytes &&
       !(span.bits & (alignment - 1)))
     return true;
-  EACH_LANE(lane, mask) {
+  WS_EACH_LANE(lane, mask) {
     if (address[lane] + bytes > wave->group->lds_bytes) {
       fault_outside(wave, in, (int)lane, address[lane], bytes);
       return false;
@@ -264,7 +259,7 @@ static void modify_poison(ws_wave *wave, const ds_form *form,
     return;
   uint8_t *bytes = ws__lds_shadow_poison(shadow);
   uint64_t old = 0;
-  EACH_LANE(lane, wave->access.mask) {
+  WS_EACH_LANE(lane, wave->access.mask) {
     uint8_t *at = bytes + address[lane];
     bool was = false;
     for (int i = 0; i < form->width.bytes; i++)
@@ -289,7 +284,7 @@ static void modify_one(ws_wave *wave, const ws_instruction *in) {
   wave->access.store = wave->access.atomic = true;
   touch(wave, in, WS_LDS_ATOMIC, address, form->width.bytes);
   modify_poison(wave, form, address, in->dst[0].index, operands.poison);
-  EACH_LANE(lane, wave->access.mask) {
+  WS_EACH_LANE(lane, wave->access.mask) {
     uint64_t data = lane_value(operands.data[0], lane, count);
     uint64_t data2 =
         operands.data[1] ? lane_value(operands.data[1], lane, count) : 0;
@@ -312,12 +307,12 @@ static void exchange_pair(ws_wave *wave, const ws_instruction *in) {
   touch(wave, in, WS_LDS_ATOMIC, wave->access.second, form->width.bytes);
   uint64_t data[2][WS_LANES];
   for (int i = 0; i < 2; i++)
-    EACH_LANE(lane, wave->access.mask)
+    WS_EACH_LANE(lane, wave->access.mask)
   data[i][lane] = lane_value(operands.data[i], lane, count);
   for (int i = 0; i < 2; i++) {
     const uint64_t *address = i ? wave->access.second : wave->access.address;
     modify_poison(wave, form, address, index + i * count, operands.poison);
-    EACH_LANE(lane, wave->access.mask)
+    WS_EACH_LANE(lane, wave->access.mask)
     set_lane(operands.result + i * count, lane, count,
              modify_lane(wave, form, address[lane], data[i][lane], 0));
   }
@@ -343,7 +338,7 @@ static void count_lanes(ws_wave *wave, const ws_instruction *in) {
   bool poisoned = wave->vector_poison[in->dst[0].index] & wave->access.mask;
   uint64_t old =
       modify_lane(wave, form, address, (uint64_t)__builtin_popcountll(exec), 0);
-  EACH_LANE(lane, exec) result->u32[lane] = (uint32_t)old;
+  WS_EACH_LANE(lane, exec) result->u32[lane] = (uint32_t)old;
   ws_set_lane_poison(wave, in->dst[0].index, exec, poisoned ? exec : 0);
 }
 
@@ -360,7 +355,7 @@ static void gather_lanes(ws_wave *wave, const ws_instruction *in,
   ws_vector old = *source;
   uint64_t exec = ws_exec(wave), poison = 0;
   uint64_t old_poison = wave->vector_poison[data->index] & exec;
-  EACH_LANE(lane, exec) {
+  WS_EACH_LANE(lane, exec) {
     result->u32[lane] = exec >> from[lane] & 1 ? old.u32[from[lane]] : 0;
     poison |= (old_poison >> from[lane] & 1) << lane;
   }
@@ -394,12 +389,12 @@ static void forward_permute(ws_wave *wave, const ws_instruction *in) {
   if (!address || !data || !result || !begin_exchange(wave, in))
     return;
   uint64_t data_poison = wave->vector_poison[in->src[1].index];
-  EACH_LANE(lane, exec) {
+  WS_EACH_LANE(lane, exec) {
     uint32_t to = (address->u32[lane] + (uint32_t)in->imm) >> 2 & 63;
     sent.u32[to] = data->u32[lane];
     poison = (poison & ~(1ull << to)) | (data_poison >> lane & 1) << to;
   }
-  EACH_LANE(lane, exec) result->u32[lane] = sent.u32[lane];
+  WS_EACH_LANE(lane, exec) result->u32[lane] = sent.u32[lane];
   ws_set_lane_poison(wave, in->dst[0].index, exec, poison);
 }
 

@@ -43,6 +43,8 @@ bool ws__memory_allows(const ws_memory *memory, uint64_t cache[2],
  * pages; only such groups see them. */
 void ws__overlay_open(ws_memory *memory);
 void ws__overlay_close(ws_memory *memory); /* forgets all of it */
+/* No page has a copy: loads may go to memory itself. */
+bool ws__overlay_is_empty(const ws_memory *memory);
 /* Where a timed group reads or writes address: the copy, or the memory itself.
  * An access may not cross a 4 KiB page; the callers split. */
 void *ws__overlay_place(ws_memory *memory, uint64_t address, bool store);

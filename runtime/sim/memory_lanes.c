@@ -8,11 +8,6 @@
 
 typedef uint32_t dwords4 __attribute__((vector_size(16)));
 
-#define EACH_LANE(lane, mask)                                                  \
-  for (uint64_t rest_ = (mask), lane = 0;                                      \
-       rest_ && (lane = (uint64_t)__builtin_ctzll(rest_), 1);                  \
-       rest_ &= rest_ - 1)
-
 ws_vector *ws__rows(ws_wave *wave, const ws_instruction *in,
                     const ws_operand *operand, int count) {
   if (operand->kind == WS_OPERAND_VECTOR &&
@@ -82,7 +77,7 @@ static void load_dwords(ws_vector *rows, uintptr_t base,
       return;
     }
   }
-  EACH_LANE(lane, mask)
+  WS_EACH_LANE(lane, mask)
   for (int row = 0; row < count; row++)
     memcpy(&rows[row].u32[lane],
            (const void *)(base + address[lane] + (unsigned)row * 4), 4);
@@ -108,7 +103,7 @@ static void store_dwords(const ws_vector *rows, uintptr_t base,
       return;
     }
   }
-  EACH_LANE(lane, mask)
+  WS_EACH_LANE(lane, mask)
   for (int row = 0; row < count; row++)
     memcpy((void *)(base + address[lane] + (unsigned)row * 4),
            &rows[row].u32[lane], 4);
@@ -143,7 +138,7 @@ void ws__lanes_load(ws_vector *rows, uintptr_t base,
     load_dwords(rows, base, address, mask, width.bytes / 4);
     return;
   }
-  EACH_LANE(lane, mask) {
+  WS_EACH_LANE(lane, mask) {
     uint16_t value = 0;
     memcpy(&value, (const void *)(base + address[lane]),
            width.bytes == 1 ? 1 : 2);
@@ -158,7 +153,7 @@ void ws__lanes_store(const ws_vector *rows, uintptr_t base,
     store_dwords(rows, base, address, mask, width.bytes / 4);
     return;
   }
-  EACH_LANE(lane, mask) {
+  WS_EACH_LANE(lane, mask) {
     uint32_t value = rows->u32[lane] >> (width.half == 2 ? 16 : 0);
     memcpy((void *)(base + address[lane]), &value, width.bytes == 1 ? 1 : 2);
   }
@@ -170,7 +165,7 @@ void ws__lanes_store(const ws_vector *rows, uintptr_t base,
 static inline bool any_poison(uintptr_t base, const uint64_t address[WS_LANES],
                               uint64_t mask, uint32_t bytes) {
   uint32_t any = 0;
-  EACH_LANE(lane, mask)
+  WS_EACH_LANE(lane, mask)
   for (uint32_t i = 0; i < bytes; i += 4) {
     uint32_t some = 0;
     memcpy(&some, (const void *)(base + address[lane] + i),
@@ -192,7 +187,7 @@ void ws__lanes_load_poison(ws_wave *wave, int first, uintptr_t base,
   for (int row = 0; row < count; row++) {
     uint64_t poison = 0;
     if (!clean)
-      EACH_LANE(lane, mask) {
+      WS_EACH_LANE(lane, mask) {
         uint32_t some = 0;
         memcpy(&some, (const void *)(base + address[lane] + (unsigned)row * 4),
                step);
@@ -210,7 +205,7 @@ void ws__lanes_store_poison(const ws_wave *wave, int first, uintptr_t base,
   uint64_t poison[4];
   for (int row = 0; row < count; row++)
     poison[row] = wave->vector_poison[first + row];
-  EACH_LANE(lane, mask)
+  WS_EACH_LANE(lane, mask)
   for (int row = 0; row < count; row++) {
     uint32_t bytes = (uint32_t)(poison[row] >> lane & 1) * 0x01010101u;
     memcpy((void *)(base + address[lane] + (unsigned)row * 4), &bytes, step);
@@ -232,7 +227,7 @@ ws__lanes_span(const uint64_t address[WS_LANES], uint64_t mask) {
     }
     return span;
   }
-  EACH_LANE(lane, mask) {
+  WS_EACH_LANE(lane, mask) {
     uint64_t value = address[lane];
     span.low = value < span.low ? value : span.low;
     span.high = value > span.high ? value : span.high;

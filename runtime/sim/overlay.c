@@ -66,10 +66,14 @@ static page_copy *make_copy(struct ws_overlay *overlay,
   return copy;
 }
 
+bool ws__overlay_is_empty(const ws_memory *memory) {
+  return !memory->overlay ||
+         !atomic_load_explicit(&memory->overlay->used, memory_order_acquire);
+}
+
 void *ws__overlay_place(ws_memory *memory, uint64_t address, bool store) {
   struct ws_overlay *overlay = memory->overlay;
-  if (!overlay ||
-      (!store && !atomic_load_explicit(&overlay->used, memory_order_acquire)))
+  if (!overlay || (!store && ws__overlay_is_empty(memory)))
     return (void *)(uintptr_t)address;
   uint64_t page = address & ~(uint64_t)(WS_PAGE - 1);
   uint64_t hash = (page >> 12) * 0x9e3779b97f4a7c15ull;
