@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * Where lanes meet: v_readlane and its kin, and the lane patterns of DPP
+ * (CDNA3 ISA guide, "Data Parallel Primitives"). Poison follows the values.
+ */
+#include "vector_lanes.h"
+
+/* ---- poison -----------------------------------------------------------------
+ */
+
+static bool scalar_is_poisoned(const ws_wave *wave, int index) {
+  return index < WS_SGPRS && wave->scalar_poison[index / 64] >> index % 64 & 1;
+}
+
+static uint64_t poison_of(const ws_wave *wave, const ws_operand *operand) {
+  uint64_t poison = 0;
+  int count = operand->count ? operand->count : 1;
+  for (int i = 0; i < count; i++) {
+    int index = operand->index + i;
+    if (operand->kind == WS_OPERAND_VECTOR && index < WS_VECTORS)
+      poison |= wave->vector_poison[index];
+    else if (operand->kind == WS_OPERAND_SCALAR &&
+             scalar_is_poisoned(wave, index))
+      poison = UINT64_MAX;
+  }
+  return poison;
+}
+
+void ws__set_scalar_poison(ws_wave *wave, int index, int count, bool poison) {
+  for (int i = index; i < index + count && i < WS_SGPRS; i++) {
+    uint64_t bit = 1ull << i % 64;
+    wave->scalar_poison[i / 64] &= ~bit;
+    wave->scalar_poison[i / 64] |= poison ? bit : 0;
+  }
+}
+
+bool ws__vector_keeps_poison(const ws_instruction *in) {
+  return in->dpp != WS_DPP_NONE || ws__execute_across_lanes((ws_op)in->op) ||
+         (in->dst_count && in->dst[in->dst_count - 1].type == 'm');
+}
+
+/* ---- DPP --------------------------------------------------------------------
+ */
+
+static bool in_row(int lane, int position, int *from) {
+  *from = lane / 16 * 16 + position;
+  return position >= 0 && position < 16;
+}
+
+/* The lane that `lane` reads; false: there is none. */
+static bool dpp_source(uint16_t control, int lane, int *from) {
+  int place = lane % 16, row = lane / 16 * 16, step = control & 15;
+  switch (control >> 4) {
+  case 0x10: /* row_shl */
+    return in_row(lane, place + step, from);
+  case 0x11: /* row_shr */
+    return in_row(lane, place - step, from);
+  case 0x12: /* row_ror */
+    return in_row(lane, (place - step) & 15, from);
+  case 0x15: /* row_newbcast */
+    *from = row + step;
+    return true;
+  default:
+    break;
+  }
+  if (control < 0x100) { /* quad_perm */
+    *from = (lane & ~3) + (control >> 2 * (lane & 3) & 3);
+    return true;
+  }
+  switch (control) {
+  case 0x130: /* wave_shl */
+    *from = lane + 1;
+    return lane < WS_LANES - 1;
+  case 0x134: /* wave_rol */
+    *from = (lane + 1) % WS_LANES;
+    return true;
+  case 0x138: /* wave_shr */
+    *from = lane - 1;
+    return lane > 0;
+  case 0x13c: /* wave_ror */
+    *from = (lane + WS_LANES - 1) % WS_LANES;
+    return true;
+  case 0x140: /* row_mirror */
+    *from = row + 15 - place;
+    return true;
+  case 0x141: /* row_half_mirror */
+    *from = lane ^ 7;
+    return true;
+  case 0x142: /* row_bcast:15, to the next row */
+    *from = row - 1;
+    return row > 0;
+  case 0x143: /* row_bcast:31, to rows 2 and 3 */
+    *from = 31;
+    return lane >= 32;
+  default:
+    return false;
+  }
+}
+
+/* A lane whose source is off or outside is not written, or reads 0 with
+ * bound_ctrl; lanes outside the row and bank masks are not written. */
+void ws__dpp_lanes(const ws_instruction *in, uint64_t exec,
+                   struct ws_dpp *out) {
+  out->valid = out->write = 0;
+  for (int lane = 0; lane < WS_LANES; lane++) {
+    int from = 0;
+    bool valid = dpp_source(in->dpp, lane, &from) && exec >> from & 1;
+    bool enabled = exec >> lane & 1 && in->row_mask >> lane / 16 & 1 &&
+                   in->bank_mask >> lane % 16 / 4 & 1;
+    enabled &= valid || in->flags & WS_BOUND_CTRL;
+    out->from[lane] = (uint8_t)(valid ? from : 0);
+    out->valid |= (uint64_t)valid << lane;
+    out->write |= (uint64_t)enabled << lane;
+  }
+}
+
+void ws__dpp_poison(ws_wave *wave, const ws_instruction *in,
+                    const struct ws_dpp *dpp) {
+  uint64_t moved = poison_of(wave, &in->src[0]), poison = 0;
+  for (int lane = 0; moved && lane < WS_LANES; lane++)
+    poison |= (moved >> dpp->from[lane] & 1) << lane;
+  poison &= dpp->valid;
+  for (int k = 1; k < in->src_count; k++)
+    poison |= poison_of(wave, &in->src[k]);
+  poison &= dpp->write;
+  for (int k = 0; k < in->dst_count; k++) {
+    const ws_operand *dst = &in->dst[k];
+    if (dst->kind == WS_OPERAND_SCALAR)
+      ws__set_scalar_poison(wave, dst->index, 2, poison != 0);
+    for (int w = 0; dst->kind == WS_OPERAND_VECTOR && w < dst->count; w++) {
+      uint64_t *lanes = &wave->vector_poison[(dst->index + w) % WS_VECTORS];
+      *lanes = (*lanes & ~dpp->write) | poison;
+    }
+  }
+}
+
+/* ---- one lane ---------------------------------------------------------------
+ */
+
+static uint32_t value_in_lane(const ws_wave *wave, const ws_operand *operand,
+                              int lane) {
+  if (operand->kind == WS_OPERAND_VECTOR)
+    return wave->vgpr[operand->index % WS_VECTORS].u32[lane];
+  return (uint32_t)ws__scalar_value(wave, operand);
+}
+
+static void write_scalar(ws_wave *wave, const ws_instruction *in, int lane) {
+  const ws_operand *dst = &in->dst[0];
+  uint32_t value = value_in_lane(wave, &in->src[0], lane);
+  bool poison = poison_of(wave, &in->src[0]) >> lane & 1;
+  if (in->src_count > 1)
+    poison |= poison_of(wave, &in->src[1]) != 0;
+  if (dst->kind != WS_OPERAND_SCALAR || dst->index >= WS_SGPRS)
+    return;
+  wave->sgpr[dst->index] = value;
+  ws__set_scalar_poison(wave, dst->index, 1, poison);
+}
+
+/* The first lane that is on; lane 0 when none is. */
+static void execute_readfirstlane(ws_wave *wave, const ws_instruction *in) {
+  uint64_t exec = ws_exec(wave);
+  write_scalar(wave, in, exec ? __builtin_ctzll(exec) : 0);
+}
+
+/* EXEC does not matter. */
+static void execute_readlane(ws_wave *wave, const ws_instruction *in) {
+  write_scalar(wave, in, ws__scalar_value(wave, &in->src[1]) % WS_LANES);
+}
+
+static void execute_writelane(ws_wave *wave, const ws_instruction *in) {
+  int lane = ws__scalar_value(wave, &in->src[1]) % WS_LANES;
+  int index = in->dst[0].index % WS_VECTORS;
+  uint64_t bit = 1ull << lane;
+  bool poison = poison_of(wave, &in->src[0]) || poison_of(wave, &in->src[1]);
+  wave->vgpr[index].u32[lane] = value_in_lane(wave, &in->src[0], lane);
+  wave->vector_poison[index] &= ~bit;
+  wave->vector_poison[index] |= poison ? bit : 0;
+}
+
+static void execute_swap(ws_wave *wave, const ws_instruction *in) {
+  int a = in->dst[0].index % WS_VECTORS, b = in->dst[1].index % WS_VECTORS;
+  uint64_t exec = ws_exec(wave);
+  for (int lane = 0; lane < WS_LANES; lane++) {
+    if (!(exec >> lane & 1))
+      continue;
+    uint32_t value = wave->vgpr[a].u32[lane];
+    wave->vgpr[a].u32[lane] = wave->vgpr[b].u32[lane];
+    wave->vgpr[b].u32[lane] = value;
+  }
+  uint64_t differ = (wave->vector_poison[a] ^ wave->vector_poison[b]) & exec;
+  wave->vector_poison[a] ^= differ;
+  wave->vector_poison[b] ^= differ;
+}
+
+static void execute_nothing(ws_wave *wave, const ws_instruction *in) {
+  (void)wave;
+  (void)in;
+}
+
+ws_execute ws__execute_across_lanes(ws_op op) {
+  switch (op) {
+  case WS_OP_v_readfirstlane_b32:
+    return execute_readfirstlane;
+  case WS_OP_v_readlane_b32:
+    return execute_readlane;
+  case WS_OP_v_writelane_b32:
+    return execute_writelane;
+  case WS_OP_v_swap_b32:
+    return execute_swap;
+  case WS_OP_v_nop:
+  case WS_OP_v_clrexcp:
+    return execute_nothing;
+  default:
+    return NULL;
+  }
+}

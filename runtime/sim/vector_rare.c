@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * Lane loops that no kernel spends its time in, from the pseudo-code of the
+ * "AMD Instinct MI300" CDNA3 ISA guide, chapter "Instructions", unless a line
+ * says otherwise. Transcendentals are computed in f64 and rounded.
+ */
+#include "vector_rare.h"
+
+#include <math.h>
+
+#ifndef __clang__
+#pragma GCC optimize("fp-contract=off")
+#else
+#pragma STDC FP_CONTRACT OFF
+#endif
+
+#define WS_TARGET
+#define WS_LINKAGE
+#define WS_NAME(x) ws__lanes_##x
+#include "vector_letters.h"
+
+/* ---- transcendentals --------------------------------------------------------
+ * Arguments of sin and cos are in turns; beyond 256 turns the result is that of
+ * 0. f32 knows no denormals here, whatever the mode.
+ */
+
+static const double full_turn = 6.283185307179586476925287;
+
+static double sine(double turns) {
+  return fabs(turns) > 256 && !isinf(turns)
+             ? 0
+             : sin((turns - rint(turns)) * full_turn);
+}
+static double cosine(double turns) {
+  return fabs(turns) > 256 && !isinf(turns)
+             ? 1
+             : cos((turns - rint(turns)) * full_turn);
+}
+
+KERNEL_1(exp_f32, f, f, ws_flush((float)exp2(ws_flush(a))))
+KERNEL_1(log_f32, f, f, (float)log2(ws_flush(a)))
+KERNEL_1(sin_f32, f, f, ws_flush((float)sine(ws_flush(a))))
+KERNEL_1(cos_f32, f, f, ws_flush((float)cosine(ws_flush(a))))
+KERNEL_1(exp_f16, h, h, (float)exp2(a))
+KERNEL_1(log_f16, h, h, (float)log2(a))
+KERNEL_1(sin_f16, h, h, (float)sine(a))
+KERNEL_1(cos_f16, h, h, (float)cosine(a))
+
+/* ---- exponent and mantissa --------------------------------------------------
+ */
+
+static double mantissa_of(double value) {
+  int exponent;
+  return isfinite(value) ? frexp(value, &exponent) : value;
+}
+static int32_t exponent_of(double value) {
+  int exponent = 0;
+  if (isfinite(value))
+    frexp(value, &exponent);
+  return exponent;
+}
+KERNEL_1(frexp_mant_f16, h, h, (float)mantissa_of(a))
+KERNEL_1(frexp_mant_f32, f, f, (float)mantissa_of(a))
+KERNEL_1(frexp_mant_f64, F, F, mantissa_of(a))
+KERNEL_1(frexp_exp_i16_f16, x, h, exponent_of(a))
+KERNEL_1(frexp_exp_i32_f32, i, f, exponent_of(a))
+KERNEL_1(frexp_exp_i32_f64, i, F, exponent_of(a))
+KERNEL_2(ldexp_f64, F, F, i, ldexp(a, b))
+
+/* The next 53 bits of 2/pi for the reduction of an argument as large as S0,
+ * from the S1-th group on. */
+static const uint32_t two_over_pi[] = {
+    0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041,
+    0xfe5163ab, 0xdebbc561, 0xb7246e3a, 0x424dd2e0, 0x06492eea, 0x09d1921c,
+    0xfe1deb1c, 0xb129a73e, 0xe88235f5, 0x2ebb4484, 0xe99c7026, 0xb45f7e41,
+    0x3991d639, 0x835339f4, 0x9c845f8b, 0xbdf9283b, 0x1ff897ff, 0xde05980f,
+    0xef2f118b, 0x5a0a6d1f, 0x6d367ecf, 0x27cb09b7, 0x4f463f66, 0x9e5fea2d,
+    0x7527bac7, 0xebe5f17b, 0x3d0739f7, 0x8a5292ea, 0x6bfb5fb1, 0x1f8d5d08,
+    0x56033046, 0xfc7b0000};
+
+static double two_over_pi_part(double a, uint32_t group) {
+  int exponent = (int)(ws_double_bits(a) >> 52 & 0x7ff);
+  int shift = (int)(group & 31) * 53;
+  shift += exponent > 1077 ? exponent - 1077 : 0;
+  uint64_t bits = 0;
+  for (int i = shift; i < shift + 53; i++) {
+    bool set = i < 1201 && two_over_pi[i / 32] >> (31 - i % 32) & 1;
+    bits = bits << 1 | set;
+  }
+  return ldexp((double)bits, -53 - shift + (exponent >= 1968 ? 128 : 0));
+}
+KERNEL_2(trig_preop_f64, F, F, u, two_over_pi_part(a, b))
+
+/* ---- steps of a division ----------------------------------------------------
+ * v_div_scale brings operands to where the quotient's iteration neither
+ * overflows nor meets denormals, v_div_fmas undoes it, v_div_fixup replaces
+ * special cases. Where the guide multiplies a denominator near the largest
+ * number by 2^64 (its case "1/S1 and S2/S1 denormal"), 2^-64 is meant: only
+ * that gives correct quotients.
+ */
+
+struct division {
+  double least;        /* smallest normal number */
+  int bias, far, near; /* bounds on exponents: near the largest; tiny */
+  int scale;
+};
+static const struct division division_f32 = {0x1p-126, 127, 96, 23, 64};
+static const struct division division_f64 = {0x1p-1022, 1023, 768, 53, 128};
+
+static int biased_exponent(double value, const struct division *type) {
+  int exponent;
+  if (!isfinite(value))
+    return 2 * type->bias + 1;
+  if (fabs(value) < type->least)
+    return 0;
+  frexp(value, &exponent);
+  return exponent - 1 + type->bias;
+}
+
+static bool is_denormal(long double value, const struct division *type) {
+  return value != 0 && fabsl(value) < type->least;
+}
+
+/* Power of two for the operand x: the denominator d, or the numerator n. */
+static int scale_of(double x, double d, double n, const struct division *type,
+                    bool *out_flag) {
+  bool tiny_inverse = is_denormal(1 / (long double)d, type);
+  bool tiny_quotient = is_denormal((long double)n / d, type);
+  bool far = biased_exponent(n, type) - biased_exponent(d, type) >= type->far;
+  *out_flag = true;
+  if (far)
+    return x == d ? type->scale : 0;
+  *out_flag = tiny_quotient;
+  if (is_denormal(d, type)) {
+    *out_flag = false;
+    return type->scale;
+  }
+  if (tiny_inverse && tiny_quotient)
+    return x == d ? -type->scale : 0;
+  if (tiny_inverse)
+    return -type->scale;
+  if (tiny_quotient)
+    return x == n ? type->scale : 0;
+  return biased_exponent(n, type) <= type->near ? type->scale : 0;
+}
+
+static double scaled(double x, double d, double n, const struct division *type,
+                     bool *out_flag) {
+  *out_flag = false;
+  if (d == 0 || n == 0)
+    return NAN;
+  return ldexp(x, scale_of(x, d, n, type, out_flag));
+}
+
+#define KERNEL_DIV_SCALE(t)                                                    \
+  const struct ws_lanes v = *lanes;                                            \
+  uint64_t mask = 0;                                                           \
+  for (int i = 0; i < WS_LANES; i++) {                                         \
+    bool flag;                                                                 \
+    TYPE_##t value = (TYPE_##t)scaled(GET_##t(0), GET_##t(1), GET_##t(2),      \
+                                      DIVISION_##t, &flag);                    \
+    PUT_##t(value);                                                            \
+    mask |= (uint64_t)flag << i;                                               \
+  }                                                                            \
+  lanes->mask_out = mask;
+#define DIVISION_f &division_f32
+#define DIVISION_F &division_f64
+KERNEL(div_scale_f32){KERNEL_DIV_SCALE(f)} KERNEL(div_scale_f64) {
+  KERNEL_DIV_SCALE(F)
+}
+
+/* A quotient that was scaled up is scaled back, by its own size. In f64 before
+ * the rounding to f32. */
+static float fmas_f32(float a, float b, float c, bool scale) {
+  if (!scale)
+    return fmaf(a, b, c);
+  return (float)(fma(a, b, c) * (fabsf(c) >= 2 ? 0x1p64 : 0x1p-64));
+}
+static double fmas_f64(double a, double b, double c, bool scale) {
+  double sum = fma(a, b, c);
+  return scale ? ldexp(sum, fabs(c) >= 2 ? 128 : -128) : sum;
+}
+KERNEL_3(div_fmas_f32, f, f, f, f, fmas_f32(a, b, c, v.mask_in >> i & 1))
+KERNEL_3(div_fmas_f64, F, F, F, F, fmas_f64(a, b, c, v.mask_in >> i & 1))
+
+/* quotient: NaN, infinity or 0 where the operands say so. */
+static double fixup(double quotient, double d, double n) {
+  bool negative = signbit(d) != signbit(n);
+  double result = fabs(quotient);
+  if (isnan(n))
+    return n;
+  if (isnan(d))
+    return d;
+  if ((d == 0 && n == 0) || (isinf(d) && isinf(n)))
+    return -NAN;
+  if (d == 0 || isinf(n))
+    result = INFINITY;
+  else if (isinf(d) || n == 0)
+    result = 0;
+  return negative ? -result : result;
+}
+/* Far below the smallest denormal the iteration's result means nothing. */
+static double fixup_small(double quotient, double d, double n,
+                          const struct division *type, int below) {
+  bool finite = isfinite(d) && isfinite(n) && d != 0 && n != 0;
+  int gap = biased_exponent(n, type) - biased_exponent(d, type);
+  return fixup(finite && gap < below ? 0 : quotient, d, n);
+}
+KERNEL_3(div_fixup_f16, h, h, h, h, (float)fixup(a, b, c))
+KERNEL_3(div_fixup_f32, f, f, f, f,
+         (float)fixup_small(a, b, c, &division_f32, -150))
+KERNEL_3(div_fixup_f64, F, F, F, F, fixup_small(a, b, c, &division_f64, -1075))
+
+/* ---- cube maps: a, b, c are x, y, z
+ * ------------------------------------------
+ */
+
+enum { X_MAJOR, Y_MAJOR, Z_MAJOR };
+static int major_axis(float x, float y, float z) {
+  x = fabsf(x);
+  y = fabsf(y);
+  z = fabsf(z);
+  return z >= x && z >= y ? Z_MAJOR : y >= x ? Y_MAJOR : X_MAJOR;
+}
+static float cube_face(float x, float y, float z) {
+  const float axis[] = {x, y, z};
+  int major = major_axis(x, y, z);
+  return (float)(2 * major + (axis[major] < 0));
+}
+static float cube_s(float x, float y, float z) {
+  switch (major_axis(x, y, z)) {
+  case Z_MAJOR:
+    return z < 0 ? -x : x;
+  case Y_MAJOR:
+    return x;
+  default:
+    return x < 0 ? z : -z;
+  }
+}
+static float cube_t(float x, float y, float z) {
+  if (major_axis(x, y, z) == Y_MAJOR)
+    return y < 0 ? -z : z;
+  return -y;
+}
+static float cube_major(float x, float y, float z) {
+  const float axis[] = {x, y, z};
+  return 2 * axis[major_axis(x, y, z)];
+}
+KERNEL_3(cubeid_f32, f, f, f, f, cube_face(a, b, c))
+KERNEL_3(cubesc_f32, f, f, f, f, cube_s(a, b, c))
+KERNEL_3(cubetc_f32, f, f, f, f, cube_t(a, b, c))
+KERNEL_3(cubema_f32, f, f, f, f, cube_major(a, b, c))
+
+/* ---- bits and bytes ---------------------------------------------------------
+ */
+
+static uint32_t leading_zeros(uint32_t a) {
+  return a ? (uint32_t)__builtin_clz(a) : UINT32_MAX;
+}
+KERNEL_1(ffbh_u32, u, u, leading_zeros(a))
+KERNEL_1(ffbh_i32, u, i, leading_zeros((uint32_t)(a ^ a >> 31)))
+KERNEL_1(ffbl_b32, u, u, a ? (uint32_t)__builtin_ctz(a) : UINT32_MAX)
+
+static uint32_t byte_of(uint64_t bytes, int index) {
+  return (uint32_t)(bytes >> 8 * index) & 0xff;
+}
+static uint32_t distance(uint32_t a, uint32_t b) {
+  return a > b ? a - b : b - a;
+}
+
+static uint32_t average_bytes(uint32_t a, uint32_t b, uint32_t round) {
+  uint32_t result = 0;
+  for (int i = 0; i < 4; i++)
+    result |=
+        (byte_of(a, i) + byte_of(b, i) + (byte_of(round, i) & 1)) >> 1 << 8 * i;
+  return result;
+}
+KERNEL_3(lerp_u8, u, u, u, u, average_bytes(a, b, c))
+
+/* masked: a reference byte of 0 does not count. */
+static uint32_t byte_distance(uint32_t a, uint32_t reference, bool masked) {
+  uint32_t sum = 0;
+  for (int i = 0; i < 4; i++)
+    if (!masked || byte_of(reference, i))
+      sum += distance(byte_of(a, i), byte_of(reference, i));
+  return sum;
+}
+static uint32_t word_distance(uint32_t a, uint32_t b) {
+  return distance(a & 0xffff, b & 0xffff) + distance(a >> 16, b >> 16);
+}
+#define KERNELS_SAD(name, value)                                               \
+  KERNEL_3(name, u, u, u, u, (value) + c)                                      \
+  KERNEL_3(name##_saturating, u, u, u, u, ws_clamp_u32((int64_t)(value) + c))
+KERNELS_SAD(sad_u8, byte_distance(a, b, false))
+KERNELS_SAD(sad_hi_u8, byte_distance(a, b, false) << 16)
+KERNELS_SAD(msad_u8, byte_distance(a, b, true))
+KERNELS_SAD(sad_u16, word_distance(a, b))
+KERNELS_SAD(sad_u32, distance(a, b))
+
+/* Four windows of S0, each a byte further, against S1; sums are 16 bits. */
+static uint64_t window_distances(uint64_t a, uint32_t reference, uint64_t add,
+                                 bool masked) {
+  uint64_t result = 0;
+  for (int i = 0; i < 4; i++) {
+    uint64_t sum = byte_distance((uint32_t)(a >> 8 * i), reference, masked) +
+                   (add >> 16 * i & 0xffff);
+    result |= (sum & 0xffff) << 16 * i;
+  }
+  return result;
+}
+KERNEL_3(qsad_pk_u16_u8, U, U, u, U, window_distances(a, b, c, false))
+KERNEL_3(mqsad_pk_u16_u8, U, U, u, U, window_distances(a, b, c, true))
+KERNEL(mqsad_u32_u8) {
+  const struct ws_lanes v = *lanes;
+  for (int i = 0; i < WS_LANES; i++) {
+    uint64_t a = WIDE(0);
+    uint32_t reference = WORD(1), sums[4];
+    for (int k = 0; k < 4; k++)
+      sums[k] = byte_distance((uint32_t)(a >> 8 * k), reference, true) +
+                v.source[2][k][i];
+    for (int k = 0; k < 4; k++)
+      v.result[k][i] = sums[k];
+  }
+}
+
+/* ---- conversions ------------------------------------------------------------
+ */
+
+static double bounded(double value, double least, double most) {
+  return isnan(value) ? 0 : value < least ? least : value > most ? most : value;
+}
+KERNEL_1(cvt_i32_f64, i, F, (int32_t)bounded(a, INT32_MIN, INT32_MAX))
+KERNEL_1(cvt_u32_f64, u, F, (uint32_t)bounded(a, 0, UINT32_MAX))
+/* Four bits as sixteenths, -8/16 to 7/16. */
+KERNEL_1(cvt_off_f32_i4, f, u, (float)ws_sign_extend(a, 4) / 16)
+
+/* [-1, 1] or [0, 1] to the integer's range, nearest even. */
+static uint32_t signed_norm(double value) {
+  return (uint32_t)(int32_t)rint(bounded(value, -1, 1) * INT16_MAX) & 0xffff;
+}
+static uint32_t unsigned_norm(double value) {
+  return (uint32_t)rint(bounded(value, 0, 1) * UINT16_MAX);
+}
+KERNEL_1(cvt_norm_i16_f16, w, h, signed_norm(a))
+KERNEL_1(cvt_norm_u16_f16, w, h, unsigned_norm(a))
+KERNEL_2(cvt_pknorm_i16_f32, u, f, f, signed_norm(a) | signed_norm(b) << 16)
+KERNEL_2(cvt_pknorm_u16_f32, u, f, f, unsigned_norm(a) | unsigned_norm(b) << 16)
+KERNEL_2(cvt_pknorm_i16_f16, u, h, h, signed_norm(a) | signed_norm(b) << 16)
+KERNEL_2(cvt_pknorm_u16_f16, u, h, h, unsigned_norm(a) | unsigned_norm(b) << 16)
+
+/* One byte of a word replaced by a rounded number. */
+static uint32_t pack_byte(float value, uint32_t place, uint32_t word) {
+  uint32_t shift = 8 * (place & 3);
+  uint32_t byte = (uint32_t)rint(bounded(value, 0, UINT8_MAX));
+  return (word & ~(0xffu << shift)) | byte << shift;
+}
+KERNEL_3(cvt_pk_u8_f32, u, f, u, u, pack_byte(a, b, c))
+KERNEL_3(cvt_pkaccum_u8_f32, u, f, u, u, pack_byte(a, b, c))
+
+static uint32_t saturate_u8(int32_t value) {
+  return value < 0 ? 0 : value > UINT8_MAX ? UINT8_MAX : (uint32_t)value;
+}
+KERNEL_1(sat_pk_u8_i16, u, u,
+         saturate_u8((int16_t)a) | saturate_u8((int32_t)a >> 16) << 8)
+
+/* ---- dot products -----------------------------------------------------------
+ */
+
+/* Products of f16 are exact in f64, and so are their sums but for extreme
+ * exponents: rounded once. */
+static float dot_half(uint32_t a, uint32_t b, float c) {
+  double low = (double)ws_half(a) * ws_half(b);
+  double high = (double)ws_half(a >> 16) * ws_half(b >> 16);
+  return (float)(low + high + c);
+}
+KERNEL_3(dot2_f32_f16, f, u, u, f, dot_half(a, b, c))
+
+/* Sum of products of the fields of a and b, of 4, 8 or 16 bits. */
+static int64_t dot_signed(uint32_t a, uint32_t b, int bits) {
+  int64_t sum = 0;
+  for (int i = 0; i < 32; i += bits)
+    sum += (int64_t)ws_sign_extend(a >> i, bits) * ws_sign_extend(b >> i, bits);
+  return sum;
+}
+static int64_t dot_unsigned(uint32_t a, uint32_t b, int bits) {
+  uint32_t field = (1u << bits) - 1;
+  int64_t sum = 0;
+  for (int i = 0; i < 32; i += bits)
+    sum += (int64_t)(a >> i & field) * (b >> i & field);
+  return sum;
+}
+#define KERNELS_DOT(name, c_type, clamp, sum)                                  \
+  KERNEL_3(name, u, u, u, c_type, (uint32_t)((sum) + c))                       \
+  KERNEL_3(name##_saturating, u, u, u, c_type, (uint32_t)clamp((sum) + c))
+KERNELS_DOT(dot2_i32_i16, i, ws_clamp_i32, dot_signed(a, b, 16))
+KERNELS_DOT(dot2_u32_u16, u, ws_clamp_u32, dot_unsigned(a, b, 16))
+KERNELS_DOT(dot4_i32_i8, i, ws_clamp_i32, dot_signed(a, b, 8))
+KERNELS_DOT(dot4_u32_u8, u, ws_clamp_u32, dot_unsigned(a, b, 8))
+KERNELS_DOT(dot8_i32_i4, i, ws_clamp_i32, dot_signed(a, b, 4))
+KERNELS_DOT(dot8_u32_u4, u, ws_clamp_u32, dot_unsigned(a, b, 4))
