@@ -138,6 +138,18 @@ ws_status ws__archive_add_measurements(ws_archive *archive,
   return WS_OK;
 }
 
+ws_status ws_archive_refute(ws_archive *archive, const char *candidate_id,
+                            const char *verdict, const char *reason,
+                            ws_diag *diag) {
+  WS_TRY(ws__archive_begin(archive, diag));
+  ws_status status = ws__archive_execute(
+      archive, diag,
+      "UPDATE candidate SET verdict=?,stage='" WS_STAGE_OF_DEVICE
+      "',reason=? WHERE id=? AND verdict='ok'",
+      "ttt", verdict, reason, candidate_id);
+  return ws__archive_end(archive, status, diag);
+}
+
 ws_status ws_archive_put_measurements(ws_archive *archive,
                                       const char *candidate_id,
                                       const ws_measurement *items, int count,

@@ -327,9 +327,11 @@ static void read_bound(ws_measured *out, ws_arena *arena, const cJSON *json,
 static void read_line(ws_measured *out, ws_arena *arena, const cJSON *json,
                       const ws_shape *shape, ws_finding *findings,
                       double *longest) {
-  const cJSON *list = cJSON_GetObjectItemCaseSensitive(json, "findings"), *item;
-  const cJSON *profile = cJSON_GetObjectItemCaseSensitive(json, "profile");
-  read_bound(out, arena, profile ? profile : json, longest);
+  const cJSON *report = cJSON_GetObjectItemCaseSensitive(json, "report");
+  const cJSON *list = cJSON_GetObjectItemCaseSensitive(report, "findings");
+  const cJSON *item;
+  read_bound(out, arena, cJSON_GetObjectItemCaseSensitive(json, "profile"),
+             longest);
   cJSON_ArrayForEach(item, list) {
     ws_finding finding = read_finding(arena, item);
     if (!out->finding_count)

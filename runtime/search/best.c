@@ -3,18 +3,23 @@
  * What the table at the end of a run shows: not the run's own best but the
  * archive's, so that a later run never seems to lose what an earlier one
  * found, and the table agrees with what `wavesmith dispatch` picks from.
- * Times of another provenance do not count.
+ * Times of two provenances are never compared: a shape that has times of the
+ * run's device shows the best of these, any other the best estimate.
  */
 #include "best.h"
 
 #include <stdio.h>
 #include <string.h>
 
+static bool is_of(const ws_measurement *item, const ws_shape *shape,
+                  const char *provenance) {
+  return !memcmp(&item->shape, shape, sizeof *shape) &&
+         !strcmp(item->provenance, provenance);
+}
+
 static void take_if_faster(ws_tune_row *row, const char *id,
                            const ws_measurement *item) {
-  if (memcmp(&row->shape, &item->shape, sizeof row->shape) ||
-      strcmp(item->provenance, WS_PROVENANCE_ESTIMATE) ||
-      (row->best_us > 0 && row->best_us <= item->us))
+  if (row->best_us > 0 && row->best_us <= item->us)
     return;
   row->best_us = item->us;
   row->best_id = id;
@@ -22,15 +27,61 @@ static void take_if_faster(ws_tune_row *row, const char *id,
   row->provenance = item->provenance;
 }
 
+/* open: by shape, whether it is still without a best. */
 static ws_status compare_with(ws_archive *archive, ws_arena *arena,
                               const ws__task *task, const char *id,
+                              const char *provenance, const bool *open,
                               ws_tune_row *rows, ws_diag *diag) {
   ws_measurement *items;
   int count;
   WS_TRY(ws_archive_get_measurements(archive, arena, id, &items, &count, diag));
   for (int i = 0; i < count; i++)
     for (int s = 0; s < task->shape_count; s++)
-      take_if_faster(&rows[s], id, &items[i]);
+      if (open[s] && is_of(&items[i], &rows[s].shape, provenance))
+        take_if_faster(&rows[s], id, &items[i]);
+  return WS_OK;
+}
+
+static ws_archive_filter filter_of(const ws__task *task,
+                                   const char *provenance) {
+  return (ws_archive_filter){.problem = task->problem->name,
+                             .layout = task->layout,
+                             .target = task->source.tmpl->target,
+                             .provenance = provenance};
+}
+
+/* The best of one provenance, for the shapes that have none yet. */
+static ws_status fill_from(ws_archive *archive, ws_arena *arena,
+                           const ws__task *task, const char *provenance,
+                           ws_tune_row *rows, ws_diag *diag) {
+  const ws_archive_filter filter = filter_of(task, provenance);
+  const char *const *ids;
+  int count;
+  bool *open = ws_arena_alloc(arena, sizeof *open * (size_t)task->shape_count);
+  for (int s = 0; s < task->shape_count; s++)
+    open[s] = !*rows[s].best_id;
+  WS_TRY(ws_archive_best(archive, arena, &filter, 1, &ids, &count, diag));
+  for (int i = 0; i < count; i++)
+    WS_TRY(compare_with(archive, arena, task, ids[i], provenance, open, rows,
+                        diag));
+  return WS_OK;
+}
+
+static ws_status fill_baseline(ws_archive *archive, ws_arena *arena,
+                               const ws__task *task, ws_tune_row *rows,
+                               ws_diag *diag) {
+  ws_measurement *items;
+  int count;
+  if (!task->baseline_candidate)
+    return WS_OK;
+  WS_TRY(ws_archive_get_measurements(
+      archive, arena, task->baseline_candidate->id.hex, &items, &count, diag));
+  for (int i = 0; i < count; i++)
+    for (int s = 0; s < task->shape_count; s++)
+      if (is_of(&items[i], &rows[s].shape,
+                *rows[s].provenance ? rows[s].provenance
+                                    : WS_PROVENANCE_ESTIMATE))
+        rows[s].baseline_us = items[i].us;
   return WS_OK;
 }
 
@@ -104,22 +155,19 @@ static ws_status describe(ws_archive *archive, ws_arena *arena,
 }
 
 ws_status ws__best_fill(ws_archive *archive, ws_arena *arena,
-                        const ws__task *task, ws_tune_row *rows,
-                        int64_t *out_candidates, ws_diag *diag) {
-  const ws_archive_filter filter = {.problem = task->problem->name,
-                                    .layout = task->layout,
-                                    .target = task->source.tmpl->target,
-                                    .provenance = WS_PROVENANCE_ESTIMATE};
-  const char *const *ids;
-  int count;
+                        const ws__task *task, const char *device,
+                        ws_tune_row *rows, int64_t *out_candidates,
+                        ws_diag *diag) {
+  const ws_archive_filter all = filter_of(task, NULL);
   int64_t counts[WS_VERDICT_COUNT];
-  WS_TRY(ws_archive_best(archive, arena, &filter, 1, &ids, &count, diag));
-  for (int i = 0; i < count; i++)
-    WS_TRY(compare_with(archive, arena, task, ids[i], rows, diag));
+  if (*device)
+    WS_TRY(fill_from(archive, arena, task, device, rows, diag));
+  WS_TRY(fill_from(archive, arena, task, WS_PROVENANCE_ESTIMATE, rows, diag));
+  WS_TRY(fill_baseline(archive, arena, task, rows, diag));
   for (int s = 0; s < task->shape_count; s++)
     if (*rows[s].best_id)
       WS_TRY(describe(archive, arena, task, &rows[s], diag));
-  WS_TRY(ws_archive_verdict_counts(archive, &filter, counts, diag));
+  WS_TRY(ws_archive_verdict_counts(archive, &all, counts, diag));
   *out_candidates = 0;
   for (int i = 0; i < WS_VERDICT_COUNT; i++)
     *out_candidates += counts[i];

@@ -3,7 +3,7 @@
  * Judging: a build that went well is either the twin of a recorded candidate,
  * whose times it takes over (verdict duplicate), or gets an estimate for each
  * shape that its constraints allow. Everything else is recorded as it came.
- * There is no device yet: the only provenance is the bound model's.
+ * What the search ranks by is the bound model alone; devices: trials.c.
  */
 #include "judge.h"
 
@@ -186,6 +186,10 @@ ws_status ws__judge_replay(ws__judge *judge, ws_arena *arena,
   if (!ws_verdict_parse(row.verdict, &verdict))
     return ws_fail(diag, WS_INPUT, row.id, 0,
                    "the archive has an unknown verdict '%s'", row.verdict);
+  /* What a device found came after the candidate had been learned from: the
+   * sequence of proposals must not depend on when that was. */
+  if (!strcmp(row.stage, WS_STAGE_OF_DEVICE))
+    verdict = WS_VERDICT_OK;
   *out = no_times(arena, judge->task, verdict);
   if (!is_ranked(verdict))
     return WS_OK;

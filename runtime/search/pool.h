@@ -31,8 +31,8 @@ ws_status ws__pool_send(ws__worker *worker, int job,
                         const ws_build_request *request,
                         ws_diag *diag) WS_MUST_CHECK;
 /* Waits until some worker has an answer, at most timeout_ms or until a signal
- * comes. NULL: none has. */
-ws__worker *ws__pool_wait(ws__pool *pool, int timeout_ms);
+ * comes or `other` (-1: none) can be read. NULL: none has. */
+ws__worker *ws__pool_wait(ws__pool *pool, int other, int timeout_ms);
 /* Takes the answer of a worker that ws__pool_wait gave; the worker is idle
  * then. */
 ws_status ws__pool_receive(ws__worker *worker, ws_arena *arena,

@@ -8,6 +8,7 @@
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -48,6 +49,11 @@ static void print_json(const ws__progress *progress,
     if (state->verdicts[i])
       cJSON_AddNumberToObject(verdicts, ws_verdict_text((ws_verdict)i),
                               (double)state->verdicts[i]);
+  if (*state->provenance) {
+    cJSON_AddStringToObject(json, "device", state->provenance);
+    cJSON_AddNumberToObject(json, "timed", (double)state->timed);
+    cJSON_AddNumberToObject(json, "refuted", (double)state->refuted);
+  }
   if (isfinite(state->deadline_ms))
     cJSON_AddNumberToObject(json, "seconds_left", seconds_left(state));
   char *text = cJSON_PrintUnformatted(json);
@@ -85,6 +91,10 @@ static void print_text(const ws__progress *progress,
                        (long long)state->verdicts[i]);
       separator = " ";
     }
+  if (*state->provenance)
+    ws_strbuf_printf(&line, " | %.*s: %lld timed",
+                     (int)strcspn(state->provenance, ":"), state->provenance,
+                     (long long)state->timed);
   if (isfinite(state->deadline_ms)) {
     int left = (int)ceil(seconds_left(state));
     ws_strbuf_printf(&line, " | %d:%02d left", left / 60, left % 60);

@@ -19,6 +19,8 @@ typedef struct ws__progress_state {
   double deadline_ms;       /* INFINITY: none */
   double best_geomean_us;   /* 0: none yet */
   const int64_t *verdicts;
+  const char *provenance; /* of the device; "": none */
+  int64_t timed, refuted; /* there */
 } ws__progress_state;
 
 void ws__progress_init(ws__progress *progress, bool json);

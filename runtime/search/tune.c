@@ -13,17 +13,23 @@
  * One thread: propose, send, wait, apply. Time and Ctrl-C are looked at
  * between the steps, none of which takes long.
  */
+#include "agreement.h"
 #include "best.h"
 #include "judge.h"
 #include "pool.h"
 #include "progress.h"
+#include "trials.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 
 enum { WAIT_MS = 100, DEADLINE_MARGIN_MS = 500 };
+/* Of a limited time: 8 kernels on 18 shapes at half a second fit into 40 % of
+ * three minutes. */
+static const double finals_share = 0.4;
 
 typedef enum job_state { JOB_WAITING, JOB_BUILDING, JOB_DONE } job_state;
 
@@ -46,6 +52,7 @@ typedef struct session {
   ws__pool pool;
   ws__task task;
   ws__judge judge;
+  ws__trials trials;
   ws__seen seen;
   ws__knowledge knowledge;
   const ws__strategy *strategy;
@@ -54,7 +61,8 @@ typedef struct session {
   job jobs[WS__WINDOW]; /* proposal i is at i % WS__WINDOW */
   int64_t proposed, applied;
   double start_ms, deadline_ms;
-  bool no_more; /* the space is exhausted */
+  double search_end_ms; /* the rest is for the finals on the device */
+  bool no_more;         /* the space is exhausted */
 } session;
 
 /* ---- signals ---- */
@@ -85,7 +93,7 @@ static void restore_signals(const struct sigaction old[SIGNAL_COUNT]) {
 }
 
 static bool must_end(const session *s) {
-  return interrupted || ws_clock_ms() >= s->deadline_ms;
+  return interrupted || ws_clock_ms() >= s->search_end_ms;
 }
 
 /* ---- proposing ---- */
@@ -154,7 +162,7 @@ static ws_status propose(session *s) {
  * and still counted. */
 static ws_limits limits_now(const session *s) {
   ws_limits limits = ws_limits_default;
-  double left = s->deadline_ms - ws_clock_ms() + DEADLINE_MARGIN_MS;
+  double left = s->search_end_ms - ws_clock_ms() + DEADLINE_MARGIN_MS;
   if (left < limits.wall_ms)
     limits.wall_ms = left < 1 ? 1 : (int)left;
   return limits;
@@ -207,7 +215,8 @@ static ws_status keep_build(session *s, job *j) {
 }
 
 static ws_status receive(session *s, int timeout_ms) {
-  ws__worker *worker = ws__pool_wait(&s->pool, timeout_ms);
+  ws__worker *worker =
+      ws__pool_wait(&s->pool, ws__trials_descriptor(&s->trials), timeout_ms);
   if (!worker)
     return WS_OK;
   job *j = &s->jobs[worker->job];
@@ -262,13 +271,19 @@ static ws__progress_state progress_state(const session *s) {
                               .deadline_ms = s->deadline_ms,
                               .best_geomean_us =
                                   ws__knowledge_geomean(&s->knowledge),
-                              .verdicts = s->out->verdicts};
+                              .verdicts = s->out->verdicts,
+                              .provenance = s->trials.provenance,
+                              .timed = s->trials.timed,
+                              .refuted = s->trials.refuted};
 }
 
 static ws_status apply(session *s, job *j) {
   ws__judgement judgement;
   WS_TRY(judge(s, j, &judgement));
   learn(s, j, &judgement);
+  if (judgement.verdict == WS_VERDICT_OK)
+    WS_TRY(ws__trials_note(&s->trials, j->candidate->id.hex, judgement.us,
+                           s->diag));
   ws_arena_destroy(j->arena);
   j->arena = NULL;
   s->applied++;
@@ -288,8 +303,8 @@ static ws_status apply_done(session *s) {
 }
 
 /* ---- the loop ---- */
-static int wait_ms(const session *s) {
-  double left = s->deadline_ms - ws_clock_ms();
+static int wait_ms(double deadline_ms) {
+  double left = deadline_ms - ws_clock_ms();
   return left < 0 ? 0 : left < WAIT_MS ? (int)left + 1 : WAIT_MS;
 }
 
@@ -299,20 +314,41 @@ static ws_status loop(session *s) {
   while (!must_end(s) && s->applied < s->proposed) {
     WS_TRY(send_waiting(s));
     if (s->jobs[s->applied % WS__WINDOW].state != JOB_DONE)
-      WS_TRY(receive(s, wait_ms(s)));
+      WS_TRY(receive(s, wait_ms(s->search_end_ms)));
     WS_TRY(send_waiting(s)); /* first, so that no server waits for us */
     WS_TRY(apply_done(s));
+    WS_TRY(ws__trials_step(&s->trials, s->diag));
+  }
+  return WS_OK;
+}
+
+/* The cores are the device's now, which may be simulated on them. */
+static ws_status finals(session *s) {
+  ws__pool_stop(&s->pool);
+  WS_TRY(ws__trials_begin_finals(&s->trials, s->diag));
+  while (!interrupted && ws_clock_ms() < s->deadline_ms &&
+         ws__trials_pending(&s->trials)) {
+    struct pollfd item = {.fd = ws__trials_descriptor(&s->trials),
+                          .events = POLLIN};
+    if (item.fd >= 0)
+      poll(&item, 1, wait_ms(s->deadline_ms));
+    WS_TRY(ws__trials_step(&s->trials, s->diag));
+    ws__progress_state state = progress_state(s);
+    ws__progress_show(&s->progress, &state);
   }
   return WS_OK;
 }
 
 /* ---- the result ---- */
-static void fill_geomeans(const session *s, const ws_tune_row *rows) {
+/* Over the shapes whose best has this provenance. */
+static void fill_geomeans(const session *s, const ws_tune_row *rows,
+                          const char *provenance) {
   bool baseline = s->task.baseline_candidate != NULL;
   double log_baseline = 0, log_best = 0;
   int count = 0;
   for (int i = 0; i < s->task.shape_count; i++) {
-    if (!(rows[i].best_us > 0) || (baseline && !(rows[i].baseline_us > 0)))
+    if (!(rows[i].best_us > 0) || (baseline && !(rows[i].baseline_us > 0)) ||
+        strcmp(rows[i].provenance, provenance))
       continue;
     log_baseline += baseline ? log(rows[i].baseline_us) : 0;
     log_best += log(rows[i].best_us);
@@ -320,15 +356,17 @@ static void fill_geomeans(const session *s, const ws_tune_row *rows) {
   }
   if (!count)
     return;
+  s->out->geomean_shapes = count;
+  s->out->geomean_provenance = provenance;
   s->out->best_geomean_us = exp(log_best / count);
   s->out->baseline_geomean_us = baseline ? exp(log_baseline / count) : 0;
 }
 
 static ws_status fill_result(session *s) {
-  ws_tune_row *rows =
-      ws_arena_alloc(s->arena, sizeof *rows * (size_t)s->task.shape_count);
-  bool baseline = s->task.baseline_candidate && s->knowledge.count > 0;
-  for (int i = 0; i < s->task.shape_count; i++) {
+  int count = s->task.shape_count;
+  const char *device = s->trials.provenance;
+  ws_tune_row *rows = ws_arena_alloc(s->arena, sizeof *rows * (size_t)count);
+  for (int i = 0; i < count; i++)
     rows[i] = (ws_tune_row){.shape = s->task.shapes[i],
                             .best_id = "",
                             .parameters = "",
@@ -336,15 +374,21 @@ static ws_status fill_result(session *s) {
                             .changes = "",
                             .bound = "",
                             .provenance = ""};
-    if (baseline && isfinite(s->knowledge.results[0].us[i]))
-      rows[i].baseline_us = s->knowledge.results[0].us[i];
-  }
-  WS_TRY(ws__best_fill(s->archive, s->arena, &s->task, rows,
+  WS_TRY(ws__best_fill(s->archive, s->arena, &s->task, device, rows,
                        &s->out->archive_candidates, s->diag));
-  fill_geomeans(s, rows);
+  if (*device)
+    fill_geomeans(s, rows, device);
+  if (!s->out->geomean_shapes)
+    fill_geomeans(s, rows, WS_PROVENANCE_ESTIMATE);
   s->out->rows = rows;
-  s->out->row_count = s->task.shape_count;
-  return WS_OK;
+  s->out->row_count = count;
+  s->out->provenance = device;
+  s->out->timed = s->trials.timed;
+  s->out->verified = s->trials.verified;
+  s->out->refuted = s->trials.refuted;
+  return *device ? ws__agreement(s->archive, s->arena, &s->task, device,
+                                 &s->out->agreement, s->diag)
+                 : WS_OK;
 }
 
 /* ---- the session ---- */
@@ -394,6 +438,10 @@ static ws_status begin(session *s) {
   ws__pool_init(&s->pool, s->arena, s->options->workers, WS__WINDOW, compiler);
   WS_TRY(ws__task_init(&s->task, s->arena, s->options, compiler, s->diag));
   WS_TRY(open_archive(s));
+  WS_TRY(ws__trials_init(&s->trials, s->arena, s->archive, &s->task,
+                         s->options->device, s->diag));
+  if (s->trials.client && isfinite(s->deadline_ms))
+    s->search_end_ms -= finals_share * (s->deadline_ms - s->start_ms);
   ws__knowledge_init(&s->knowledge, s->arena, &s->task.space, &s->seen,
                      s->task.shape_count);
   ws_rng_init(&s->rng, s->options->seed);
@@ -404,6 +452,8 @@ static ws_status begin(session *s) {
 static ws_status run(session *s) {
   WS_TRY(begin(s));
   ws_status status = loop(s);
+  if (status == WS_OK && !interrupted)
+    status = finals(s);
   ws__progress_state state = progress_state(s);
   ws__progress_end(&s->progress, &state);
   s->out->interrupted = interrupted != 0;
@@ -424,10 +474,12 @@ ws_status ws_tune(const ws_tune_options *options, ws_arena *arena,
                .deadline_ms = options->minutes > 0
                                   ? start_ms + options->minutes * 60000
                                   : INFINITY};
+  s.search_end_ms = s.deadline_ms;
   struct sigaction old[SIGNAL_COUNT];
   catch_signals(old);
   ws_status status = run(&s);
   ws__pool_stop(&s.pool);
+  ws__trials_stop(&s.trials);
   for (int i = 0; i < WS__WINDOW; i++)
     ws_arena_destroy(s.jobs[i].arena);
   ws__seen_deinit(&s.seen);

@@ -16,7 +16,8 @@ static const struct {
                     {"problem", offsetof(emit_options, problem_name)},
                     {"layout", offsetof(emit_options, layout)},
                     {"target", offsetof(emit_options, target)},
-                    {"shapes", offsetof(emit_options, shapes)}};
+                    {"shapes", offsetof(emit_options, shapes)},
+                    {"provenance", offsetof(emit_options, provenance)}};
 enum {
   TEXT_OPTIONS = sizeof text_options / sizeof text_options[0],
   KERNELS = TEXT_OPTIONS,
@@ -108,15 +109,35 @@ ws_status emit_options_parse(const char *command, const char *source,
   return find_names(out, diag);
 }
 
-ws_status emit_entries(const emit_options *options, ws_arena *arena,
-                       const ws_dispatch_entry *entries, int entry_count,
-                       ws_matrix *out_training, ws_dispatch_report *out_report,
-                       ws_diag *diag) {
+static ws_status fill_matrix(const emit_options *options, ws_archive *archive,
+                             ws_arena *arena, ws_dispatch_entry *entries,
+                             int *entry_count, ws_matrix *out, ws_diag *diag) {
+  const char *wanted = options->provenance;
+  if (!wanted || strncmp(wanted, "estimate", strlen("estimate"))) {
+    WS_TRY(ws_dispatch_measured(archive, arena, options->problem,
+                                options->shape_set, wanted, entries,
+                                entry_count, out, diag));
+    if (out->provenance)
+      return WS_OK;
+    if (wanted)
+      return ws_fail(diag, WS_INPUT, options->source, 0,
+                     "no kernel that takes every shape has times of provenance "
+                     "'%s' on all shapes of %s; `wavesmith tune` takes them",
+                     wanted, options->shapes);
+  }
   int shape_count;
   const ws_shape *shapes = ws_dispatch_training_shapes(
       arena, options->problem, options->shape_set, &shape_count);
-  WS_TRY(ws_dispatch_estimate(arena, options->problem, entries, entry_count,
-                              shapes, shape_count, out_training, diag));
+  return ws_dispatch_estimate(arena, options->problem, entries, *entry_count,
+                              shapes, shape_count, out, diag);
+}
+
+ws_status emit_entries(const emit_options *options, ws_archive *archive,
+                       ws_arena *arena, ws_dispatch_entry *entries,
+                       int *entry_count, ws_matrix *out_training,
+                       ws_dispatch_report *out_report, ws_diag *diag) {
+  WS_TRY(fill_matrix(options, archive, arena, entries, entry_count,
+                     out_training, diag));
   const ws_dispatch_options emit = {.name = options->name,
                                     .output_dir = options->out,
                                     .max_portfolio = options->max_kernels,

@@ -11,6 +11,7 @@
 typedef struct emit_options {
   const char *source; /* the archive or folder */
   const char *name, *out, *problem_name, *layout, *target, *shapes;
+  const char *provenance;      /* NULL: the best that is there */
   int max_kernels, max_leaves; /* 0: the emitter's default */
   bool check, json, help;
   /* found by their names */
@@ -30,6 +31,10 @@ typedef struct emit_options {
   "  --shapes SET     shape set that rules are fitted on and around "          \
   "(default:\n"                                                                \
   "                   contest)\n"                                              \
+  "  --provenance P   which times decide: hip, sim, estimate, or a whole\n"    \
+  "                   provenance (default: hip, else sim where the kernels "   \
+  "have\n"                                                                     \
+  "                   times on all shapes of the set, else estimate)\n"        \
   "  --max-kernels N  at most N kernels are kept (default: 8)\n"               \
   "  --max-leaves N   at most N rules (default: 24)\n"                         \
   "  --json           the result as JSON on stdout\n"
@@ -41,10 +46,13 @@ ws_status emit_options_parse(const char *command, const char *source,
                              bool with_check, int argc, char **argv,
                              emit_options *out, ws_diag *diag) WS_MUST_CHECK;
 
-/* Estimates the entries on the training shapes and emits. */
-ws_status emit_entries(const emit_options *options, ws_arena *arena,
-                       const ws_dispatch_entry *entries, int entry_count,
-                       ws_matrix *out_training, ws_dispatch_report *out_report,
+/* Emits from the recorded times of the entries on the shape set, or, without
+ * them, from estimates on the training shapes. Entries that do not take part
+ * are dropped. */
+ws_status emit_entries(const emit_options *options, ws_archive *archive,
+                       ws_arena *arena, ws_dispatch_entry *entries,
+                       int *entry_count, ws_matrix *out_training,
+                       ws_dispatch_report *out_report,
                        ws_diag *diag) WS_MUST_CHECK;
 
 #endif

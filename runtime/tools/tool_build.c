@@ -48,8 +48,10 @@ static ws_status load(build *b, int *out_count, ws_diag *diag) {
 static ws_status run(build *b, ws_diag *diag) {
   int count;
   WS_TRY(load(b, &count, diag));
-  return emit_entries(&b->options, b->arena, b->entries, count, &b->matrix,
-                      &b->emitted, diag);
+  if (b->rebuilt.changed) /* recorded times are of other code */
+    b->options.provenance = "estimate";
+  return emit_entries(&b->options, b->archive, b->arena, b->entries, &count,
+                      &b->matrix, &b->emitted, diag);
 }
 
 /* ---- result ----------------------------------------------------------- */

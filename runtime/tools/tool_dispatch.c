@@ -24,7 +24,7 @@ static const char usage[] =
 /* Regret on some shapes: of the rules, and of the one kernel that is best
  * alone. */
 typedef struct regret_row {
-  const char *shapes;
+  const char *shapes, *provenance;
   ws_regret rules, one_kernel;
 } regret_row;
 enum { MAX_ROWS = 16 };
@@ -34,7 +34,7 @@ typedef struct dispatch_job {
   ws_arena *arena;
   ws_archive *archive;
   ws_dispatch_entry *entries;
-  int entry_count;
+  int loaded_count, entry_count; /* in the archive; that take part */
   ws_matrix training;
   ws_dispatch_report emitted;
   regret_row rows[MAX_ROWS];
@@ -47,8 +47,9 @@ static ws_status load_and_emit(dispatch_job *job, ws_diag *diag) {
   WS_TRY(ws_dispatch_load(job->archive, job->arena, options->problem,
                           options->layout, options->target, &job->entries,
                           &job->entry_count, diag));
-  return emit_entries(options, job->arena, job->entries, job->entry_count,
-                      &job->training, &job->emitted, diag);
+  job->loaded_count = job->entry_count;
+  return emit_entries(options, job->archive, job->arena, job->entries,
+                      &job->entry_count, &job->training, &job->emitted, diag);
 }
 
 /* What the first of the portfolio loses when it runs every shape. */
@@ -75,9 +76,9 @@ static void add_row(dispatch_job *job, const char *shapes,
                     const ws_matrix *matrix) {
   if (matrix->shape_count == 0 || job->row_count == MAX_ROWS)
     return;
-  job->rows[job->row_count++] =
-      (regret_row){shapes, ws_rules_regret(job->emitted.rules, matrix),
-                   one_kernel_regret(matrix, job->emitted.portfolio[0])};
+  job->rows[job->row_count++] = (regret_row){
+      shapes, matrix->provenance, ws_rules_regret(job->emitted.rules, matrix),
+      one_kernel_regret(matrix, job->emitted.portfolio[0])};
 }
 
 static ws_status add_set(dispatch_job *job, const char *name,
@@ -138,21 +139,26 @@ static const char *description(const dispatch_job *job, int position) {
 static void print_text(const dispatch_job *job) {
   const ws_dispatch_report *emitted = &job->emitted;
   printf("%s: %d kernels of %d candidates, %d rules; times are %s\n\n",
-         job->options.name, emitted->portfolio_count, job->entry_count,
+         job->options.name, emitted->portfolio_count, job->loaded_count,
          emitted->leaf_count, job->training.provenance);
+  if (job->entry_count < job->loaded_count)
+    printf("%d of the candidates have such times on all shapes of %s\n\n",
+           job->entry_count, job->options.shapes);
   for (int p = 0; p < emitted->portfolio_count; p++)
     printf("kernel %d  %.12s  %s\n", p, kernel_of(job, p)->id.hex,
            description(job, p));
   printf("\nregret: time of the chosen kernel / of the best candidate\n"
-         "%-14s %7s %9s %7s   %-32s %s\n",
-         "shapes", "count", "geomean", "max", "where", "one kernel for all");
+         "%-14s %-10s %7s %9s %7s   %-32s %s\n",
+         "shapes", "times are", "count", "geomean", "max", "where",
+         "one kernel for all");
   for (int i = 0; i < job->row_count; i++) {
     const ws_regret *r = &job->rows[i].rules;
-    printf(
-        "%-14s %7d %9.3f %7.3f   m=%-7lld n=%-7lld k=%-9lld %.3f, max %.3f\n",
-        job->rows[i].shapes, r->shape_count, r->geomean, r->max,
-        (long long)r->worst.m, (long long)r->worst.n, (long long)r->worst.k,
-        job->rows[i].one_kernel.geomean, job->rows[i].one_kernel.max);
+    printf("%-14s %-10.*s %7d %9.3f %7.3f   m=%-7lld n=%-7lld k=%-9lld %.3f, "
+           "max %.3f\n",
+           job->rows[i].shapes, (int)strcspn(job->rows[i].provenance, ":"),
+           job->rows[i].provenance, r->shape_count, r->geomean, r->max,
+           (long long)r->worst.m, (long long)r->worst.n, (long long)r->worst.k,
+           job->rows[i].one_kernel.geomean, job->rows[i].one_kernel.max);
   }
   puts("");
   for (int i = 0; i < emitted->file_count; i++)
@@ -176,7 +182,8 @@ static void print_json(const dispatch_job *job) {
   WS_ASSERT(root != NULL);
   cJSON_AddStringToObject(root, "name", job->options.name);
   cJSON_AddStringToObject(root, "provenance", job->training.provenance);
-  cJSON_AddNumberToObject(root, "candidates", job->entry_count);
+  cJSON_AddNumberToObject(root, "candidates", job->loaded_count);
+  cJSON_AddNumberToObject(root, "candidates_timed", job->entry_count);
   cJSON_AddNumberToObject(root, "rules", emitted->leaf_count);
   cJSON *kernels = cJSON_AddArrayToObject(root, "kernels");
   for (int p = 0; p < emitted->portfolio_count; p++) {
@@ -190,6 +197,7 @@ static void print_json(const dispatch_job *job) {
     cJSON *row = cJSON_CreateObject();
     const char *name = job->rows[i].shapes;
     cJSON_AddStringToObject(row, "shapes", name + strspn(name, " "));
+    cJSON_AddStringToObject(row, "provenance", job->rows[i].provenance);
     cJSON_AddNumberToObject(row, "count", job->rows[i].rules.shape_count);
     cJSON_AddItemToObject(row, "rules", regret_json(&job->rows[i].rules));
     cJSON_AddItemToObject(row, "one_kernel",

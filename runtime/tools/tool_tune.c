@@ -27,6 +27,10 @@ static const char usage[] =
     "  --evaluations N    ends after N candidates, known ones included\n"
     "  --archive FILE     (default: wavesmith.db)\n"
     "  --workers N        compile servers (default: one per core)\n"
+    "  --device D         what times candidates: hip (a card), sim (a "
+    "simulated\n"
+    "                     MI300X), estimate (the bound model alone), or auto:\n"
+    "                     the first of these that answers (default: auto)\n"
     "  --json             progress and result as JSON lines on stdout\n";
 
 enum { DEFAULT_MINUTES = 3 };
@@ -88,6 +92,7 @@ static const struct text_option {
     {"shapes", offsetof(ws_tune_options, shape_set)},
     {"strategy", offsetof(ws_tune_options, strategy)},
     {"archive", offsetof(ws_tune_options, archive_path)},
+    {"device", offsetof(ws_tune_options, device)},
 };
 static const struct number_option {
   const char *name;
@@ -139,6 +144,7 @@ static ws_status read_arguments(int argc, char **argv, tune_arguments *out,
                                    .shape_set = "contest",
                                    .strategy = "local",
                                    .archive_path = "wavesmith.db",
+                                   .device = "auto",
                                    .seed = 1}};
   opterr = 0;
   int option;
@@ -196,28 +202,65 @@ static void print_row(const ws_tune_row *row) {
     printf("  no candidate takes this shape so far\n");
 }
 
+/* What the numbers are, one line per provenance shown. */
+static void print_provenances(const ws_tune_result *result) {
+  bool device = false, estimate = false;
+  for (int i = 0; i < result->row_count; i++) {
+    const char *provenance = result->rows[i].provenance;
+    if (*provenance && !strcmp(provenance, result->provenance))
+      device = true;
+    else if (*provenance)
+      estimate = true;
+  }
+  if (device)
+    printf("Times of provenance %.*s: %s%s.\n", kind_size(result->provenance),
+           result->provenance, result->provenance,
+           strncmp(result->provenance, "sim:", 4)
+               ? ""
+               : " (simulated, not measured)");
+  if (estimate)
+    printf("%s was measured: %s.\n",
+           device ? "No time of provenance estimate" : "No time above",
+           WS_PROVENANCE_ESTIMATE);
+}
+
 static void print_table(const ws_tune_result *result,
                         const ws_tune_options *options) {
-  const char *provenance = "";
   printf("\n%-18s %11s %10s %9s  %-9s  %-6s  %-10s  %s\n", "m,n,k", "naive us",
          "best us", "speed-up", "candidate", "bound", "provenance",
          "parameters unlike the defaults");
-  for (int i = 0; i < result->row_count; i++) {
+  for (int i = 0; i < result->row_count; i++)
     print_row(&result->rows[i]);
-    if (*result->rows[i].provenance)
-      provenance = result->rows[i].provenance;
-  }
   if (result->best_geomean_us > 0) {
     print_times("geometric mean", result->baseline_geomean_us,
                 result->best_geomean_us);
-    printf("\n");
+    printf("  over %d shapes, %.*s\n", result->geomean_shapes,
+           kind_size(result->geomean_provenance), result->geomean_provenance);
   }
-  if (*provenance)
-    printf("No time above was measured: %s.\n", provenance);
+  print_provenances(result);
   printf("The best are the fastest that %s knows of each shape, earlier runs "
          "included (%lld candidates for %s).\n",
          options->archive_path, (long long)result->archive_candidates,
          options->layout);
+}
+
+static void print_device(const ws_tune_result *result) {
+  const ws_tune_agreement *a = &result->agreement;
+  if (!*result->provenance)
+    return;
+  printf("Device:   %lld candidates verified, %lld refuted, %lld pairs of "
+         "candidate and shape timed in this run\n",
+         (long long)result->verified, (long long)result->refuted,
+         (long long)result->timed);
+  if (a->shapes > 0)
+    printf("Bound model against device: %lld pairs, device / estimate %.2f in "
+           "the median;\n  rank correlation by shape (%d shapes with %d or "
+           "more candidates): median %.2f, worst %.2f;\n  the best by estimate "
+           "is the best on the device on %d of them, elsewhere up to %.2f x "
+           "slower\n",
+           (long long)a->pairs, a->median_ratio, a->shapes, WS_AGREEMENT_LEAST,
+           a->median_spearman, a->worst_spearman, a->same_best,
+           a->worst_regret);
 }
 
 static void print_counts(const ws_tune_result *result) {
@@ -254,6 +297,7 @@ static void print_text(const ws_tune_result *result,
   else
     printf("\nNo candidate has been judged yet.\n");
   print_counts(result);
+  print_device(result);
   printf("Go on:   %s\n", how_to_go_on(result, options));
   if (!(result->best_geomean_us > 0))
     return;
@@ -282,6 +326,24 @@ static cJSON *row_json(const ws_tune_row *row) {
   return json;
 }
 
+static cJSON *device_json(const ws_tune_result *result) {
+  const ws_tune_agreement *a = &result->agreement;
+  cJSON *json = cJSON_CreateObject();
+  cJSON_AddStringToObject(json, "provenance", result->provenance);
+  cJSON_AddNumberToObject(json, "verified", (double)result->verified);
+  cJSON_AddNumberToObject(json, "refuted", (double)result->refuted);
+  cJSON_AddNumberToObject(json, "timed", (double)result->timed);
+  cJSON *agreement = cJSON_AddObjectToObject(json, "agreement");
+  cJSON_AddNumberToObject(agreement, "pairs", (double)a->pairs);
+  cJSON_AddNumberToObject(agreement, "shapes", a->shapes);
+  cJSON_AddNumberToObject(agreement, "median_spearman", a->median_spearman);
+  cJSON_AddNumberToObject(agreement, "worst_spearman", a->worst_spearman);
+  cJSON_AddNumberToObject(agreement, "median_ratio", a->median_ratio);
+  cJSON_AddNumberToObject(agreement, "same_best", a->same_best);
+  cJSON_AddNumberToObject(agreement, "worst_regret", a->worst_regret);
+  return json;
+}
+
 static void print_json(const ws_tune_result *result) {
   cJSON *json = cJSON_CreateObject();
   cJSON_AddStringToObject(json, "event", "result");
@@ -302,8 +364,13 @@ static void print_json(const ws_tune_result *result) {
   if (result->baseline_geomean_us > 0)
     cJSON_AddNumberToObject(json, "baseline_geomean_us",
                             result->baseline_geomean_us);
-  if (result->best_geomean_us > 0)
+  if (result->best_geomean_us > 0) {
     cJSON_AddNumberToObject(json, "best_geomean_us", result->best_geomean_us);
+    cJSON_AddStringToObject(json, "geomean_provenance",
+                            result->geomean_provenance);
+  }
+  if (*result->provenance)
+    cJSON_AddItemToObject(json, "device", device_json(result));
   char *text = cJSON_PrintUnformatted(json);
   cJSON_Delete(json);
   WS_ASSERT(text);

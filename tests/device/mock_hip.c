@@ -150,9 +150,10 @@ static void report_race(void) {
   FILE *file = path ? fopen(path, "a") : NULL;
   if (!file)
     return;
-  fprintf(file, "{\"kernel\":\"gemm_race\",\"findings\":[{\"id\":\"lds-race\","
-                "\"region\":\"stage\",\"file\":\"gemm.ll\",\"line\":120,"
-                "\"text\":\"two waves write the same byte\"}]}\n");
+  fprintf(file,
+          "{\"kernel\":\"gemm_race\",\"report\":{\"findings\":[{\"id\":"
+          "\"lds-race\",\"region\":\"stage\",\"file\":\"gemm.ll\",\"line\":120,"
+          "\"text\":\"two waves write the same byte\"}]}}\n");
   fclose(file);
 }
 

@@ -145,6 +145,13 @@ ws_status ws_archive_put_measurements(ws_archive *archive,
                                       const ws_measurement *items, int count,
                                       ws_diag *diag) WS_MUST_CHECK;
 
+/* An ok candidate fails on a device: it gets that verdict and reason, and the
+ * stage "device". Its estimates stay. */
+#define WS_STAGE_OF_DEVICE "device"
+ws_status ws_archive_refute(ws_archive *archive, const char *candidate_id,
+                            const char *verdict, const char *reason,
+                            ws_diag *diag) WS_MUST_CHECK;
+
 typedef struct ws_archive_filter { /* NULL or 0 fields: any */
   const char *problem, *layout, *target, *verdict, *template_name;
   const char *provenance; /* of the measurements that are summed up */

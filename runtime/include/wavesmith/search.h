@@ -24,11 +24,16 @@ typedef struct ws_tune_options {
   double minutes;      /* <= 0: no time limit */
   int64_t evaluations; /* <= 0: no limit on candidates */
   int workers;         /* compile servers; <= 0: one per core */
+  /* "hip", "sim", "auto" (the first of these that answers), "estimate" or
+   * NULL: no device, the bound model alone */
+  const char *device;
   bool json; /* progress as JSON lines on stdout, not as text on stderr */
 } ws_tune_options;
 
 /* One shape of the task. The best is that of the whole archive for the task's
- * problem, layout and target. Times are 0 and texts "" where there is none. */
+ * problem, layout and target: by time on the run's device where there is one,
+ * else by estimate; provenance says which. The baseline's time has the same
+ * provenance. Times are 0 and texts "" where there is none. */
 typedef struct ws_tune_row {
   ws_shape shape;
   double baseline_us, best_us;
@@ -36,6 +41,18 @@ typedef struct ws_tune_row {
   /* In words: what differs from the template's defaults, without the layout. */
   const char *changes;
 } ws_tune_row;
+
+/* How well the bound model's estimates agree with times of the device, over
+ * all pairs of candidate and shape in the archive that have both. */
+typedef struct ws_tune_agreement {
+  int64_t pairs;
+  int shapes; /* with at least WS_AGREEMENT_LEAST candidates */
+  double median_spearman, worst_spearman; /* over these shapes */
+  double median_ratio; /* device / estimate, over all pairs */
+  int same_best;       /* of these shapes: the best by estimate is the best */
+  double worst_regret; /* of the best by estimate: its time / the best time */
+} ws_tune_agreement;
+enum { WS_AGREEMENT_LEAST = 4 };
 
 typedef struct ws_tune_result {
   int64_t run_id;
@@ -48,13 +65,20 @@ typedef struct ws_tune_result {
   bool exhausted; /* no legal point is left */
   const ws_tune_row *rows;
   int row_count;
-  /* Geometric means over the shapes that have both; 0: none. */
+  /* Geometric means over the shapes that have both, of one provenance; 0:
+   * none. */
   double baseline_geomean_us, best_geomean_us;
+  int geomean_shapes;
+  const char *geomean_provenance;
+  const char *provenance;           /* of the device; "": none */
+  int64_t timed, verified, refuted; /* there, in this run */
+  ws_tune_agreement agreement;
 } ws_tune_result;
 
 /* Deterministic from the seed: the sequence of proposals does not depend on
  * workers or speed; limits only cut it. A run with the same settings on an
  * archive that holds part of the sequence replays that part without building.
+ * Times of a device do not enter proposals (search/trials.c).
  * Ctrl-C (SIGINT, SIGTERM) ends it cleanly with everything kept; that is
  * WS_OK with interrupted set. The result lives in the arena. */
 ws_status ws_tune(const ws_tune_options *options, ws_arena *arena,

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * The matrix of recorded times. Of one provenance only: times of a card, of a
+ * simulator's model and of the bound model never stand in one matrix. A
+ * candidate takes part when it has a time on every shape of the set that it
+ * accepts, and a provenance when one of its candidates accepts every legal
+ * shape. Cards come before simulators, then more candidates before fewer, then
+ * the later name (the later model version).
+ */
+#include "dispatch_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct recorded { /* of one candidate */
+  const ws_measurement *items;
+  int count;
+} recorded;
+
+typedef struct choice {
+  const char *provenance;
+  int rank; /* of its kind, less is better */
+  int complete;
+  bool universal;
+} choice;
+
+/* "sim" of "sim:gfx942-model-1:MI300X". */
+static bool is_of_kind(const char *provenance, const char *kind) {
+  size_t size = strlen(kind);
+  return !strncmp(provenance, kind, size) &&
+         (provenance[size] == ':' || !provenance[size]);
+}
+
+static int rank_of(const char *provenance) {
+  static const char *const kinds[] = {"hip", "cuda", "sim"};
+  enum { KINDS = sizeof kinds / sizeof kinds[0] };
+  for (int i = 0; i < KINDS; i++)
+    if (is_of_kind(provenance, kinds[i]))
+      return i;
+  return KINDS; /* estimates, which are better made anew */
+}
+
+static double time_on(const recorded *times, const ws_shape *shape,
+                      const char *provenance) {
+  for (int i = 0; i < times->count; i++)
+    if (!memcmp(&times->items[i].shape, shape, sizeof *shape) &&
+        !strcmp(times->items[i].provenance, provenance))
+      return times->items[i].us;
+  return INFINITY;
+}
+
+static bool is_complete(const ws_dispatch_entry *entry, const recorded *times,
+                        const ws_shape_set *set, const char *provenance) {
+  for (int s = 0; s < set->count; s++)
+    if (ws_candidate_broken_require(entry->candidate, &set->shapes[s], NULL) <
+            0 &&
+        isinf(time_on(times, &set->shapes[s], provenance)))
+      return false;
+  return true;
+}
+
+/* ---- the provenance ---- */
+
+static bool is_better(const choice *a, const choice *b) {
+  if (!b->provenance || a->rank != b->rank)
+    return !b->provenance || a->rank < b->rank;
+  if (a->complete != b->complete)
+    return a->complete > b->complete;
+  return strcmp(a->provenance, b->provenance) > 0;
+}
+
+static choice examine(const char *provenance, const ws_problem *problem,
+                      const ws_dispatch_entry *entries, const recorded *times,
+                      int count, const ws_shape_set *set) {
+  choice found = {.provenance = provenance, .rank = rank_of(provenance)};
+  for (int e = 0; e < count; e++) {
+    if (!is_complete(&entries[e], &times[e], set, provenance))
+      continue;
+    found.complete++;
+    found.universal = found.universal ||
+                      ws__accepts_every_shape(entries[e].candidate, problem);
+  }
+  return found;
+}
+
+enum { MAX_PROVENANCES = 64 };
+
+/* wanted: NULL for any, a kind, or a whole provenance. */
+static choice choose(const ws_problem *problem,
+                     const ws_dispatch_entry *entries, const recorded *times,
+                     int count, const ws_shape_set *set, const char *wanted) {
+  const char *seen[MAX_PROVENANCES];
+  int seen_count = 0;
+  choice best = {0};
+  for (int e = 0; e < count; e++)
+    for (int i = 0; i < times[e].count; i++) {
+      const char *provenance = times[e].items[i].provenance;
+      int known = 0;
+      while (known < seen_count && strcmp(seen[known], provenance))
+        known++;
+      if (known < seen_count || seen_count == MAX_PROVENANCES ||
+          !strcmp(provenance, WS_PROVENANCE_ESTIMATE) ||
+          (wanted && !is_of_kind(provenance, wanted)))
+        continue;
+      seen[seen_count++] = provenance;
+      choice found = examine(provenance, problem, entries, times, count, set);
+      if (found.universal && is_better(&found, &best))
+        best = found;
+    }
+  return best;
+}
+
+/* ---- the matrix ---- */
+
+static ws_status read_all(ws_archive *archive, ws_arena *arena,
+                          const ws_dispatch_entry *entries, int count,
+                          recorded *out, ws_diag *diag) {
+  for (int e = 0; e < count; e++) {
+    ws_measurement *items;
+    WS_TRY(ws_archive_get_measurements(archive, arena,
+                                       entries[e].candidate->id.hex, &items,
+                                       &out[e].count, diag));
+    out[e].items = items;
+  }
+  return WS_OK;
+}
+
+/* Complete entries move to the front. */
+static int keep_complete(ws_dispatch_entry *entries, recorded *times, int count,
+                         const ws_shape_set *set, const char *provenance) {
+  int kept = 0;
+  for (int e = 0; e < count; e++)
+    if (is_complete(&entries[e], &times[e], set, provenance)) {
+      entries[kept] = entries[e];
+      times[kept++] = times[e];
+    }
+  return kept;
+}
+
+ws_status ws_dispatch_measured(ws_archive *archive, ws_arena *arena,
+                               const ws_problem *problem,
+                               const ws_shape_set *set, const char *wanted,
+                               ws_dispatch_entry *entries, int *count,
+                               ws_matrix *out_matrix, ws_diag *diag) {
+  recorded *times = ws_arena_alloc(arena, sizeof *times * (size_t)*count);
+  *out_matrix = (ws_matrix){.shapes = set->shapes, .shape_count = set->count};
+  WS_TRY(read_all(archive, arena, entries, *count, times, diag));
+  choice best = choose(problem, entries, times, *count, set, wanted);
+  if (!best.provenance)
+    return WS_OK;
+  *count = keep_complete(entries, times, *count, set, best.provenance);
+  out_matrix->provenance = best.provenance;
+  out_matrix->candidate_count = *count;
+  out_matrix->us = ws_arena_alloc(
+      arena, sizeof *out_matrix->us * (size_t)set->count * (size_t)*count);
+  for (int s = 0; s < set->count; s++)
+    for (int e = 0; e < *count; e++)
+      out_matrix->us[s * *count + e] =
+          time_on(&times[e], &set->shapes[s], best.provenance);
+  return WS_OK;
+}

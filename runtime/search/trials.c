@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * Device trials. The bound model is the filter in front of the device:
+ *
+ * While the search goes on, a pair of candidate and shape is tried when the
+ * candidate's estimate is within 10 % of the best estimate of that shape so far
+ * and the pair has no time on this device yet; newest candidates first, of one
+ * candidate the shape where it stands best first. The device may be busy for a
+ * quarter of the time since the start. A candidate is verified before it is
+ * timed; one that fails gets the device's verdict in the archive and is not
+ * shipped.
+ *
+ * After the search come the finals: a portfolio picked by estimates, and
+ * whatever is best by device time on some shape, is timed on every shape that
+ * it takes, so that `wavesmith dispatch` has complete rows. The baseline comes
+ * last.
+ *
+ * Proposals follow from estimates alone. So the sequence depends on the seed
+ * and not on how fast the device is, nor on whether there is one.
+ */
+#include "trials.h"
+#include "wavesmith/dispatch.h"
+
+#include <math.h>
+#include <poll.h>
+#include <string.h>
+
+static const double near_best = 1.10, device_share = 0.25;
+enum { MAX_PORTFOLIO = 8, POOL_PER_SHAPE = 2, MAX_FAILURES = 3 };
+
+/* ---- the device ------------------------------------------------------------
+ */
+
+static ws_status open_first(ws__trials *t, ws_diag *diag) {
+  static const char *const kinds[] = {"hip", "sim"};
+  for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && !t->client; i++)
+    if (ws_device_client_start(kinds[i], &t->client, diag) != WS_OK)
+      ws_log(WS_LOG_INFO, "no device %s: %s", kinds[i], diag->text);
+  if (!t->client)
+    ws_log(WS_LOG_WARN, "neither a card nor the simulator answers; times are "
+                        "estimates (`wavesmith doctor` says why)");
+  return WS_OK;
+}
+
+static ws_status open_device(ws__trials *t, const char *kind, ws_diag *diag) {
+  if (!kind || !strcmp(kind, "estimate"))
+    return WS_OK;
+  if (!strcmp(kind, "auto"))
+    return open_first(t, diag);
+  if (strcmp(kind, "hip") && strcmp(kind, "sim"))
+    return ws_fail(diag, WS_USAGE, NULL, 0,
+                   "unknown device '%s'; there are hip, sim, estimate and auto",
+                   kind);
+  return ws_device_client_start(kind, &t->client, diag);
+}
+
+static void close_device(ws__trials *t) {
+  ws_device_client_stop(t->client);
+  ws_arena_destroy(t->request_arena);
+  t->client = NULL;
+  t->request_arena = NULL;
+  t->candidate = -1;
+}
+
+static double *new_times(ws__trials *t) {
+  int count = t->task->shape_count;
+  double *us = ws_arena_alloc(t->arena, sizeof *us * (size_t)count);
+  for (int s = 0; s < count; s++)
+    us[s] = INFINITY;
+  return us;
+}
+
+ws_status ws__trials_init(ws__trials *trials, ws_arena *arena,
+                          ws_archive *archive, const ws__task *task,
+                          const char *kind, ws_diag *diag) {
+  *trials = (ws__trials){.archive = archive,
+                         .arena = arena,
+                         .task = task,
+                         .provenance = "",
+                         .candidate = -1,
+                         .start_ms = ws_clock_ms()};
+  trials->best_estimate_us = new_times(trials);
+  WS_TRY(open_device(trials, kind, diag));
+  if (trials->client)
+    trials->provenance = ws_arena_strdup(
+        arena, ws_device_client_info(trials->client)->provenance);
+  return WS_OK;
+}
+
+void ws__trials_stop(ws__trials *trials) { close_device(trials); }
+
+/* ---- candidates
+ * -------------------------------------------------------------- */
+
+static int find_candidate(const ws__trials *t, const char *id) {
+  for (int i = 0; i < t->count; i++)
+    if (!strcmp(t->items[i].id, id))
+      return i;
+  return -1;
+}
+
+static ws__trial_candidate *append(ws__trials *t) {
+  if (t->count == t->capacity) {
+    int capacity = t->capacity ? 2 * t->capacity : 64;
+    ws__trial_candidate *items =
+        ws_arena_alloc(t->arena, sizeof *items * (size_t)capacity);
+    if (t->count)
+      memcpy(items, t->items, sizeof *items * (size_t)t->count);
+    t->items = items;
+    t->capacity = capacity;
+  }
+  return &t->items[t->count++];
+}
+
+/* Times of earlier runs. Who has one was verified then. */
+static ws_status read_times(ws__trials *t, ws__trial_candidate *item,
+                            ws_diag *diag) {
+  ws_measurement *found;
+  int count;
+  WS_TRY(ws_archive_get_measurements(t->archive, t->arena, item->id, &found,
+                                     &count, diag));
+  for (int i = 0; i < count; i++)
+    for (int s = 0; s < t->task->shape_count; s++) {
+      if (memcmp(&found[i].shape, &t->task->shapes[s], sizeof(ws_shape)))
+        continue;
+      if (!strcmp(found[i].provenance, WS_PROVENANCE_ESTIMATE)) {
+        item->estimate_us[s] = found[i].us;
+      } else if (!strcmp(found[i].provenance, t->provenance)) {
+        item->device_us[s] = found[i].us;
+        item->state = WS__TRIAL_VERIFIED;
+      }
+    }
+  return WS_OK;
+}
+
+static ws_status add_candidate(ws__trials *t, const char *id, int *out_index,
+                               ws_diag *diag) {
+  *out_index = find_candidate(t, id);
+  if (*out_index >= 0)
+    return WS_OK;
+  ws__trial_candidate *item = append(t);
+  *item = (ws__trial_candidate){.id = ws_arena_strdup(t->arena, id),
+                                .estimate_us = new_times(t),
+                                .device_us = new_times(t)};
+  *out_index = t->count - 1;
+  return read_times(t, item, diag);
+}
+
+static bool is_near(const ws__trials *t, const double *estimate_us, int shape) {
+  return isfinite(estimate_us[shape]) &&
+         estimate_us[shape] <= near_best * t->best_estimate_us[shape];
+}
+
+ws_status ws__trials_note(ws__trials *trials, const char *id,
+                          const double *estimate_us, ws_diag *diag) {
+  bool near = false;
+  int index;
+  if (!trials->client)
+    return WS_OK;
+  for (int s = 0; s < trials->task->shape_count; s++) {
+    trials->best_estimate_us[s] =
+        fmin(trials->best_estimate_us[s], estimate_us[s]);
+    near = near || is_near(trials, estimate_us, s);
+  }
+  return near ? add_candidate(trials, id, &index, diag) : WS_OK;
+}
+
+/* ---- which pair is next
+ * -------------------------------------------------------- */
+
+static bool is_open(const ws__trial_candidate *item, int shape) {
+  return item->state != WS__TRIAL_REFUTED && isinf(item->device_us[shape]) &&
+         isfinite(item->estimate_us[shape]);
+}
+
+static bool next_in_search(const ws__trials *t, int *out_candidate,
+                           int *out_shape) {
+  for (int c = t->count - 1; c >= 0; c--) {
+    double best_ratio = INFINITY;
+    const ws__trial_candidate *item = &t->items[c];
+    for (int s = 0; s < t->task->shape_count; s++) {
+      double ratio = item->estimate_us[s] / t->best_estimate_us[s];
+      if (is_open(item, s) && is_near(t, item->estimate_us, s) &&
+          ratio < best_ratio) {
+        best_ratio = ratio;
+        *out_shape = s;
+      }
+    }
+    *out_candidate = c;
+    if (isfinite(best_ratio))
+      return true;
+  }
+  return false;
+}
+
+static bool next_in_finals(const ws__trials *t, int *out_candidate,
+                           int *out_shape) {
+  for (int i = 0; i < t->finalist_count; i++)
+    for (int s = 0; s < t->task->shape_count; s++)
+      if (is_open(&t->items[t->finalists[i]], s)) {
+        *out_candidate = t->finalists[i];
+        *out_shape = s;
+        return true;
+      }
+  return false;
+}
+
+static bool next_pair(const ws__trials *t, int *out_candidate, int *out_shape) {
+  return t->finalists ? next_in_finals(t, out_candidate, out_shape)
+                      : next_in_search(t, out_candidate, out_shape);
+}
+
+static bool may_be_busy(const ws__trials *t) {
+  return t->finalists ||
+         t->busy_ms <= device_share * (ws_clock_ms() - t->start_ms);
+}
+
+bool ws__trials_pending(const ws__trials *trials) {
+  int candidate, shape;
+  return trials->client &&
+         (trials->candidate >= 0 || next_pair(trials, &candidate, &shape));
+}
+
+/* ---- sending
+ * --------------------------------------------------------------------- */
+
+static ws_status load(const ws__trials *t, ws_arena *arena, const char *id,
+                      ws_candidate **out_candidate, ws_build_result *out_build,
+                      ws_diag *diag) {
+  bool found;
+  ws_candidate_row row;
+  const ws_template *tmpl;
+  WS_TRY(ws_archive_get_candidate(t->archive, arena, id, &found, &row, diag));
+  if (!found)
+    return ws_fail(diag, WS_INPUT, NULL, 0, "candidate %s has gone", id);
+  WS_TRY(ws_archive_get_template(t->archive, arena, row.template_hash, &tmpl,
+                                 NULL, diag));
+  WS_TRY(ws_archive_load_candidate(t->archive, arena, &row, tmpl, out_candidate,
+                                   diag));
+  WS_TRY(ws_archive_get_build(t->archive, arena, id, &found, out_build, diag));
+  if (!found || !out_build->code_object_size)
+    return ws_fail(diag, WS_INPUT, NULL, 0,
+                   "candidate %s has no code object in the archive", id);
+  return WS_OK;
+}
+
+static ws_status fill_request(const ws__trials *t, ws_arena *arena,
+                              const ws_candidate *candidate,
+                              const ws_build_result *build, int shape,
+                              ws_measure_request *out, ws_diag *diag) {
+  ws_shape shapes[WS_VERIFY_SHAPES];
+  int count = 1;
+  if (shape < 0)
+    count = ws_verify_shapes(candidate, shapes);
+  else
+    shapes[0] = t->task->shapes[shape];
+  ws_workload *workloads =
+      ws_arena_alloc(arena, sizeof *workloads * WS_VERIFY_SHAPES);
+  int layout = ws_problem_layout_index(t->task->problem, t->task->layout);
+  for (int i = 0; i < count; i++) {
+    WS_TRY(ws_workload_of(
+        arena, t->task->problem, layout, candidate, build, &shapes[i],
+        ws_device_client_info(t->client)->cu_count, &workloads[i], diag));
+    workloads[i].seed = (uint64_t)(i + 1); /* other contents each time */
+  }
+  *out = (ws_measure_request){.op = shape < 0 ? WS_MEASURE_VERIFY
+                                              : WS_MEASURE_TIME,
+                              .code_object = build->code_object,
+                              .code_object_size = build->code_object_size,
+                              .workloads = workloads,
+                              .workload_count = count,
+                              .settings = ws_measure_settings_default};
+  if (shape >= 0)
+    out->settings.roofline_us = ws_roofline_us(t->task->problem, &shapes[0]);
+  return WS_OK;
+}
+
+static ws_status send_trial(ws__trials *t, int candidate, int shape,
+                            ws_diag *diag) {
+  ws_candidate *loaded;
+  ws_build_result build;
+  ws_measure_request request;
+  ws__trial_candidate *item = &t->items[candidate];
+  int wanted = item->state == WS__TRIAL_NEW ? -1 : shape;
+  t->request_arena = ws_arena_create();
+  WS_TRY(load(t, t->request_arena, item->id, &loaded, &build, diag));
+  WS_TRY(fill_request(t, t->request_arena, loaded, &build, wanted, &request,
+                      diag));
+  t->sent_ms = ws_clock_ms();
+  t->candidate = candidate;
+  t->shape = wanted;
+  if (request.workload_count > 0)
+    return ws_device_client_send(t->client, &request, diag);
+  item->state = WS__TRIAL_VERIFIED; /* it takes none of the edge shapes */
+  t->candidate = -1;
+  return WS_OK;
+}
+
+static void end_request(ws__trials *t) {
+  ws_arena_destroy(t->request_arena);
+  t->request_arena = NULL;
+  t->candidate = -1;
+}
+
+/* Nothing is said against the candidate: its verdict stays. */
+static void skip_candidate(ws__trials *t, int candidate, const ws_diag *diag) {
+  ws_log(WS_LOG_WARN, "no trial of %s: %s", t->items[candidate].id, diag->text);
+  t->items[candidate].state = WS__TRIAL_REFUTED;
+  end_request(t);
+}
+
+/* ---- receiving
+ * ------------------------------------------------------------------ */
+
+static ws_status keep_time(ws__trials *t, ws__trial_candidate *item,
+                           const ws_measured *measured, ws_diag *diag) {
+  item->device_us[t->shape] = measured->us;
+  t->timed++;
+  const ws_measurement row = {.shape = t->task->shapes[t->shape],
+                              .us = measured->us,
+                              .bound = measured->bound,
+                              .provenance = t->provenance};
+  return ws_archive_put_measurements(t->archive, item->id, &row, 1, diag);
+}
+
+static ws_status keep(ws__trials *t, const ws_measured *measured,
+                      ws_diag *diag) {
+  ws__trial_candidate *item = &t->items[t->candidate];
+  if (measured->verdict != WS_VERDICT_OK) {
+    item->state = WS__TRIAL_REFUTED;
+    t->refuted++;
+    return ws_archive_refute(t->archive, item->id,
+                             ws_verdict_text(measured->verdict),
+                             measured->reason, diag);
+  }
+  if (t->shape >= 0)
+    return keep_time(t, item, measured, diag);
+  item->state = WS__TRIAL_VERIFIED;
+  t->verified++;
+  return WS_OK;
+}
+
+static bool has_answer(const ws__trials *t) {
+  struct pollfd item = {.fd = ws_device_client_descriptor(t->client),
+                        .events = POLLIN};
+  return poll(&item, 1, 0) > 0 ||
+         ws_clock_ms() >= ws_device_client_deadline(t->client);
+}
+
+static ws_status receive(ws__trials *t, ws_diag *diag) {
+  ws_measured measured;
+  t->busy_ms += ws_clock_ms() - t->sent_ms;
+  if (ws_device_client_receive(t->client, t->request_arena, &measured, diag) !=
+      WS_OK) {
+    skip_candidate(t, t->candidate, diag);
+    if (++t->failures == MAX_FAILURES) {
+      ws_log(WS_LOG_WARN,
+             "the device failed %d times in a row; the run goes "
+             "on with estimates alone",
+             MAX_FAILURES);
+      close_device(t);
+    }
+    return WS_OK;
+  }
+  t->failures = 0;
+  ws_status status = keep(t, &measured, diag);
+  end_request(t);
+  return status;
+}
+
+ws_status ws__trials_step(ws__trials *trials, ws_diag *diag) {
+  int candidate, shape;
+  if (trials->client && trials->candidate >= 0 && has_answer(trials))
+    WS_TRY(receive(trials, diag));
+  if (!trials->client || trials->candidate >= 0 || !may_be_busy(trials) ||
+      !next_pair(trials, &candidate, &shape))
+    return WS_OK;
+  if (send_trial(trials, candidate, shape, diag) != WS_OK)
+    skip_candidate(trials, candidate, diag);
+  else if (trials->candidate < 0)
+    end_request(trials);
+  return WS_OK;
+}
+
+int ws__trials_descriptor(const ws__trials *trials) {
+  return trials->client && trials->candidate >= 0
+             ? ws_device_client_descriptor(trials->client)
+             : -1;
+}
+
+/* ---- finals
+ * -------------------------------------------------------------------- */
+
+/* What is best in the archive by this provenance, as candidates here. */
+static ws_status read_best(ws__trials *t, const char *provenance, int per_shape,
+                           int **out_indices, int *out_count, ws_diag *diag) {
+  const ws_archive_filter filter = {.problem = t->task->problem->name,
+                                    .layout = t->task->layout,
+                                    .target = t->task->source.tmpl->target,
+                                    .provenance = provenance};
+  const char *const *ids;
+  WS_TRY(ws_archive_best(t->archive, t->arena, &filter, per_shape, &ids,
+                         out_count, diag));
+  *out_indices =
+      ws_arena_alloc(t->arena, sizeof **out_indices * (size_t)*out_count);
+  for (int i = 0; i < *out_count; i++)
+    WS_TRY(add_candidate(t, ids[i], &(*out_indices)[i], diag));
+  return WS_OK;
+}
+
+/* The portfolio that estimates alone would ship. None when no candidate takes
+ * every shape: the best by shape must do then. */
+static void pick_portfolio(ws__trials *t, const int *pool, int pool_count,
+                           int out_picked[MAX_PORTFOLIO], int *out_count) {
+  int shapes = t->task->shape_count;
+  ws_diag diag;
+  ws_matrix matrix = {.shapes = t->task->shapes,
+                      .shape_count = shapes,
+                      .candidate_count = pool_count,
+                      .provenance = WS_PROVENANCE_ESTIMATE};
+  matrix.us = ws_arena_alloc(t->arena, sizeof *matrix.us * (size_t)shapes *
+                                           (size_t)pool_count);
+  for (int s = 0; s < shapes; s++)
+    for (int c = 0; c < pool_count; c++)
+      matrix.us[s * pool_count + c] = t->items[pool[c]].estimate_us[s];
+  if (ws_portfolio_pick(&matrix, MAX_PORTFOLIO, out_picked, out_count, &diag) !=
+      WS_OK)
+    *out_count = 0;
+  for (int i = 0; i < *out_count; i++)
+    out_picked[i] = pool[out_picked[i]];
+}
+
+static void add_finalist(ws__trials *t, int *finalists, int candidate) {
+  for (int i = 0; i < t->finalist_count; i++)
+    if (finalists[i] == candidate)
+      return;
+  finalists[t->finalist_count++] = candidate;
+}
+
+static ws_status add_baseline(ws__trials *t, int *finalists, ws_diag *diag) {
+  const ws_candidate *baseline = t->task->baseline_candidate;
+  bool known = false;
+  int index;
+  ws_candidate_row row;
+  if (baseline)
+    WS_TRY(ws_archive_get_candidate(t->archive, t->arena, baseline->id.hex,
+                                    &known, &row, diag));
+  if (!known || strcmp(row.verdict, ws_verdict_text(WS_VERDICT_OK)))
+    return WS_OK;
+  WS_TRY(add_candidate(t, baseline->id.hex, &index, diag));
+  add_finalist(t, finalists, index);
+  return WS_OK;
+}
+
+ws_status ws__trials_begin_finals(ws__trials *trials, ws_diag *diag) {
+  int *pool, *best, pool_count, best_count, picked_count = 0;
+  int picked[MAX_PORTFOLIO];
+  if (!trials->client)
+    return WS_OK;
+  WS_TRY(read_best(trials, WS_PROVENANCE_ESTIMATE, POOL_PER_SHAPE, &pool,
+                   &pool_count, diag));
+  WS_TRY(read_best(trials, trials->provenance, 1, &best, &best_count, diag));
+  if (pool_count > 0)
+    pick_portfolio(trials, pool, pool_count, picked, &picked_count);
+  int *finalists = ws_arena_alloc(trials->arena,
+                                  sizeof *finalists *
+                                      (size_t)(picked_count + best_count + 1));
+  for (int i = 0; i < picked_count; i++)
+    add_finalist(trials, finalists, picked[i]);
+  for (int i = 0; i < best_count; i++)
+    add_finalist(trials, finalists, best[i]);
+  WS_TRY(add_baseline(trials, finalists, diag));
+  trials->finalists = finalists;
+  return WS_OK;
+}

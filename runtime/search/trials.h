@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * Trials: what of a tuning run's candidates goes to the device, when, and what
+ * becomes of it. Which does: trials.c.
+ */
+#ifndef WAVESMITH_SEARCH_TRIALS_H
+#define WAVESMITH_SEARCH_TRIALS_H
+
+#include "judge.h"
+#include "wavesmith/measure.h"
+
+typedef enum ws__trial_state {
+  WS__TRIAL_NEW,
+  WS__TRIAL_VERIFIED,
+  WS__TRIAL_REFUTED, /* wrong on the device, or the device cannot run it */
+} ws__trial_state;
+
+typedef struct ws__trial_candidate {
+  const char *id;
+  ws__trial_state state;
+  double *estimate_us; /* by shape; INFINITY: none */
+  double *device_us;   /* by shape; INFINITY: none yet */
+} ws__trial_candidate;
+
+typedef struct ws__trials {
+  ws_device_client *client; /* NULL: there is no device */
+  ws_archive *archive;
+  ws_arena *arena;
+  const ws__task *task;
+  const char *provenance; /* of the device; "" for none */
+  ws__trial_candidate *items;
+  int count, capacity;
+  double *best_estimate_us; /* by shape */
+  const int *finalists;     /* NULL: the search goes on */
+  int finalist_count;
+  int candidate, shape;    /* in hand; candidate -1: none; shape -1: verify */
+  ws_arena *request_arena; /* of what is in hand */
+  double start_ms, sent_ms, busy_ms;
+  int64_t timed, verified, refuted;
+  int failures; /* of the device, in a row */
+} ws__trials;
+
+/* kind: "hip", "sim", "estimate" (or NULL: no device), "auto": the first of
+ * these that answers. */
+ws_status ws__trials_init(ws__trials *trials, ws_arena *arena,
+                          ws_archive *archive, const ws__task *task,
+                          const char *kind, ws_diag *diag) WS_MUST_CHECK;
+void ws__trials_stop(ws__trials *trials);
+
+/* A candidate of which estimates are known. */
+ws_status ws__trials_note(ws__trials *trials, const char *id,
+                          const double *estimate_us,
+                          ws_diag *diag) WS_MUST_CHECK;
+/* Takes an answer that has come, sends the next trial when there is one and
+ * the device may be busy. Never waits. */
+ws_status ws__trials_step(ws__trials *trials, ws_diag *diag) WS_MUST_CHECK;
+/* To be polled for reading; -1: nothing is in hand. */
+int ws__trials_descriptor(const ws__trials *trials);
+
+/* From now on the finalists are timed on all shapes, one after the other. */
+ws_status ws__trials_begin_finals(ws__trials *trials,
+                                  ws_diag *diag) WS_MUST_CHECK;
+/* False: all that was to be tried is done. */
+bool ws__trials_pending(const ws__trials *trials);
+
+#endif
