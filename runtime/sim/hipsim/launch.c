@@ -283,6 +283,14 @@ static cJSON *extents(const uint32_t values[3]) {
   return array;
 }
 
+static void add_explanation(cJSON *line, const ws_sim_profile *profile) {
+  ws_strbuf text;
+  ws_strbuf_init(&text);
+  ws_sim_explain(profile, &text);
+  cJSON_AddStringToObject(line, "text", text.data);
+  ws_strbuf_deinit(&text);
+}
+
 static cJSON *to_json(const ws_sim_launch *launch, const outcome *result) {
   const ws_sim_kernel_info *info = ws_sim_kernel_info_of(launch->kernel);
   cJSON *line = cJSON_CreateObject();
@@ -296,9 +304,11 @@ static cJSON *to_json(const ws_sim_launch *launch, const outcome *result) {
   if (result->ran)
     cJSON_AddItemToObject(line, "report",
                           ws_sim_report_to_json(&result->report));
-  if (result->timed)
+  if (result->timed) {
     cJSON_AddItemToObject(line, "profile",
                           ws_sim_profile_to_json(&result->profile));
+    add_explanation(line, &result->profile);
+  }
   return line;
 }
 
