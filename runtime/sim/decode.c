@@ -58,13 +58,46 @@ static void ignore_address(uint64_t address, void *user_data) {
   (void)user_data;
 }
 
-/* Lines and offsets of everything; bytes 0 of what is no instruction. */
+/* Encodings that gfx942 does not have and that LLVM 21's disassembler dies of
+ * instead of refusing them (found by giving it 10^8 random words): literals
+ * where none may be, and selectors of SDWA without a meaning. */
+static bool is_deadly(uint64_t address, uint64_t bytes) {
+  static const struct pattern {
+    uint32_t mask[2], value[2];
+  } patterns[] = {
+      /* MUBUF, MTBUF: literal as soffset */
+      {{0xf4000000, 0xff000000}, {0xe0000000, 0xff000000}},
+      /* VOP3: literal as src0, src1, src2, or as the mask of a comparison */
+      {{0xfc000000, 0x1ff}, {0xd0000000, 0xff}},
+      {{0xfc000000, 0x1ff << 9}, {0xd0000000, 0xff << 9}},
+      {{0xfc000000, 0x1ff << 18}, {0xd0000000, 0xff << 18}},
+      {{0xff0000ff, 0}, {0xd00000ff, 0}},
+      /* SDWA: src0_sel, src1_sel, dst_sel 7, dst_unused 3; a comparison has
+       * its destination in place of the last two */
+      {{0x800001ff, 0x7 << 16}, {0xf9, 0x7 << 16}},
+      {{0x800001ff, 0x7 << 24}, {0xf9, 0x7 << 24}},
+      {{0x800001ff, 0x7 << 8}, {0xf9, 0x7 << 8}},
+      {{0x800001ff, 0x3 << 11}, {0xf9, 0x3 << 11}},
+  };
+  const uint32_t vopc = 0x3e;
+  uint32_t words[2] = {0};
+  memcpy(words, (const void *)(uintptr_t)address, bytes < 8 ? bytes : 8);
+  size_t count = sizeof patterns / sizeof *patterns;
+  for (size_t i = 0; i < (words[0] >> 25 == vopc ? count - 2 : count); i++)
+    if ((words[0] & patterns[i].mask[0]) == patterns[i].value[0] &&
+        (words[1] & patterns[i].mask[1]) == patterns[i].value[1])
+      return true;
+  return false;
+}
+
+/* Lines and offsets of everything; "" is the line of what is no instruction. */
 static void disassemble(amd_comgr_disassembly_info_t info, ws_arena *arena,
                         reader *code, ws_text *text, uint32_t *offsets) {
   for (uint32_t offset = 0; offset < text->size;) {
     uint64_t bytes = 0;
     code->line[0] = 0;
-    bool done = !amd_comgr_disassemble_instruction(info, code->begin + offset,
+    bool done = !is_deadly(code->begin + offset, text->size - offset) &&
+                !amd_comgr_disassemble_instruction(info, code->begin + offset,
                                                    code, &bytes) &&
                 code->line[0] && bytes >= 4 && bytes % 4 == 0 &&
                 bytes <= text->size - offset;
@@ -129,7 +162,7 @@ static ws_status decode_lines(const ws_text *text, const uint32_t *offsets,
 
 ws_status ws__decode_text(ws_arena *arena, uint64_t text_address, uint32_t size,
                           ws_text *out_text, ws_diag *diag) {
-  reader code = {.begin = text_address, .end = text_address + size};
+  reader code = {.begin = text_address, .end = text_address + size / 4 * 4};
   amd_comgr_disassembly_info_t info;
   uint32_t slots = size / 4 + 2;
   uint32_t *offsets = ws_arena_alloc(arena, slots * sizeof *offsets);

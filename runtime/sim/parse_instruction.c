@@ -138,19 +138,31 @@ static int cut_operands(ws_span *rest, ws_span *texts) {
   }
 }
 
+/* v_fma_mix reads a source as f16 where op_sel_hi says so. */
+static char constant_type(const ws_instruction *out, int source, char type) {
+  bool mix = !strncmp(opcodes[out->op].name, "v_fma_mix", 9);
+  return mix && out->op_sel_hi >> source & 1 ? 'h' : type;
+}
+
+static bool read_slot(ws_span text, slot place, ws_instruction *out) {
+  if (place.is_destination ? out->dst_count == 2 : out->src_count == 4)
+    return false;
+  ws_operand *operand = place.is_destination ? &out->dst[out->dst_count++]
+                                             : &out->src[out->src_count++];
+  operand->type = place.is_destination
+                      ? place.type
+                      : constant_type(out, out->src_count - 1, place.type);
+  bool known = ws__read_operand(text, operand, out);
+  operand->type = place.type;
+  return known &&
+         !(place.is_destination && operand->kind == WS_OPERAND_CONSTANT);
+}
+
 static bool read_operands(const ws_span *texts, const slot *slots, int count,
                           ws_instruction *out) {
-  for (int i = 0; i < count; i++) {
-    uint8_t *used = slots[i].is_destination ? &out->dst_count : &out->src_count;
-    if (*used == (slots[i].is_destination ? 2 : 4))
+  for (int i = 0; i < count; i++)
+    if (!read_slot(texts[i], slots[i], out))
       return false;
-    ws_operand *operand =
-        slots[i].is_destination ? &out->dst[*used] : &out->src[*used];
-    operand->type = slots[i].type;
-    if (!ws__read_operand(texts[i], operand, out))
-      return false;
-    ++*used;
-  }
   for (int i = 0, dst = 0; i < count; i++) {
     if (slots[i].also_read && out->src_count < 4)
       out->src[out->src_count++] = out->dst[dst];
@@ -207,11 +219,14 @@ static void set_immediate(ws_instruction *out) {
   static const char *const sopk[] = {"s_movk_", "s_cmovk_", "s_addk_",
                                      "s_mulk_", "s_cmpk_"};
   const char *name = opcodes[out->op].name;
-  ws_operand *last = out->src_count ? &out->src[out->src_count - 1] : NULL;
+  ws_operand *last = NULL;
   bool is_sopk = false;
+  for (int i = 0; i < out->src_count; i++)
+    if (out->src[i].kind == WS_OPERAND_CONSTANT)
+      last = &out->src[i];
   for (size_t i = 0; i < sizeof sopk / sizeof *sopk; i++)
     is_sopk |= starts_with(name, sopk[i]);
-  if (!last || last->kind != WS_OPERAND_CONSTANT)
+  if (!last)
     return;
   int16_t narrow = (int16_t)(uint16_t)last->constant;
   if (is_sopk)

@@ -6,8 +6,9 @@
  * of its type:
  *   integers -16..64       the integer in the operand's width, sign-extended,
  *                          even where the operand is a float
- *   0.5 1 2 4, 1/(2 pi)    the float of the operand's format; f32 for integers
- *                          of up to 32 bits, f64 for those of 64
+ *   0.5 1 2 4, 1/(2 pi)    the float of the operand's format: f16 where it has
+ *                          16 bits, f64 where it has 64 (integers too), else
+ *                          f32, for packed 16-bit integers as well
  *   literals (hexadecimal) 32 bits; of an f64 the high half; of 64-bit
  *                          integers zero-extended, sign-extended where the
  *                          opcode is signed (parse_instruction.c)
@@ -237,7 +238,7 @@ static bool read_inline_float(ws_span span, bool negative, ws_operand *out) {
     return false;
   if (out->type == 'F' || is_wide_integer(out->type))
     out->constant = found->f64 | (uint64_t)negative << 63;
-  else if (out->type == 'h' || out->type == 'H')
+  else if (strchr("hHw", out->type))
     out->constant = found->f16 | (uint32_t)negative << 15;
   else
     out->constant = found->f32 | (uint32_t)negative << 31;
@@ -247,7 +248,7 @@ static bool read_inline_float(ws_span span, bool negative, ws_operand *out) {
 /* Only hand-written text has these: a disassembler prints literals as bits. */
 static bool read_float_literal(ws_span span, bool negative, ws_operand *out) {
   double value;
-  if (!read_decimal(span, &value) || out->type == 'h' || out->type == 'H' ||
+  if (!read_decimal(span, &value) || strchr("hHw", out->type) ||
       is_wide_integer(out->type))
     return false;
   value = negative ? -value : value;
