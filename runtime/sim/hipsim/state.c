@@ -52,7 +52,7 @@ static void read_settings(ws_settings *out) {
       .mode = (ws_hipsim_mode)choice("WAVESMITH_SIM_MODE", modes),
       .residency = choice("WAVESMITH_SIM_RESIDENCY", residencies) ? WS_SIM_WARM
                                                                   : WS_SIM_COLD,
-      .sim = {.threads = (int)number("WAVESMITH_SIM_THREADS", 1024),
+      .sim = {.threads = (int)number("WAVESMITH_SIM_THREADS", 256),
               .budget = number("WAVESMITH_SIM_BUDGET", INT64_MAX),
               .unchecked = choice("WAVESMITH_SIM_CHECKS", switches) == 1},
       .time_each = choice("WAVESMITH_SIM_TIMING", timings) == 1,
