@@ -106,7 +106,8 @@ ws_status ws__sharing_find(const ws_plan *plan, int resident, bool whole_device,
 #define WS_COUNTER_MAP(X)                                                      \
   X(instructions)                                                              \
   X(mfma)                                                                      \
-  X(valu) X(scalar) X(vmem) /* clocks of pipes */                              \
+  X(valu)                                                                      \
+  X(scalar) X(vmem) /* clocks of pipes */                                      \
       X(lds) X(lds_ideal) X(lds_port) X(l1_lines) X(l1_hits) X(l1_bytes)       \
           X(l2_lines) X(l2_hits) X(l2_bytes) X(mall_lines) X(mall_hits)        \
               X(mall_bytes) X(hbm_bytes) X(wave_clocks)
@@ -138,6 +139,7 @@ typedef struct ws_cu_memory {
   ws_key_map written;              /* 64-byte segments */
   ws_key_map scalar;               /* scalar lines */
   int64_t xcd_fills, device_fills; /* lines, of all that share */
+  int64_t own_xcd_fills, own_device_fills;
   int64_t *debt; /* by instruction: error diffusion of sharing */
 } ws_cu_memory;
 

@@ -82,9 +82,14 @@ static bool deal(int64_t *debt, int64_t weight, int64_t of) {
   return true;
 }
 
-/* Weight that is left when `filled` of `all` lines are there already. */
-static int64_t still_absent(int64_t weight, int64_t filled, int64_t all) {
-  return filled >= all ? 0 : weight * (all - filled) / all;
+/* Weight that is left when CUs have filled `filled` of `all` lines, `own` of
+ * them this one: a line that it has not filled may be there already. A load
+ * that shares nothing is not helped by others. */
+static int64_t still_absent(int64_t weight, int64_t of, int64_t filled,
+                            int64_t own, int64_t all) {
+  if (weight == of)
+    return weight;
+  return filled >= all ? 0 : weight * (all - filled) / (all - own);
 }
 
 static int64_t footprint_lines(const ws_cu_memory *m) {
@@ -109,12 +114,14 @@ static origin beyond_l2(ws_cu_memory *m, const ws_share *share, uint32_t index,
     return (origin){LEVEL_MALL, pays};
   int64_t weight = share->new_in_device;
   if (mall_fits)
-    weight = still_absent(weight, m->device_fills, all);
+    weight = still_absent(weight, share->new_in_xcd, m->device_fills,
+                          m->own_device_fills, all);
   if (!pays)
     return (origin){
         2 * m->device_fills > all && mall_fits ? LEVEL_MALL : LEVEL_HBM, false};
   if (deal(&m->debt[2 * index + 1], weight, share->new_in_xcd)) {
     m->device_fills += (int64_t)m->active_cus * m->xcds;
+    m->own_device_fills++;
     return (origin){LEVEL_HBM, true};
   }
   return (origin){LEVEL_MALL, true};
@@ -142,12 +149,12 @@ static origin find_line(ws_cu_memory *m, uint64_t line, uint32_t index,
   if (scratch)
     share = &alone;
   int64_t weight = share->new_in_xcd;
-  if (l2_fits) {
-    if (2 * m->xcd_fills > all)
-      weight = still_absent(weight, m->xcd_fills, all);
-  }
+  if (l2_fits)
+    weight =
+        still_absent(weight, share->lines, m->xcd_fills, m->own_xcd_fills, all);
   if (deal(&m->debt[2 * index], weight, share->lines)) {
     m->xcd_fills += m->active_cus;
+    m->own_xcd_fills++;
     return beyond_l2(m, share, index, true);
   }
   if (l2_fits && 2 * m->xcd_fills > all)

@@ -360,7 +360,7 @@ static void finish_lds(cu *u, slot *w, const ws_access *access, int64_t now) {
   u->run->counters.lds += cost.array;
   u->run->counters.lds_ideal += cost.ideal;
   u->run->counters.lds_port += cost.port;
-  const int64_t done = *port + c->lds_latency - c->lds_address;
+  const int64_t done = *port + c->lds_latency - c->lds_address - c->visit;
   add_completion(&w->lgkm, most(done, last_of(&w->lgkm, WS_SIM_STALL_lds)),
                  WS_SIM_STALL_lds);
 }
@@ -374,7 +374,8 @@ static void finish_vmem(cu *u, slot *w, const ws_instruction *in,
   u->vmem_free = start + cost.unit;
   u->run->counters.vmem += cost.unit;
   const int64_t done =
-      most(cost.done_at + cost.unit - u->constants->vmem_address,
+      most(cost.done_at + cost.unit - u->constants->vmem_address -
+               u->constants->visit,
            last_of(&w->vm, WS_SIM_STALL_vmem));
   add_completion(&w->vm, done, WS_SIM_STALL_vmem);
   if (in->class_ == WS_CLASS_FLAT)
@@ -394,6 +395,9 @@ static void finish_internal(cu *u, simd *s, slot *w, const ws_instruction *in,
     sort_waves(s);
   }
 }
+
+/* Latencies are measured from a load to the instruction that needs it; the
+ * s_waitcnt between takes a visit, so data is there one visit earlier. */
 
 /* The instruction has been executed: what it occupies, and when the wave may
  * go on. */
@@ -418,7 +422,8 @@ static void finish(cu *u, simd *s, slot *w, const ws_instruction *in,
   case WS_UNIT_SCALAR:
     counters->scalar += c->visit;
     if (in->class_ == WS_CLASS_SMEM)
-      add_completion(&w->lgkm, ws__smem_done(&u->memory, access, now),
+      add_completion(&w->lgkm,
+                     ws__smem_done(&u->memory, access, now - c->visit),
                      WS_SIM_STALL_smem);
     break;
   case WS_UNIT_LDS:

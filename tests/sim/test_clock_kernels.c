@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * The cycle model on small kernels whose time follows from documented figures:
+ * a matrix loop at full rate, latency of each memory level by pointer chase,
+ * LDS bandwidth with and without conflicts, streaming at the achieved HBM rate,
+ * barriers, dispatch. Expected values are those of docs/simulator.md's table
+ * and arithmetic in the comments.
+ */
+#pragma GCC diagnostic ignored "-Wunused-function" /* of the fixture */
+#include "sim_fixture.h"
+
+#include "clock.h"
+
+typedef struct timed {
+  ws_arena *arena;
+  ws_sim *sim;
+  ws_sim_module *module;
+  ws_sim_profile profile;
+  ws_status status;
+  ws_diag diag;
+} timed;
+
+static char *replace(ws_arena *arena, const char *text, const char *from,
+                     const char *to) {
+  const char *at = strstr(text, from);
+  WS_CHECK(at != NULL);
+  return ws_arena_printf(arena, "%.*s%s%s", (int)(at - text), text, to,
+                         at + strlen(from));
+}
+
+/* vgprs: of which half are accumulation registers. */
+static void open_kernel(timed *t, const char *body, int vgprs, int lds,
+                        int threads) {
+  const fixture_options options = {.threads = threads, .lds = lds ? lds : -1};
+  const ws_sim_options sim_options = {.unchecked = true};
+  size_t size;
+  t->arena = ws_arena_create();
+  char *text = fixture_kernel(t->arena, body, &options);
+  text = replace(t->arena, text, ".vgpr_count: 256",
+                 ws_arena_printf(t->arena, ".vgpr_count: %d", vgprs));
+  text = replace(t->arena, text, "next_free_vgpr 256",
+                 ws_arena_printf(t->arena, "next_free_vgpr %d", vgprs));
+  text = replace(t->arena, text, "accum_offset 128",
+                 ws_arena_printf(t->arena, "accum_offset %d", vgprs / 2));
+  const void *image = fixture_assemble(t->arena, text, &size);
+  if (ws_sim_create(&sim_options, &t->sim, &t->diag) != WS_OK ||
+      ws_sim_load(t->sim, image, size, &t->module, &t->diag) != WS_OK)
+    WS_FAIL("%s", t->diag.text);
+}
+
+static void time_kernel(timed *t, const void *in, const void *out,
+                        uint32_t groups, uint32_t threads,
+                        ws_sim_residency residency) {
+  const void *kernarg[2] = {in, out};
+  const ws_sim_launch launch = {.kernel =
+                                    ws_sim_kernel_find(t->module, "probe"),
+                                .grid = {groups, 1, 1},
+                                .block = {threads, 1, 1},
+                                .kernarg = kernarg,
+                                .kernarg_size = sizeof kernarg};
+  t->status =
+      ws_sim_time(t->sim, &launch, residency, t->arena, &t->profile, &t->diag);
+}
+
+static void must_be_timed(const timed *t) {
+  if (t->status != WS_OK)
+    WS_FAIL("%s", t->diag.text);
+}
+
+static void close_kernel(timed *t) {
+  ws_sim_destroy(t->sim);
+  ws_arena_destroy(t->arena);
+}
+
+/* Clocks of a kernel without buffers. */
+static int64_t clocks_of(const char *body, int vgprs, int lds, uint32_t groups,
+                         uint32_t threads) {
+  timed t = {0};
+  open_kernel(&t, body, vgprs, lds, (int)threads);
+  time_kernel(&t, NULL, NULL, groups, threads, WS_SIM_WARM);
+  must_be_timed(&t);
+  const int64_t clocks = t.profile.clocks;
+  close_kernel(&t);
+  return clocks;
+}
+
+/* A loop of `turns` round `body`, with s20 as its counter. */
+static char *loop(char *buffer, size_t size, int turns, const char *before,
+                  const char *body) {
+  snprintf(buffer, size,
+           "%s\ns_movk_i32 s20, %d\n.Lloop:\n%s\ns_sub_u32 s20, s20, 1\n"
+           "s_cmp_lg_u32 s20, 0\ns_cbranch_scc1 .Lloop\n",
+           before, turns, body);
+  return buffer;
+}
+
+#define FOUR(x) x "\n" x "\n" x "\n" x "\n"
+#define SIXTEEN(x) FOUR(FOUR(x))
+#define MATRIX "v_mfma_f32_16x16x32_fp8_fp8 a[0:3], v[2:3], v[4:5], a[0:3]\n"
+#define VECTOR "v_add_u32 v6, v7, v8\n"
+
+/* ---- matrix ---------------------------------------------------------------
+ */
+
+/* 304 workgroups of four waves, each 400 x 16 matrix instructions of 16
+ * clocks, 102,400 clocks of the pipe. A chain D -> C runs back to back. One
+ * wave alone loses 28 clocks a turn: s_sub, s_cmp and the branch issue in the
+ * shadow of the last one, 12 clocks, then 16 + 16 for the branch. Two waves per
+ * SIMD fill each other's gaps. */
+WS_TEST(matrix_loop_reaches_the_documented_rate) {
+  char body[8192];
+  loop(body, sizeof body, 100, "v_mov_b32 v0, 0", FOUR(SIXTEEN(MATRIX)));
+  const int64_t one = clocks_of(body, 128, 0, 304, 256);
+  const int64_t two = clocks_of(body, 128, 0, 304, 512);
+  WS_CHECK_NEAR((double)one, 100 * (1024 + 28), 400);
+  WS_CHECK_NEAR((double)two, 204800 + 100 * 28, 800);
+}
+
+WS_TEST(matrix_32x32_takes_twice_as_long) {
+  char body[8192];
+  loop(body, sizeof body, 50, "v_mov_b32 v0, 0",
+       FOUR(SIXTEEN(
+           "v_mfma_f32_32x32x16_fp8_fp8 a[0:15], v[2:3], v[4:5], a[0:15]")));
+  const int64_t one = clocks_of(body, 128, 0, 304, 256);
+  WS_CHECK_NEAR((double)one, 50 * (2048 + 12), 400);
+}
+
+/* Three vector instructions run in the shadow of a 16-clock one; a fourth has
+ * no room: 4 + 16 = 20 clocks a turn instead of 16. The loop's end costs 40
+ * clocks after them. */
+WS_TEST(vector_instructions_run_in_the_matrix_shadow) {
+  char body[8192];
+  loop(body, sizeof body, 100, "v_mov_b32 v0, 0",
+       SIXTEEN(MATRIX VECTOR VECTOR VECTOR));
+  WS_CHECK_NEAR((double)clocks_of(body, 128, 0, 304, 256),
+                100 * (16 * 16 + 8 + 32), 600);
+  loop(body, sizeof body, 100, "v_mov_b32 v0, 0",
+       SIXTEEN(MATRIX VECTOR VECTOR VECTOR VECTOR));
+  WS_CHECK_NEAR((double)clocks_of(body, 128, 0, 304, 256),
+                100 * (16 * 20 + 8 + 32), 600);
+}
+
+/* ---- latency --------------------------------------------------------------
+ */
+
+/* 512 dependent reads of LDS address 0, less the loop round them. */
+WS_TEST(lds_latency) {
+  char body[8192];
+  const char *const before = "v_mov_b32 v0, 0\nds_write_b32 v0, v0\n"
+                             "s_waitcnt lgkmcnt(0)";
+  loop(body, sizeof body, 100, before,
+       SIXTEEN("ds_read_b32 v0, v0\ns_waitcnt lgkmcnt(0)"));
+  const int64_t chase = clocks_of(body, 64, 512, 1, 64);
+  loop(body, sizeof body, 100, before, "s_nop 0");
+  const int64_t empty = clocks_of(body, 64, 512, 1, 64);
+  WS_CHECK_NEAR((double)(chase - empty) / 1600, 52, 1);
+}
+
+/* Pointer chase through `count` pointers, `stride` bytes apart, read `rounds`
+ * times; clocks a load of the second half, found from two lengths. */
+static double chase(size_t count, size_t stride, int loads,
+                    ws_sim_residency residency) {
+  char body[8192];
+  const char *const before = "s_load_dwordx2 s[8:9], s[0:1], 0\n"
+                             "s_waitcnt lgkmcnt(0)\n"
+                             "v_mov_b32 v0, s8\nv_mov_b32 v1, s9\n"
+                             "s_mov_b64 exec, 1";
+  int64_t clocks[2];
+  for (int i = 0; i < 2; i++) {
+    timed t = {0};
+    loop(body, sizeof body, loads * (i + 1), before,
+         SIXTEEN("global_load_dwordx2 v[0:1], v[0:1], off\n"
+                 "s_waitcnt vmcnt(0)"));
+    open_kernel(&t, body, 64, 0, 64);
+    char *memory = ws_sim_allocate(t.sim, count * stride);
+    WS_CHECK(memory != NULL);
+    for (size_t p = 0; p < count; p++) {
+      const uint64_t next =
+          (uint64_t)(uintptr_t)(memory + (p + 1) % count * stride);
+      memcpy(memory + p * stride, &next, sizeof next);
+    }
+    time_kernel(&t, memory, NULL, 1, 64, residency);
+    must_be_timed(&t);
+    clocks[i] = t.profile.clocks;
+    close_kernel(&t);
+  }
+  return (double)(clocks[1] - clocks[0]) / (16.0 * loads);
+}
+
+/* All in L1 (16 KiB), L2 (1 MiB, the same lines again), Infinity Cache and HBM
+ * (lines never seen before). Documented: 116, 210, 442-458, 868-890. The loop
+ * adds 40 clocks to 16 loads. */
+WS_TEST(latency_of_l1) {
+  WS_CHECK_NEAR(chase(128, 128, 125, WS_SIM_WARM), 116 + 2.5, 4);
+}
+WS_TEST(latency_of_l2) {
+  WS_CHECK_NEAR(chase(8192, 128, 1000, WS_SIM_WARM), 210 + 2.5, 6);
+}
+WS_TEST(latency_of_the_infinity_cache) {
+  WS_CHECK_NEAR(chase(65536, 128, 500, WS_SIM_WARM), 455 + 2.5, 8);
+}
+WS_TEST(latency_of_hbm) {
+  WS_CHECK_NEAR(chase(65536, 128, 500, WS_SIM_COLD), 880 + 2.5, 10);
+}
+
+/* ---- LDS bandwidth --------------------------------------------------------
+ */
+
+/* Clocks per ds_read_b128 of a CU with 16 waves; lanes `shift` apart. */
+static double read_b128(int shift) {
+  char body[8192], before[256];
+  snprintf(before, sizeof before,
+           "v_and_b32 v0, 63, v0\nv_lshlrev_b32 v0, %d, v0", shift);
+  loop(body, sizeof body, 100, before,
+       FOUR("ds_read_b128 v[4:7], v0\nds_read_b128 v[8:11], v0") "s_waitcnt "
+                                                                 "lgkmcnt(0)");
+  return (double)clocks_of(body, 64, 16384, 1, 1024) / (100 * 8 * 16);
+}
+
+/* Two ports of 64 B/clk: 1024 bytes take 16 clocks on one of two ports, 8 on
+ * the array; 32 bytes apart the array needs 16, as the ports do; 128 bytes
+ * apart all lanes of a phase meet in four banks, 64 clocks. */
+WS_TEST(lds_bandwidth) {
+  WS_CHECK_NEAR(read_b128(4), 8, 0.8);
+  WS_CHECK_NEAR(read_b128(5), 16, 1.6);
+  WS_CHECK_NEAR(read_b128(7), 64, 3.2);
+}
+
+/* ---- streams --------------------------------------------------------------
+ */
+
+/* Each thread reads 16 x 16 bytes, all different: bytes a ns. */
+static double stream(uint32_t groups, ws_sim_residency residency,
+                     double *out_hbm) {
+  timed t = {0};
+  open_kernel(&t,
+              "s_load_dwordx2 s[8:9], s[0:1], 0\ns_lshl_b32 s10, s2, 16\n"
+              "v_and_b32 v0, 0x3ff, v0\nv_lshlrev_b32 v1, 4, v0\n"
+              "v_mov_b32 v3, 0\nv_add_u32 v2, s10, v1\n"
+              "s_waitcnt lgkmcnt(0)\n"
+              "v_lshl_add_u64 v[2:3], s[8:9], 0, v[2:3]\n"
+              "s_movk_i32 s20, 16\n.Lloop:\n"
+              "global_load_dwordx4 v[4:7], v[2:3], off\n"
+              "v_add_co_u32 v2, vcc, 0x1000, v2\n"
+              "v_addc_co_u32 v3, vcc, 0, v3, vcc\n"
+              "s_sub_u32 s20, s20, 1\ns_cmp_lg_u32 s20, 0\n"
+              "s_cbranch_scc1 .Lloop\ns_waitcnt vmcnt(0)",
+              32, 0, 256);
+  const size_t bytes = (size_t)groups * 65536;
+  void *memory = ws_sim_allocate(t.sim, bytes);
+  WS_CHECK(memory != NULL);
+  time_kernel(&t, memory, NULL, groups, 256, residency);
+  must_be_timed(&t);
+  const double ns = (double)t.profile.clocks / t.profile.clock_mhz * 1e3;
+  *out_hbm = t.profile.hbm_bytes / (double)bytes;
+  close_kernel(&t);
+  return (double)bytes / ns;
+}
+
+/* 4.0-4.2 TB/s read from HBM at full occupancy. */
+WS_TEST(stream_from_hbm) {
+  double hbm;
+  const double rate = stream(16384, WS_SIM_COLD, &hbm);
+  WS_CHECK_NEAR(rate, 4100, 205);
+  WS_CHECK_NEAR(hbm, 1, 0.02);
+}
+
+/* 11.5 TB/s at most from the Infinity Cache, the table says 10. */
+WS_TEST(stream_from_the_infinity_cache) {
+  double hbm;
+  const double rate = stream(3648, WS_SIM_WARM, &hbm);
+  WS_CHECK(rate > 8000 && rate < 10500);
+  WS_CHECK_NEAR(hbm, 0, 1e-9);
+}
+
+/* ---- barriers, dispatch, ends ---------------------------------------------
+ */
+
+/* 100 barriers of four waves without work between: the release 12 clocks after
+ * the last arrival, found at the SIMD's next visit, and a loop of four
+ * instructions with a taken branch (16 + 16). */
+WS_TEST(barriers_release_after_the_last_arrival) {
+  char body[1024];
+  loop(body, sizeof body, 200, "", FOUR("s_barrier"));
+  const int64_t with = clocks_of(body, 64, 0, 1, 256);
+  loop(body, sizeof body, 200, "", "s_nop 0");
+  const int64_t without = clocks_of(body, 64, 0, 1, 256);
+  WS_CHECK_NEAR((double)(with - without) / 800, 14, 3);
+}
+
+/* Empty workgroups of one wave: 8 clocks each and XCD. */
+WS_TEST(dispatch_rate) {
+  const double clocks = (double)clocks_of("s_nop 0", 32, 0, 200000, 64);
+  WS_CHECK_NEAR(clocks, 200000 / 8 * 8, 200000 * 0.03);
+}
+
+WS_TEST(tail_takes_a_round) {
+  char body[1024];
+  loop(body, sizeof body, 1000, "", SIXTEEN("v_add_u32 v1, v2, v3"));
+  const double one = (double)clocks_of(body, 512, 0, 304, 256);
+  const double more = (double)clocks_of(body, 512, 0, 305, 256);
+  WS_CHECK_NEAR(more / one, 2, 0.02);
+}
+
+/* Occupancy and its limiter as they come out of a launch. */
+WS_TEST(profile_says_what_limits_occupancy) {
+  timed t = {0};
+  open_kernel(&t, "s_nop 0", 128, 20000, 256);
+  time_kernel(&t, NULL, NULL, 10000, 256, WS_SIM_WARM);
+  must_be_timed(&t);
+  WS_CHECK_TEXT(t.profile.limiter, "lds"); /* 20480 of 65536: three */
+  WS_CHECK_INT(t.profile.waves_per_simd, 3);
+  time_kernel(&t, NULL, NULL, 10, 256, WS_SIM_WARM);
+  must_be_timed(&t);
+  WS_CHECK_TEXT(t.profile.limiter, "grid");
+  WS_CHECK_INT(t.profile.waves_per_simd, 1);
+  close_kernel(&t);
+}
+
+WS_TEST(same_launch_same_clocks) {
+  char body[8192];
+  loop(body, sizeof body, 50,
+       "v_lshlrev_b32 v0, 4, v0\ns_load_dwordx2 s[8:9], s[0:1], 0\n"
+       "s_waitcnt lgkmcnt(0)",
+       "global_load_dwordx4 v[4:7], v0, s[8:9]\nds_read_b128 v[8:11], v0\n"
+       "s_barrier\ns_waitcnt vmcnt(0) lgkmcnt(0)");
+  int64_t clocks[2];
+  for (int i = 0; i < 2; i++) {
+    timed t = {0};
+    open_kernel(&t, body, 64, 16384, 256);
+    void *memory = ws_sim_allocate(t.sim, 65536);
+    time_kernel(&t, memory, NULL, 1000, 256, WS_SIM_COLD);
+    must_be_timed(&t);
+    clocks[i] = t.profile.clocks;
+    time_kernel(&t, memory, NULL, 1000, 256, WS_SIM_COLD);
+    WS_CHECK_INT(t.profile.clocks, clocks[i]);
+    close_kernel(&t);
+  }
+  WS_CHECK_INT(clocks[0], clocks[1]);
+}
+
+/* ---- what cannot be timed -------------------------------------------------
+ */
+
+WS_TEST(a_fault_is_an_error) {
+  timed t = {0};
+  open_kernel(&t,
+              "v_mov_b32 v0, 64\nv_mov_b32 v1, 0\n"
+              "global_load_dword v2, v[0:1], off\ns_waitcnt vmcnt(0)",
+              64, 0, 64);
+  time_kernel(&t, NULL, NULL, 1, 64, WS_SIM_COLD);
+  WS_CHECK_INT(t.status, WS_INPUT);
+  WS_CHECK_CONTAINS(t.diag.text, "oob-global");
+  close_kernel(&t);
+}
+
+WS_TEST(no_room_is_an_error) {
+  timed t = {0};
+  open_kernel(&t, "s_nop 0", 512, 0, 1024);
+  time_kernel(&t, NULL, NULL, 1, 1024, WS_SIM_COLD);
+  WS_CHECK_INT(t.status, WS_INPUT);
+  WS_CHECK_CONTAINS(t.diag.text, "no compute unit holds");
+  close_kernel(&t);
+}
+
+/* ---- explanation ----------------------------------------------------------
+ */
+
+WS_TEST(explanation_names_bound_and_hot_instruction) {
+  char body[8192];
+  timed t = {0};
+  ws_strbuf words;
+  loop(body, sizeof body, 400, "v_mov_b32 v0, 0",
+       SIXTEEN("v_mfma_f32_16x16x32_fp8_fp8 a[0:3], v[2:3], v[4:5], a[0:3]"));
+  open_kernel(&t, body, 128, 0, 256);
+  time_kernel(&t, NULL, NULL, 304, 256, WS_SIM_WARM);
+  must_be_timed(&t);
+  ws_strbuf_init(&words);
+  ws_sim_explain(&t.profile, &words);
+  WS_CHECK_TEXT(t.profile.bound, "mfma");
+  WS_CHECK_CONTAINS(words.data, "bound by the matrix pipes");
+  WS_CHECK_CONTAINS(words.data, "v_mfma_f32_16x16x32_fp8_fp8");
+  double sum = 0;
+  for (int s = 0; s < WS_SIM_STALL_COUNT; s++)
+    sum += t.profile.stalls[s];
+  WS_CHECK_NEAR(sum, 1, 1e-9);
+  ws_strbuf_deinit(&words);
+  close_kernel(&t);
+}
