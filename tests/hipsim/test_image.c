@@ -150,8 +150,8 @@ WS_TEST(compressed_bundle_is_opened) {
 }
 #endif
 
-/* One to four bytes of header and tables changed: an error or a module, never a
- * crash of ours. */
+/* One to four bytes of the first 128 changed, which is what image.c reads: an
+ * error or a module, never a crash. The loader has its own such test. */
 WS_TEST(broken_images_do_not_crash) {
   const entry one[] = {
       {"hipv4-amdgcn-amd-amdhsa--gfx942", read_file(WS_KERNELS)}};
@@ -160,7 +160,7 @@ WS_TEST(broken_images_do_not_crash) {
   setenv("WAVESMITH_LOG", "none", 1);
   for (int round = 0; round < 1500; round++) {
     bytes image = round & 1 ? elf : bundle;
-    size_t reach = round % 3 ? 128 : image.size;
+    const size_t reach = 128;
     unsigned char *copy = at_the_edge(image.data, image.size);
     for (int i = 0; i < 1 + round % 4; i++) {
       state = state * 1664525u + 1013904223u;
