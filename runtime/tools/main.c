@@ -23,6 +23,8 @@ static const struct command {
     {"archive", tool_archive,
      "list, show, export, import what an archive holds"},
     {"dispatch", tool_dispatch, "emit code objects and a C selection function"},
+    {"sim", tool_sim,
+     "run a code object on a simulated MI300X: proof, time, why"},
     {"doctor", tool_doctor,
      "what is installed, what is missing, how to get it"},
 };

@@ -8,12 +8,11 @@
 #include "tools.h"
 #include "wavesmith/archive.h"
 #include "wavesmith/build.h"
+#include "wavesmith/measure.h"
 
 #include <cjson/cJSON.h>
-#include <dlfcn.h>
 #include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -53,30 +52,28 @@ static void probe_comgr(struct doctor *doctor, struct finding *out) {
   probe_version(doctor, "comgr", out);
 }
 
-static void probe_hip(struct doctor *doctor, struct finding *out) {
-  static const char *const names[] = {"libamdhip64.so.7", "libamdhip64.so.6",
-                                      "libamdhip64.so"};
+/* Asks the device server: only there may a device be opened. */
+static void probe_device(const char *kind, struct doctor *doctor,
+                         struct finding *out) {
   (void)doctor;
-  const char *wanted = getenv("WAVESMITH_HIP_LIBRARY");
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-    const char *name = wanted ? wanted : names[i];
-    void *library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
-    if (!library)
-      continue;
-    int (*get_count)(int *) = NULL;
-    *(void **)&get_count = dlsym(library, "hipGetDeviceCount");
-    int count = 0;
-    int code = get_count ? get_count(&count) : -1;
-    out->present = true;
-    snprintf(out->detail, sizeof out->detail, "%s, %d device(s)%s", name,
-             code == 0 ? count : 0,
-             code == 0 && count > 0 ? ""
-                                    : "; times are estimates on this machine");
-    return; /* left open: unloading HIP is not safe */
+  ws_device_client *client;
+  ws_diag diag = {""};
+  out->present = ws_device_client_start(kind, &client, &diag) == WS_OK;
+  if (!out->present) {
+    snprintf(out->detail, sizeof out->detail, "%s", diag.text);
+    return;
   }
-  out->present = false;
-  snprintf(out->detail, sizeof out->detail,
-           "no HIP library opens; needed only to run kernels");
+  const ws_device_info *info = ws_device_client_info(client);
+  snprintf(out->detail, sizeof out->detail, "%s, %s, %d CUs (%s); times are %s",
+           info->name, info->arch, info->cu_count, info->library,
+           info->provenance);
+  ws_device_client_stop(client);
+}
+static void probe_hip(struct doctor *doctor, struct finding *out) {
+  probe_device("hip", doctor, out);
+}
+static void probe_sim(struct doctor *doctor, struct finding *out) {
+  probe_device("sim", doctor, out);
 }
 
 static void probe_templates(struct doctor *doctor, struct finding *out) {
@@ -114,8 +111,12 @@ static const struct component {
      "./setup.sh (Debian: llvm-21-dev from testing), or ROCm 7's llvm"},
     {"comgr", true, probe_comgr,
      "./setup.sh (Debian: libamd-comgr-dev from testing), or ROCm 7"},
-    {"HIP", false, probe_hip,
-     "Debian: libamdhip64-6 from testing, or ROCm; set WAVESMITH_HIP_LIBRARY"},
+    {"simulator", false, probe_sim,
+     "build all targets, or set WAVESMITH_SIM_LIBRARY to an emulator with "
+     "HIP's ABI"},
+    {"card", false, probe_hip,
+     "needed for measured times only. Debian: libamdhip64-6 from testing, or "
+     "ROCm; set WAVESMITH_HIP_LIBRARY"},
     {"templates", false, probe_templates, "cmake --install, or name the path"},
 };
 

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * See sim_options.h. Arguments of a foreign kernel are laid out as C lays out a
+ * struct of them, which is what HIP and OpenCL compilers do: each at the next
+ * multiple of its size.
+ */
+#include "sim_options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char sim_usage[] =
+    "usage: wavesmith sim FILE.co --kernel K --grid X,Y,Z --block N --args A "
+    "[OPTION ...]\n"
+    "       wavesmith sim --template FILE.ll [--set a=1;b=2] --shape M,N,K "
+    "[OPTION ...]\n"
+    "       wavesmith sim --archive DB CANDIDATE_ID --shape M,N,K [OPTION "
+    "...]\n"
+    "Runs a code object for gfx942 on a simulated MI300X: checks what it "
+    "does,\n"
+    "compares the result, and says how long it takes and why.\n\n"
+    "  --problem P        problem that arguments and result belong to "
+    "(default:\n"
+    "                     fp8_gemm_blockscale when there is a --shape)\n"
+    "  --layout L         the problem's layout (default: its first)\n"
+    "  --shape M,N,K      the problem's shape\n"
+    "  --only run|time    do only that (default: both)\n"
+    "  --device sim|hip   (default: sim)\n"
+    "  --seed N           of the inputs (default: 1)\n"
+    "  --seconds N        a run or timing that takes longer is ended (default: "
+    "600)\n"
+    "  --json             everything as JSON on stdout\n"
+    "Of a code object:\n"
+    "  --kernel K         begins a launch; several are run in turn\n"
+    "  --grid X,Y,Z       workgroups; expressions over m, n, k and cu_count\n"
+    "  --block N          threads of a workgroup\n"
+    "  --lds BYTES        dynamic LDS\n"
+    "  --workspace BYTES  size of the problem's argument \"workspace\"\n"
+    "  --args A,B,...     explicit arguments in order: the name of an argument "
+    "of\n"
+    "                     the problem; buf:BYTES[:SEED], a buffer of random "
+    "bytes;\n"
+    "                     i32:X, i64:X or X, an integer; f32:X, a number\n"
+    "Of a template:\n"
+    "  --set, --variant   as for `wavesmith check`\n"
+    "Exit code 1: the kernel is wrong, or the input is.\n";
+
+/* ---- options ----------------------------------------------------------------
+ */
+
+enum { OPTION_TEXT, OPTION_KERNEL = 256, OPTION_JSON, OPTION_HELP };
+
+static const struct {
+  const char *name;
+  size_t offset;
+} texts[] = {
+    {"template", offsetof(sim_options, template_file)},
+    {"archive", offsetof(sim_options, archive)},
+    {"set", offsetof(sim_options, set)},
+    {"variant", offsetof(sim_options, variants)},
+    {"problem", offsetof(sim_options, problem)},
+    {"layout", offsetof(sim_options, layout)},
+    {"shape", offsetof(sim_options, shape)},
+    {"workspace", offsetof(sim_options, workspace)},
+    {"device", offsetof(sim_options, device)},
+    {"only", offsetof(sim_options, only)},
+    {"seed", offsetof(sim_options, seed)},
+    {"seconds", offsetof(sim_options, seconds)},
+};
+/* Of the last --kernel. */
+static const struct {
+  const char *name;
+  size_t offset;
+} kernel_texts[] = {
+    {"grid", offsetof(sim_kernel, grid)},
+    {"block", offsetof(sim_kernel, block)},
+    {"args", offsetof(sim_kernel, args)},
+    {"lds", offsetof(sim_kernel, lds)},
+};
+enum {
+  TEXTS = sizeof texts / sizeof texts[0],
+  KERNEL_TEXTS = sizeof kernel_texts / sizeof kernel_texts[0]
+};
+
+static void fill_table(struct option table[TEXTS + KERNEL_TEXTS + 4]) {
+  int count = 0;
+  for (int i = 0; i < TEXTS; i++, count++)
+    table[count] =
+        (struct option){texts[i].name, required_argument, NULL, count};
+  for (int i = 0; i < KERNEL_TEXTS; i++, count++)
+    table[count] =
+        (struct option){kernel_texts[i].name, required_argument, NULL, count};
+  table[count++] =
+      (struct option){"kernel", required_argument, NULL, OPTION_KERNEL};
+  table[count++] = (struct option){"json", no_argument, NULL, OPTION_JSON};
+  table[count++] = (struct option){"help", no_argument, NULL, OPTION_HELP};
+  table[count] = (struct option){0};
+}
+
+static ws_status apply(sim_options *out, int option, ws_diag *diag) {
+  if (option < TEXTS) {
+    memcpy((char *)out + texts[option].offset, &optarg, sizeof optarg);
+  } else if (option < TEXTS + KERNEL_TEXTS) {
+    if (!out->kernel_count)
+      return ws_fail(diag, WS_USAGE, NULL, 0, "--%s comes after its --kernel",
+                     kernel_texts[option - TEXTS].name);
+    memcpy((char *)&out->kernels[out->kernel_count - 1] +
+               kernel_texts[option - TEXTS].offset,
+           &optarg, sizeof optarg);
+  } else if (option == OPTION_KERNEL) {
+    if (out->kernel_count == SIM_MAX_KERNELS)
+      return ws_fail(diag, WS_USAGE, NULL, 0, "at most %d kernels are run",
+                     SIM_MAX_KERNELS);
+    out->kernels[out->kernel_count++] = (sim_kernel){.name = optarg};
+  } else if (option == OPTION_JSON) {
+    out->json = true;
+  } else {
+    out->help = true;
+  }
+  return WS_OK;
+}
+
+static ws_status check_combination(sim_options *options, const char *subject,
+                                   ws_diag *diag) {
+  if (options->template_file ? subject != NULL : subject == NULL)
+    return ws_fail(diag, WS_USAGE, NULL, 0,
+                   "wanted is one code object, --template FILE, or --archive "
+                   "DB and a candidate; `wavesmith sim --help` shows how");
+  if (options->archive)
+    options->candidate_id = subject;
+  else
+    options->file = subject;
+  if (!options->file && !options->shape)
+    return ws_fail(diag, WS_USAGE, NULL, 0, "a candidate needs a --shape");
+  if (options->file ? !options->kernel_count : options->kernel_count)
+    return ws_fail(diag, WS_USAGE, NULL, 0,
+                   options->file ? "a code object needs a --kernel"
+                                 : "--kernel is for code objects");
+  if (options->only && strcmp(options->only, "run") &&
+      strcmp(options->only, "time"))
+    return ws_fail(diag, WS_USAGE, NULL, 0, "--only is run or time, not '%s'",
+                   options->only);
+  return WS_OK;
+}
+
+ws_status sim_options_parse(int argc, char **argv, sim_options *out,
+                            ws_diag *diag) {
+  struct option table[TEXTS + KERNEL_TEXTS + 4];
+  fill_table(table);
+  *out = (sim_options){.set = "",
+                       .variants = "",
+                       .device = "sim",
+                       .seed = "1",
+                       .seconds = "600"};
+  opterr = 0;
+  int option;
+  while ((option = getopt_long(argc, argv, ":", table, NULL)) >= 0) {
+    if (option == '?' || option == ':')
+      return ws_fail(diag, WS_USAGE, NULL, 0,
+                     "'%s' is unknown or lacks its value; `wavesmith sim "
+                     "--help` lists the options",
+                     argv[optind - 1]);
+    WS_TRY(apply(out, option, diag));
+  }
+  if (out->help)
+    return WS_OK;
+  if (argc - optind > 1)
+    return ws_fail(diag, WS_USAGE, NULL, 0, "'%s' is one argument too many",
+                   argv[optind + 1]);
+  return check_combination(out, argc > optind ? argv[optind] : NULL, diag);
+}
+
+ws_status sim_read_shape(const char *text, ws_shape *out, ws_diag *diag) {
+  int64_t *const members[] = {&out->m, &out->n, &out->k};
+  const char *at = text;
+  for (int i = 0; i < 3; i++) {
+    char *end;
+    *members[i] = strtoll(at, &end, 10);
+    if (end == at || *end != (i < 2 ? ',' : 0))
+      return ws_fail(diag, WS_USAGE, NULL, 0, "--shape is M,N,K, not '%s'",
+                     text);
+    at = end + 1;
+  }
+  return WS_OK;
+}
+
+/* ---- launches
+ * ----------------------------------------------------------------
+ */
+
+typedef struct launch_reader {
+  ws_arena *arena;
+  const ws_problem *problem; /* NULL: none */
+  ws_scope scope;            /* m n k cu_count */
+  ws_diag *diag;
+} launch_reader;
+
+static ws_status read_number(const launch_reader *in, const char *text,
+                             int64_t *out) {
+  ws_expr *expr;
+  WS_TRY(ws_expr_parse(in->arena, text, NULL, 0, &expr, in->diag));
+  return ws_expr_eval(expr, &in->scope, out, in->diag);
+}
+
+/* Cuts the next item off *rest; commas inside parentheses do not separate.
+ * NULL: there is none. */
+static char *next_item(char **rest) {
+  char *begin = *rest;
+  int depth = 0;
+  if (!begin)
+    return NULL;
+  for (char *at = begin; *at; at++) {
+    depth += (*at == '(') - (*at == ')');
+    if (*at == ',' && depth == 0) {
+      *at = 0;
+      *rest = at + 1;
+      return begin;
+    }
+  }
+  *rest = NULL;
+  return begin;
+}
+
+static ws_status read_grid(const launch_reader *in, const char *text,
+                           uint32_t out[3]) {
+  char *rest = ws_arena_strdup(in->arena, text), *item;
+  int axis = 0;
+  for (; axis < 3 && (item = next_item(&rest)); axis++) {
+    int64_t value;
+    WS_TRY(read_number(in, item, &value));
+    if (value < 1 || value > INT32_MAX)
+      return ws_fail(in->diag, WS_USAGE, NULL, 0,
+                     "--grid %s: %lld workgroups are not possible", text,
+                     (long long)value);
+    out[axis] = (uint32_t)value;
+  }
+  for (; axis < 3; axis++)
+    out[axis] = 1;
+  return WS_OK;
+}
+
+static ws_status read_buffer(const launch_reader *in, char *text,
+                             ws_operand *out) {
+  char *seed = strchr(text, ':');
+  if (seed)
+    *seed++ = 0;
+  out->kind = WS_OPERAND_BUFFER;
+  out->size = 8;
+  out->seed = seed ? strtoull(seed, NULL, 10) : 1;
+  return read_number(in, text, &out->value);
+}
+
+static ws_status read_float(const launch_reader *in, const char *text,
+                            ws_operand *out) {
+  char *end;
+  float value = strtof(text, &end);
+  uint32_t bits;
+  if (end == text || *end)
+    return ws_fail(in->diag, WS_USAGE, NULL, 0, "--args: '%s' is no number",
+                   text);
+  memcpy(&bits, &value, sizeof bits);
+  out->value = bits;
+  return WS_OK;
+}
+
+/* false: not the name of an argument of the problem. */
+static bool read_problem_argument(const launch_reader *in, const char *text,
+                                  ws_operand *out) {
+  int arg = in->problem ? ws_problem_arg_index(in->problem, text) : -1;
+  if (arg < 0)
+    return false;
+  *out = (ws_operand){.kind = WS_OPERAND_PROBLEM,
+                      .name = in->problem->args[arg].name,
+                      .size =
+                          in->problem->args[arg].role == WS_ARG_SCALAR ? 4 : 8};
+  return true;
+}
+
+static ws_status read_operand(const launch_reader *in, char *text,
+                              ws_operand *out) {
+  *out = (ws_operand){.kind = WS_OPERAND_INTEGER, .name = "", .size = 4};
+  text += strspn(text, " ");
+  if (read_problem_argument(in, text, out))
+    return WS_OK;
+  if (!strncmp(text, "buf:", 4))
+    return read_buffer(in, text + 4, out);
+  if (!strncmp(text, "f32:", 4))
+    return read_float(in, text + 4, out);
+  if (!strncmp(text, "i64:", 4))
+    out->size = 8;
+  if (!strncmp(text, "i64:", 4) || !strncmp(text, "i32:", 4))
+    text += 4;
+  return read_number(in, text, &out->value);
+}
+
+static ws_status read_operands(const launch_reader *in, const char *text,
+                               ws_workload_launch *out) {
+  char *rest = text && *text ? ws_arena_strdup(in->arena, text) : NULL, *item;
+  ws_operand *operands =
+      ws_arena_alloc(in->arena, sizeof *operands * WS_MAX_OPERANDS);
+  int32_t offset = 0;
+  out->operands = operands;
+  while ((item = next_item(&rest))) {
+    if (out->operand_count == WS_MAX_OPERANDS)
+      return ws_fail(in->diag, WS_USAGE, NULL, 0,
+                     "--args: at most %d arguments are possible",
+                     WS_MAX_OPERANDS);
+    ws_operand *operand = &operands[out->operand_count++];
+    WS_TRY(read_operand(in, item, operand));
+    offset = (offset + operand->size - 1) / operand->size * operand->size;
+    operand->offset = offset;
+    offset += operand->size;
+  }
+  return WS_OK;
+}
+
+static ws_status read_launch(const launch_reader *in, const sim_kernel *kernel,
+                             ws_workload_launch *out) {
+  int64_t block, lds = 0;
+  *out = (ws_workload_launch){.kernel = kernel->name};
+  if (!kernel->grid || !kernel->block)
+    return ws_fail(in->diag, WS_USAGE, NULL, 0,
+                   "kernel %s needs --grid and --block", kernel->name);
+  WS_TRY(read_grid(in, kernel->grid, out->grid));
+  WS_TRY(read_number(in, kernel->block, &block));
+  if (kernel->lds)
+    WS_TRY(read_number(in, kernel->lds, &lds));
+  if (block < 1 || block > 1024 || lds < 0 || lds > 65536)
+    return ws_fail(in->diag, WS_USAGE, NULL, 0,
+                   "kernel %s: %lld threads (1 to 1024) and %lld bytes of "
+                   "dynamic LDS (to 65536) are not possible",
+                   kernel->name, (long long)block, (long long)lds);
+  out->block = (uint32_t)block;
+  out->dynamic_lds = (uint32_t)lds;
+  return read_operands(in, kernel->args, out);
+}
+
+ws_status sim_read_workload(const sim_options *options, ws_arena *arena,
+                            const ws_problem *problem, int layout,
+                            const ws_shape *shape, int cu_count,
+                            ws_workload *out, ws_diag *diag) {
+  const ws_binding bindings[] = {{"m", shape->m},
+                                 {"n", shape->n},
+                                 {"k", shape->k},
+                                 {"cu_count", cu_count}};
+  const launch_reader in = {arena, problem, {bindings, 4}, diag};
+  ws_workload_launch *launches =
+      ws_arena_alloc(arena, sizeof *launches * SIM_MAX_KERNELS);
+  *out = (ws_workload){.problem = problem ? problem->name : "",
+                       .layout = layout,
+                       .shape = *shape,
+                       .launches = launches,
+                       .launch_count = options->kernel_count};
+  if (options->workspace)
+    WS_TRY(read_number(&in, options->workspace, &out->workspace_bytes));
+  if (out->workspace_bytes < 0)
+    return ws_fail(diag, WS_USAGE, NULL, 0, "--workspace is negative");
+  for (int i = 0; i < options->kernel_count; i++)
+    WS_TRY(read_launch(&in, &options->kernels[i], &launches[i]));
+  return WS_OK;
+}
