@@ -90,6 +90,9 @@ typedef struct fixture_options {
   const char *rest;       /* behind the kernel: functions, data */
 } fixture_options;
 
+/* What LLVM sets for kernels that say nothing. */
+static const char fixture_denormals[] = ".amdhsa_float_denorm_mode_32 3";
+
 /* s[0:1] is the kernarg segment, s2 s3 s4 the workgroup's id; 256 registers, of
  * which v0-v127 and a0-a127. */
 static char *fixture_kernel(ws_arena *arena, const char *body,
@@ -128,8 +131,9 @@ static char *fixture_kernel(ws_arena *arena, const char *body,
       ".value_kind: global_buffer}\n%s\n...\n.end_amdgpu_metadata\n",
       body, options->rest ? options->rest : "", options->work_items, lds,
       options->scratch, options->scratch > 0, kernarg,
-      options->descriptor ? options->descriptor : "", kernarg, lds,
-      options->scratch, threads, options->arguments ? options->arguments : "");
+      options->descriptor ? options->descriptor : fixture_denormals, kernarg,
+      lds, options->scratch, threads,
+      options->arguments ? options->arguments : "");
 }
 
 /* ---- running --------------------------------------------------------------
