@@ -323,6 +323,14 @@ static ws_status keep_time(ws__trials *t, ws__trial_candidate *item,
   return ws_archive_put_measurements(t->archive, item->id, &row, 1, diag);
 }
 
+/* A simulator that dies or is too slow says nothing about the candidate. */
+static bool is_devices_fault(const ws__trials *t, const ws_measured *measured) {
+  return ws_device_client_info(t->client)->simulated &&
+         !measured->finding_count &&
+         (measured->verdict == WS_VERDICT_CRASH ||
+          measured->verdict == WS_VERDICT_TIMEOUT);
+}
+
 static ws_status keep(ws__trials *t, const ws_measured *measured,
                       ws_diag *diag) {
   ws__trial_candidate *item = &t->items[t->candidate];
@@ -347,23 +355,29 @@ static bool has_answer(const ws__trials *t) {
          ws_clock_ms() >= ws_device_client_deadline(t->client);
 }
 
+static void note_failure(ws__trials *t, const ws_diag *diag) {
+  skip_candidate(t, t->candidate, diag);
+  if (++t->failures < MAX_FAILURES)
+    return;
+  ws_log(WS_LOG_WARN,
+         "the device failed %d times in a row; the run goes on without it",
+         MAX_FAILURES);
+  close_device(t);
+}
+
 static ws_status receive(ws__trials *t, ws_diag *diag) {
   ws_measured measured;
   t->busy_ms += ws_clock_ms() - t->sent_ms;
-  if (ws_device_client_receive(t->client, t->request_arena, &measured, diag) !=
-      WS_OK) {
-    skip_candidate(t, t->candidate, diag);
-    if (++t->failures == MAX_FAILURES) {
-      ws_log(WS_LOG_WARN,
-             "the device failed %d times in a row; the run goes "
-             "on with estimates alone",
-             MAX_FAILURES);
-      close_device(t);
-    }
+  ws_status status =
+      ws_device_client_receive(t->client, t->request_arena, &measured, diag);
+  if (status == WS_OK && is_devices_fault(t, &measured))
+    status = ws_fail(diag, WS_ENVIRONMENT, NULL, 0, "%s", measured.reason);
+  if (status != WS_OK) {
+    note_failure(t, diag);
     return WS_OK;
   }
   t->failures = 0;
-  ws_status status = keep(t, &measured, diag);
+  status = keep(t, &measured, diag);
   end_request(t);
   return status;
 }

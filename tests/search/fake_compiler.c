@@ -109,11 +109,14 @@ static void build(const ws_build_request *request) {
   unsigned long hash = strtoul(digits, NULL, 16);
   misbehave(request, hash);
   bool wrong = hash % 17 == 3;
+  const ws_kernel_facts kernel = {.name = "kernel"};
   ws_build_result result = {.verdict = wrong ? WS_VERDICT_WRONG : WS_VERDICT_OK,
                             .stage = wrong ? "sanitize" : "",
                             .reason = wrong ? "made up" : "",
                             .ir_hash = wrong ? "" : code.hex,
                             .code_hash = wrong ? "" : code.hex,
+                            .kernels = &kernel,
+                            .kernel_count = wrong ? 0 : 1,
                             .compiler = "fake"};
   cJSON *json = cJSON_CreateObject();
   cJSON_AddItemToObject(json, "result", ws_build_result_to_json(&result));

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * A device server for tests: speaks the protocol of wavesmith/measure.h over
+ * descriptor 3 and runs nothing. A code object is the fake compiler's: 32
+ * digits. One that begins with 7 is wrong; the time on m,n,k is
+ *   m * n * k / 1e8 * (1 + first digit / 16)
+ * The environment says how it misbehaves:
+ *   FAKE_DEVICE_DELAY_US  each request takes this long
+ *   FAKE_DEVICE_DIES      set: every request kills it
+ *   FAKE_DEVICE_LOG       a line per request is appended to this file
+ */
+#include "wavesmith/measure.h"
+
+#include <cjson/cJSON.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SOCKET = 3 };
+
+static void send_json(cJSON *owned_json) {
+  ws_diag diag;
+  char *text = cJSON_PrintUnformatted(owned_json);
+  if (ws_message_send(SOCKET, text, NULL, 0, &diag) != WS_OK)
+    _exit(1);
+  cJSON_free(text);
+  cJSON_Delete(owned_json);
+}
+
+static void send_ready(const char *kind) {
+  cJSON *json = cJSON_CreateObject();
+  cJSON *info = cJSON_AddObjectToObject(json, "info");
+  cJSON_AddStringToObject(info, "kind", kind);
+  cJSON_AddStringToObject(info, "name", "fake");
+  cJSON_AddStringToObject(info, "arch", "gfx942");
+  cJSON_AddStringToObject(info, "library", "none");
+  cJSON_AddStringToObject(info, "provenance", "sim:fake:MI300X");
+  cJSON_AddNumberToObject(info, "cu_count", 304);
+  cJSON_AddNumberToObject(info, "memory_bytes", 1);
+  cJSON_AddNumberToObject(info, "cache_bytes", 1);
+  cJSON_AddBoolToObject(info, "simulated", true);
+  send_json(json);
+}
+
+static void note(const char *op, const char *code, const ws_shape *shape) {
+  const char *log = getenv("FAKE_DEVICE_LOG");
+  if (!log)
+    return;
+  int file = open(log, O_WRONLY | O_APPEND | O_CREAT, 0644);
+  dprintf(file, "%s %s %lld,%lld,%lld\n", op, code, (long long)shape->m,
+          (long long)shape->n, (long long)shape->k);
+  close(file);
+}
+
+static void measure(ws_arena *arena, const cJSON *json, const char *code) {
+  ws_diag diag;
+  ws_workload workload;
+  ws_measured measured = {.reason = "",
+                          .provenance = "sim:fake:MI300X",
+                          .bound = "mfma",
+                          .report = ""};
+  const char *op = cJSON_GetObjectItem(json, "op")->valuestring;
+  const cJSON *first = cJSON_GetObjectItem(json, "workloads")->child;
+  if (ws_workload_from_json(arena, first, &workload, &diag) != WS_OK)
+    _exit(1);
+  const ws_shape *shape = &workload.shape;
+  note(op, code, shape);
+  if (!strcmp(op, "verify") && code[0] == '7') {
+    measured.verdict = WS_VERDICT_WRONG;
+    measured.reason = "it begins with 7";
+  } else if (!strcmp(op, "time")) {
+    char digit[2] = {code[0], 0};
+    measured.us = (double)shape->m * (double)shape->n * (double)shape->k / 1e8 *
+                  (1 + (double)strtol(digit, NULL, 16) / 16);
+  }
+  cJSON *answer = cJSON_CreateObject();
+  cJSON_AddItemToObject(answer, "measured", ws_measured_to_json(&measured));
+  send_json(answer);
+}
+
+int main(int argc, char **argv) {
+  const char *delay = getenv("FAKE_DEVICE_DELAY_US");
+  if (argc != 3)
+    return 2;
+  send_ready(argv[1]);
+  for (;;) {
+    ws_arena *arena = ws_arena_create();
+    char *text;
+    void *blob;
+    size_t size;
+    ws_diag diag;
+    if (ws_message_receive(SOCKET, -1, arena, &text, &blob, &size, NULL,
+                           &diag) != WS_OK ||
+        getenv("FAKE_DEVICE_DIES"))
+      _exit(0);
+    if (delay)
+      usleep((unsigned)strtoul(delay, NULL, 10));
+    cJSON *json = cJSON_Parse(text);
+    measure(arena, json, ws_arena_strndup(arena, blob, size));
+    cJSON_Delete(json);
+    ws_arena_destroy(arena);
+  }
+}
