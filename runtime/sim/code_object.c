@@ -57,7 +57,7 @@ static ws_status load_segments(ws_memory *memory, loading *load) {
   memset(module->base, 0, module->bytes);
   for (size_t i = 0; i < elf->segments.count; i++) {
     Elf64_Phdr segment = ws__elf_segment(elf, i);
-    if (segment.p_type == PT_LOAD && segment.p_filesz)
+    if (segment.p_type == PT_LOAD && segment.p_memsz)
       memcpy(place(load, segment.p_vaddr, segment.p_filesz),
              elf->image + segment.p_offset, segment.p_filesz);
   }
@@ -340,17 +340,18 @@ static ws_status read_symbols(loading *load) {
 static ws_status load_all(ws_memory *memory, loading *load) {
   ws_sim_module *module = load->module;
   const ws_elf *elf = &load->elf;
-  WS_TRY(ws__read_metadata(module->arena, elf->image, elf->size,
-                           &load->metadata, &load->metadata_count, load->diag));
+  WS_TRY(ws__read_metadata(module->arena, elf, &load->metadata,
+                           &load->metadata_count, load->diag));
   WS_TRY(load_segments(memory, load));
   WS_TRY(relocate(load));
   const uint8_t *text = place(load, elf->text_begin, elf->text_bytes);
   WS_TRY(ws__decode_text(module->arena, (uint64_t)(uintptr_t)text,
                          (uint32_t)elf->text_bytes, &module->text, load->diag));
   WS_TRY(read_symbols(load));
+  const ws_line_source source = {elf->image, elf->size, elf->text_begin,
+                                 &module->text};
   if (elf->has_line_table)
-    module->lines = ws__read_lines(module->arena, elf->image, elf->size,
-                                   elf->text_begin, &module->text);
+    module->lines = ws__read_lines(module->arena, &source);
   return WS_OK;
 }
 

@@ -7,9 +7,15 @@
 
 #include "code_object.h"
 
+typedef struct ws_line_source {
+  const void *image; /* the ELF file */
+  size_t size;
+  uint64_t text_address; /* of the text in the ELF file */
+  const ws_text *text;
+} ws_line_source;
+
 /* One line per instruction of text, in the arena; NULL: comgr cannot read the
- * line table. text_address: of the text in the ELF file. */
-ws_line *ws__read_lines(ws_arena *arena, const void *image, size_t size,
-                        uint64_t text_address, const ws_text *text);
+ * line table. */
+ws_line *ws__read_lines(ws_arena *arena, const ws_line_source *source);
 
 #endif

@@ -13,11 +13,14 @@
 static const char *read_text(ws_arena *arena, amd_comgr_metadata_node_t map,
                              const char *key) {
   amd_comgr_metadata_node_t node;
+  amd_comgr_metadata_kind_t kind;
   size_t size = 0; /* counts the NUL */
   char *text = NULL;
   if (amd_comgr_metadata_lookup(map, key, &node))
     return NULL;
-  if (!amd_comgr_get_metadata_string(node, &size, NULL)) {
+  if (!amd_comgr_get_metadata_kind(node, &kind) &&
+      kind == AMD_COMGR_METADATA_KIND_STRING &&
+      !amd_comgr_get_metadata_string(node, &size, NULL)) {
     text = ws_arena_alloc(arena, size + 1);
     if (amd_comgr_get_metadata_string(node, &size, text))
       text = NULL;
@@ -108,15 +111,18 @@ static void read_kernel(ws_arena *arena, amd_comgr_metadata_node_t entry,
   info->arg_count = args.count;
 }
 
-ws_status ws__read_metadata(ws_arena *arena, const void *image, size_t size,
+ws_status ws__read_metadata(ws_arena *arena, const ws_elf *elf,
                             ws_kernel_metadata **out_kernels, int *out_count,
                             ws_diag *diag) {
   amd_comgr_data_t data;
   amd_comgr_metadata_node_t root;
   kernel_list list = {0};
+  if (!ws__is_metadata_plain(elf))
+    return ws_fail(diag, WS_INPUT, NULL, 0,
+                   "the code object's kernel metadata is malformed");
   if (amd_comgr_create_data(AMD_COMGR_DATA_KIND_EXECUTABLE, &data))
     return ws_fail(diag, WS_ENVIRONMENT, NULL, 0, "comgr has no memory");
-  if (!amd_comgr_set_data(data, size, image) &&
+  if (!amd_comgr_set_data(data, elf->size, (const char *)elf->image) &&
       !amd_comgr_get_data_metadata(data, &root)) {
     size_t count = for_each(arena, root, "amdhsa.kernels", NULL, NULL);
     list.items = ws_arena_alloc(arena, count * sizeof *list.items);

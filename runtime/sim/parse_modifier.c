@@ -32,7 +32,7 @@ static bool read_flag(const modifier *mod, ws_span value, int sources,
                       ws_instruction *out) {
   (void)sources;
   out->flags |= mod->given;
-  return value.begin == NULL;
+  return value.begin == value.end;
 }
 
 /* "bound_ctrl:0" and "bound_ctrl:1" both mean that the bit is set: the former
@@ -124,7 +124,7 @@ static bool read_dpp_mirror(const modifier *mod, ws_span value, int sources,
                             ws_instruction *out) {
   (void)sources;
   out->dpp = mod->given;
-  return value.begin == NULL;
+  return value.begin == value.end;
 }
 
 static bool read_dpp_broadcast(const modifier *mod, ws_span value, int sources,
@@ -215,13 +215,13 @@ static bool read_swizzle(ws_span inside, ws_instruction *out) {
   static const struct swizzle_mode {
     const char *name;
     int values;
-    int high[4];
-  } modes[] = {{"QUAD_PERM", 4, {3, 3, 3, 3}},
-               {"BROADCAST", 2, {32, 31}},
-               {"SWAP", 1, {16}},
-               {"REVERSE", 1, {32}},
-               {"FFT", 1, {31}},
-               {"ROTATE", 2, {1, 31}}};
+    int low, high[4]; /* low: of the first value */
+  } modes[] = {{"QUAD_PERM", 4, 0, {3, 3, 3, 3}},
+               {"BROADCAST", 2, 2, {32, 31}},
+               {"SWAP", 1, 1, {16}},
+               {"REVERSE", 1, 2, {32}},
+               {"FFT", 1, 0, {31}},
+               {"ROTATE", 2, 0, {1, 31}}};
   ws_span name = ws__cut(&inside, ',');
   if (ws_span_is(name, "BITMASK_PERM"))
     return read_bitmask(inside, &out->imm);
@@ -230,11 +230,11 @@ static bool read_swizzle(ws_span inside, ws_instruction *out) {
       continue;
     int64_t v[4] = {0};
     for (int k = 0; k < modes[i].values; k++)
-      if (!ws__read_integer(ws__cut(&inside, ','), &v[k]) || v[k] < 0 ||
-          v[k] > modes[i].high[k])
+      if (!ws__read_integer(ws__cut(&inside, ','), &v[k]) ||
+          v[k] < (k ? 0 : modes[i].low) || v[k] > modes[i].high[k])
         return false;
     out->imm = encode_swizzle(modes[i].name, v);
-    return inside.begin == inside.end && out->imm >= 0;
+    return inside.begin == inside.end;
   }
   return false;
 }
@@ -322,7 +322,6 @@ bool ws__is_modifier(ws_span span) {
 bool ws__read_modifier(ws_span span, int sources, ws_instruction *out) {
   bool has_value = memchr(span.begin, ':', ws_span_size(span)) != NULL;
   const modifier *mod = find_modifier(ws__cut(&span, ':'));
-  if (!has_value)
-    span = (ws_span){NULL, NULL};
-  return mod && mod->read(mod, span, sources, out);
+  return mod && has_value == (span.begin < span.end) &&
+         mod->read(mod, span, sources, out);
 }
