@@ -132,6 +132,42 @@ WS_TEST(variables_of_a_module) {
   FAILS(hipModuleGetFunction(&bump, module, "no_such"), hipErrorNotFound);
 }
 
+/* Registered memory has an address of its own on the device; both are up to
+ * date when a call returns. */
+WS_TEST(registered_memory_is_reached_by_its_device_address) {
+  unsigned *words = calloc(1024, 4), n = 64, *device, *got;
+  void *out = device_words(64, 0);
+  hipPointerAttribute_t attributes;
+  for (unsigned i = 0; i < 1024; i++)
+    words[i] = i;
+  OK(hipHostRegister(words, 4096, hipHostRegisterDefault));
+  FAILS(hipHostRegister(words + 10, 4, hipHostRegisterDefault),
+        hipErrorHostMemoryAlreadyRegistered);
+  OK(hipHostGetDevicePointer((void **)&device, words + 64, 0));
+  OK(hipPointerGetAttributes(&attributes, words));
+  WS_CHECK_INT(attributes.type, hipMemoryTypeHost);
+  void *params[] = {&device, &out, &n};
+  OK(launch("copy_words", 1, 64, 0, NULL, params));
+  got = words_of(out, 64);
+  for (unsigned i = 0; i < 64; i++)
+    WS_CHECK_INT(got[i], 64 + i);
+  void *backward[] = {&out, &device, &n};
+  OK(hipMemsetD32(out, 5, 64));
+  OK(launch("copy_words", 1, 64, 0, NULL, backward));
+  WS_CHECK(words[63] == 63 && words[64] == 5 && words[128] == 128);
+  OK(hipMemset(device, 0, 4));
+  WS_CHECK_INT(words[64], 0);
+  words[65] = 77;
+  OK(hipMemcpy(out, device, 8, hipMemcpyDeviceToDevice));
+  WS_CHECK_INT(words_of(out, 2)[1], 77);
+  FAILS(hipFree(words), hipErrorInvalidValue);
+  FAILS(hipHostFree(words), hipErrorInvalidValue);
+  OK(hipHostUnregister(words));
+  FAILS(hipHostUnregister(words), hipErrorHostMemoryNotRegistered);
+  FAILS(hipHostRegister(NULL, 4, 0), hipErrorInvalidValue);
+  FAILS(hipHostRegister((void *)16, 4, 0), hipErrorInvalidValue);
+}
+
 /* ---- faults ----------------------------------------------------------------
  */
 
@@ -168,7 +204,8 @@ WS_TEST(trap_is_a_launch_failure) {
 }
 
 WS_TEST(endless_loop_is_a_time_out) {
-  setenv("WAVESMITH_SIM_BUDGET", "20000", 1);
+  setenv("WAVESMITH_SIM_BUDGET", "20000", 1); /* of the run, not the model */
+  setenv("WAVESMITH_SIM_MODE", "run", 1);
   void *flag = device_words(1, 0);
   void *params[] = {&flag};
   OK(launch("spin_forever", 1, 64, 0, NULL, params));

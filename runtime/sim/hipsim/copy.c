@@ -73,8 +73,8 @@ static bool on_the_card(const void *pointer, bool device) {
   return device && !ws__hip_memory_is_pinned_host(pointer);
 }
 
-hipError_t ws__hip_do_copy(ws_stream *stream,
-                           const struct ws_copy_operation *copy) {
+static hipError_t copy_rows(ws_stream *stream,
+                            const struct ws_copy_operation *copy) {
   size_t to_bytes, from_bytes;
   bool to_device, from_device;
   if (!extent(copy->to_pitch, copy->width, copy->height, &to_bytes) ||
@@ -97,6 +97,20 @@ hipError_t ws__hip_do_copy(ws_stream *stream,
     ws__hip_advance(stream, &ws__hip_device.link_us,
                     link_start_us + bytes / link_bytes_per_us);
   return hipSuccess;
+}
+
+/* The device's address of registered memory is as good as its own, except that
+ * the direction then is no longer the pointers'. */
+hipError_t ws__hip_do_copy(ws_stream *stream,
+                           const struct ws_copy_operation *copy) {
+  struct ws_copy_operation home = *copy;
+  home.to = ws__hip_memory_home(copy->to);
+  home.from = ws__hip_memory_home(copy->from);
+  bool known_kind = copy->kind >= hipMemcpyHostToHost &&
+                    copy->kind <= hipMemcpyDeviceToDeviceNoCU;
+  if ((home.to != copy->to || home.from != copy->from) && known_kind)
+    home.kind = hipMemcpyDefault;
+  return copy_rows(stream, &home);
 }
 
 static ws_operation copy_of(void *to, const void *from, size_t bytes,
@@ -249,9 +263,9 @@ hipError_t ws__hip_do_fill(ws_stream *stream,
     return error;
   if (!device)
     return hipErrorInvalidValue;
+  unsigned char *to = ws__hip_memory_home(fill->to);
   for (size_t row = 0; row < fill->height; row++)
-    fill_row((unsigned char *)fill->to + row * fill->pitch, fill->width,
-             fill->value, fill->unit);
+    fill_row(to + row * fill->pitch, fill->width, fill->value, fill->unit);
   double size = (double)fill->width * (double)fill->height;
   ws__hip_advance(stream, &ws__hip_device.compute_us,
                   device_start_us + size / fill_bytes_per_us);

@@ -41,6 +41,7 @@ static void fill_abilities(hipDeviceProp_tR0600 *out) {
   out->ECCEnabled = 1;
   out->unifiedAddressing = 1;
   out->managedMemory = 1;
+  out->hostRegisterSupported = 1;
   out->streamPrioritiesSupported = 1;
   out->memoryPoolsSupported = 0;
   out->cooperativeLaunch = 0;

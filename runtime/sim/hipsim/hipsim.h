@@ -164,6 +164,10 @@ hipError_t ws__hip_memory_range(const void *pointer, size_t bytes,
 /* Both on the device as far as kernels are concerned, but host memory by name:
  * what copies to and from it cost. */
 bool ws__hip_memory_is_pinned_host(const void *pointer);
+/* Registered memory to its mirrors on the device, or back. */
+void ws__hip_memory_mirror(bool to_device);
+/* Of an address in a mirror the registered one; any other as it is. */
+void *ws__hip_memory_home(const void *pointer);
 /* Copies; false: part of it cannot be read or written, where memcpy would end
  * the process. */
 bool ws__hip_memory_copy(void *to, const void *from, size_t bytes);

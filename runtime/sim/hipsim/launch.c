@@ -377,7 +377,10 @@ hipError_t ws__hip_do_launch(ws_stream *stream,
   memcpy(launch.block, operation->block, sizeof launch.block);
   ws_arena *arena = ws_arena_create();
   outcome result = {0};
+  ws__hip_memory_mirror(true);
   hipError_t error = simulate(&launch, arena, &result);
+  if (result.ran)
+    ws__hip_memory_mirror(false);
   ws__hip_device.launches++;
   if (!error) {
     ws__hip_advance(stream, &ws__hip_device.compute_us, result.us);

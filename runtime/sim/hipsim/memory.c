@@ -2,9 +2,10 @@
  *
  * Allocations. All of them, pinned host memory too, come from the simulator, so
  * that kernels may touch them; a table by address keeps what HIP wants to know
- * of each. Memory that a program registers stays its own: copies know it, but
- * kernels cannot reach it, and hipHostRegister says so by refusing to give a
- * device address.
+ * of each. Memory that a program registers stays where it is and gets a mirror
+ * on the device, whose address hipHostGetDevicePointer gives: it is brought up
+ * to date before each launch and copied back after it. (The device's property
+ * canUseHostPointerForRegisteredMem says that there are two addresses.)
  */
 #include "hipsim.h"
 
@@ -20,6 +21,7 @@ typedef struct block {
   size_t bytes;
   hipMemoryType type;
   unsigned flags;
+  void *mirror; /* of registered memory; NULL: an allocation of ours */
 } block;
 
 /* Sorted by begin: there are thousands at most. */
@@ -138,7 +140,7 @@ static hipError_t allocate(void **out, size_t bytes, hipMemoryType type,
   void *memory = ws_sim_allocate(sim, bytes);
   if (!memory)
     return hipErrorOutOfMemory;
-  if (!insert((block){(uintptr_t)memory, bytes, type, flags})) {
+  if (!insert((block){(uintptr_t)memory, bytes, type, flags, NULL})) {
     ws_sim_free(sim, memory);
     return hipErrorOutOfMemory;
   }
@@ -202,7 +204,7 @@ static hipError_t release(void *pointer, bool host) {
   if (!pointer)
     return hipSuccess;
   block *found = block_of(pointer);
-  if (!found || found->begin != (uintptr_t)pointer ||
+  if (!found || found->begin != (uintptr_t)pointer || found->mirror ||
       host != (found->type == hipMemoryTypeHost))
     return hipErrorInvalidValue;
   erase(found);
@@ -302,6 +304,9 @@ static hipError_t attributes(hipPointerAttribute_t *out, const void *pointer) {
   out->devicePointer = (void *)(uintptr_t)pointer;
   out->hostPointer =
       found->type == hipMemoryTypeDevice ? NULL : out->devicePointer;
+  if (found->mirror)
+    out->devicePointer =
+        (char *)found->mirror + ((uintptr_t)pointer - found->begin);
   out->isManaged = found->type == hipMemoryTypeManaged;
   out->allocationFlags = found->flags;
   return hipSuccess;
@@ -314,11 +319,74 @@ hipError_t hipPointerGetAttributes(hipPointerAttribute_t *out,
 /* ---- pinned host memory
  * ------------------------------------------------------ */
 
+static bool is_readable(const void *pointer, size_t bytes) {
+  char byte;
+  for (size_t at = 0; at < bytes; at += 4096)
+    if (!ws__hip_memory_copy(&byte, (const char *)pointer + at, 1))
+      return false;
+  return true;
+}
+
+static hipError_t host_register(void *host, size_t bytes, unsigned flags) {
+  uintptr_t begin = (uintptr_t)host;
+  if (!host || !bytes || begin + bytes < begin || !is_readable(host, bytes))
+    return hipErrorInvalidValue;
+  size_t next = block_after(begin);
+  if (block_of(host) ||
+      (next < block_count && blocks[next].begin < begin + bytes))
+    return hipErrorHostMemoryAlreadyRegistered;
+  ws_sim *sim = ws__hip_simulator();
+  if (!sim)
+    return hipErrorNotInitialized;
+  void *mirror = ws_sim_allocate(sim, bytes);
+  if (!mirror)
+    return hipErrorOutOfMemory;
+  if (insert((block){begin, bytes, hipMemoryTypeHost, flags, mirror}))
+    return hipSuccess;
+  ws_sim_free(sim, mirror);
+  return hipErrorOutOfMemory;
+}
+hipError_t hipHostRegister(void *host, size_t bytes, unsigned flags) {
+  HIP_CALL(host_register(host, bytes, flags));
+}
+
+static hipError_t unregister(void *host) {
+  block *found = block_of(host);
+  if (!found || !found->mirror || found->begin != (uintptr_t)host)
+    return hipErrorHostMemoryNotRegistered;
+  ws_sim_free(ws__hip_device.sim, found->mirror);
+  erase(found);
+  return hipSuccess;
+}
+hipError_t hipHostUnregister(void *host) { HIP_CALL(unregister(host)); }
+
+void ws__hip_memory_mirror(bool to_device) {
+  for (size_t i = 0; i < block_count; i++) {
+    void *host = (void *)blocks[i].begin, *mirror = blocks[i].mirror;
+    if (mirror &&
+        !ws__hip_memory_copy(to_device ? mirror : host,
+                             to_device ? host : mirror, blocks[i].bytes))
+      ws_log(WS_LOG_WARN, "registered memory at %p is gone", host);
+  }
+}
+
+void *ws__hip_memory_home(const void *pointer) {
+  uintptr_t address = (uintptr_t)pointer;
+  for (size_t i = 0; i < block_count; i++) {
+    uintptr_t mirror = (uintptr_t)blocks[i].mirror;
+    if (mirror && address - mirror < blocks[i].bytes)
+      return (void *)(blocks[i].begin + (address - mirror));
+  }
+  return (void *)address;
+}
+
 static hipError_t device_pointer(void **out, void *host) {
   const block *found = block_of(host);
   if (!out || !found || found->type == hipMemoryTypeDevice)
     return hipErrorInvalidValue;
-  *out = host;
+  *out = found->mirror
+             ? (char *)found->mirror + ((uintptr_t)host - found->begin)
+             : host;
   return hipSuccess;
 }
 hipError_t hipHostGetDevicePointer(void **out, void *host, unsigned flags) {
