@@ -101,6 +101,20 @@ static bool any_ready(const ws_group *group) {
   return false;
 }
 
+/* A value read from LDS that no wave has written yet may be one that another
+ * wave is about to write: then the missing barrier is what to report. The other
+ * waves go on to their barriers; a race that shows replaces the fault. */
+static void look_for_race(ws_group *group, int64_t slice) {
+  const struct ws_fault_record first = group->fault;
+  if (!group->shadow || !first.id || strcmp(first.id, "uninitialised"))
+    return;
+  group->fault.id = NULL;
+  group->waves[first.wave].state = WS_WAVE_ENDED;
+  run_waves(group, slice);
+  if (!group->fault.id || strcmp(group->fault.id, "lds-race"))
+    group->fault = first;
+}
+
 /* True: the workgroup has ended or faulted. */
 static bool run_slice(ws_group *group, int64_t *executed) {
   const int64_t wave_slice = SLICE / group->wave_count;
@@ -108,6 +122,7 @@ static bool run_slice(ws_group *group, int64_t *executed) {
   bool ended = false;
   while (!ended && used < SLICE) {
     used += run_waves(group, wave_slice);
+    look_for_race(group, wave_slice);
     ended = group->fault.id ||
             (!any_ready(group) && !ws__release_barrier(group)) ||
             group->fault.id;

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * What a kernel does wrong, and what only looks wrong: each snippet with the
+ * finding it must give, or none. One workgroup, two waves unless said
+ * otherwise.
+ */
+#include "sim_fixture.h"
+
+typedef struct snippet {
+  const char *id;                 /* NULL: no finding */
+  const char *instruction, *text; /* parts of the report */
+  const char *body;
+  fixture_options options;
+  int64_t budget;
+} snippet;
+
+/* s[8:9]: 4 KiB of input, s[10:11]: 4 KiB of output; v9 4 * flat id. */
+static const char start[] =
+    "s_load_dwordx4 s[8:11], s[0:1], 0x0\nv_lshlrev_b32_e32 v9, 2, v0\n"
+    "s_waitcnt lgkmcnt(0)\n";
+
+static void check_snippet(const snippet *self) {
+  fixture_run run;
+  ws_arena *arena = ws_arena_create();
+  fixture_options options = self->options;
+  options.threads = options.threads ? options.threads : 128;
+  const char *body = ws_arena_printf(arena, "%s%s", start, self->body);
+  fixture_open(&run, fixture_kernel(arena, body, &options),
+               &(ws_sim_options){.budget = self->budget});
+  ws_arena_destroy(arena);
+  static uint32_t in[1024];
+  WS_CHECK(fixture_launch(&run, in, sizeof in, 4096, 1,
+                          (uint32_t)options.threads) == WS_OK);
+  if (!self->id) {
+    fixture_no_findings(&run);
+  } else {
+    WS_CHECK_INT(run.report.finding_count, 1);
+    const ws_sim_finding *finding = &run.report.findings[0];
+    WS_CHECK_TEXT(finding->id, self->id);
+    WS_CHECK_CONTAINS(finding->instruction, self->instruction);
+    WS_CHECK_CONTAINS(finding->text, self->text);
+  }
+  fixture_close(&run);
+}
+
+#define BUG(name, id_, instruction_, text_, body_, ...)                        \
+  WS_TEST(name) {                                                              \
+    const snippet self = {.id = id_,                                           \
+                          .instruction = instruction_,                         \
+                          .text = text_,                                       \
+                          .body = body_,                                       \
+                          __VA_ARGS__};                                        \
+    check_snippet(&self);                                                      \
+  }
+#define FINE(name, ...) BUG(name, NULL, NULL, NULL, __VA_ARGS__)
+#define LDS .options = {.lds = 4096}
+#define STORE(register) "global_store_dword v9, " register ", s[10:11]\n"
+
+/* ---- memory ---------------------------------------------------------------
+ */
+BUG(load_behind_the_end, "oob-global", "global_load_dword", "",
+    "global_load_dword v1, v9, s[8:9] offset:3800\n")
+BUG(load_before_the_begin, "oob-global", "global_load_dword", "",
+    "global_load_dword v1, v9, s[8:9] offset:-4\n")
+BUG(null_pointer, "oob-global", "flat_load_dword", "",
+    "v_mov_b32_e32 v2, 0\nv_mov_b32_e32 v3, 0\nflat_load_dword v1, v[2:3]\n")
+BUG(scalar_load_behind_the_end, "oob-global", "s_load_dword", "",
+    "s_load_dwordx2 s[20:21], s[8:9], 0xffc\n")
+BUG(store_into_code, "write-to-code", "global_store_dword", "",
+    "s_getpc_b64 s[20:21]\nv_mov_b32_e32 v1, 0\n"
+    "global_store_dword v1, v1, s[20:21]\n")
+BUG(lds_behind_the_end, "oob-lds", "ds_write_b32", "",
+    "ds_write_b32 v9, v9 offset:3840\n", LDS)
+BUG(lds_without_any, "oob-lds", "ds_read_b32", "", "ds_read_b32 v1, v9\n")
+BUG(scratch_behind_the_end, "oob-scratch", "scratch_store_dword", "",
+    "scratch_store_dword off, v9, off offset:32\n", .options = {.scratch = 32})
+BUG(atomic_misaligned, "misaligned", "global_atomic_add", "",
+    "v_mov_b32_e32 v1, 1\nv_add_u32_e32 v2, 2, v9\n"
+    "global_atomic_add v2, v1, s[10:11]\n")
+
+/* ---- never written --------------------------------------------------------
+ */
+BUG(stores_register_never_written, "uninitialised", "global_store_dword", "v20",
+    STORE("v20"))
+BUG(stores_sum_with_register_never_written, "uninitialised",
+    "global_store_dword", "v21",
+    "v_add_u32_e32 v21, v9, v20\nv_mov_b32_e32 v21, v21\n" STORE("v21"))
+BUG(stores_lds_never_written, "uninitialised", "global_store_dword", "v1",
+    "ds_read_b32 v1, v9\ns_waitcnt lgkmcnt(0)\n" STORE("v1"), LDS)
+BUG(stores_scratch_never_written, "uninitialised", "global_store_dword", "v1",
+    "scratch_load_dword v1, off, off\ns_waitcnt vmcnt(0)\n" STORE("v1"),
+    .options = {.scratch = 16})
+BUG(stores_through_lds, "uninitialised", "global_store_dword", "v1",
+    "ds_write_b32 v9, v20\nds_read_b32 v1, v9\ns_waitcnt lgkmcnt(0)\n" STORE(
+        "v1"),
+    LDS)
+BUG(stores_matrix_product_of_nothing, "uninitialised", "global_store_dword",
+    "v64",
+    "v_mov_b32_e32 v20, 0\nv_mov_b32_e32 v21, 0\nv_mov_b32_e32 v22, 0\n"
+    "v_mfma_f32_16x16x32_fp8_fp8 v[64:67], v[20:21], v[22:23], 0\n"
+    "s_nop 15\ns_nop 15\n" STORE("v64"))
+BUG(address_never_written, "uninitialised", "global_load_dword", "v20",
+    "global_load_dword v1, v20, s[8:9]\n")
+BUG(scalar_address_never_written, "uninitialised", "s_load_dword", "s20",
+    "s_load_dword s30, s[20:21], 0x0\n")
+BUG(branch_on_nothing, "uninitialised", "s_cbranch_scc1", "scc",
+    "s_cmp_eq_u32 s20, 0\ns_cbranch_scc1 .L1\n.L1:\n")
+BUG(branch_on_compared_nothing, "uninitialised", "s_cbranch_vccnz", "vcc",
+    "v_cmp_eq_u32_e32 vcc, 0, v20\ns_cbranch_vccnz .L1\n.L1:\n")
+BUG(mask_from_nothing, "uninitialised", "s_and_saveexec_b64", "lanes",
+    "v_cmp_eq_u32_e32 vcc, 0, v20\ns_and_saveexec_b64 s[20:21], vcc\n")
+BUG(one_lane_never_written, "uninitialised", "global_store_dword", "v20",
+    "s_mov_b64 exec, -2\nv_mov_b32_e32 v20, 1\ns_mov_b64 exec, -1\n" STORE(
+        "v20"))
+FINE(other_lanes_never_written,
+     "s_mov_b64 exec, -2\nv_mov_b32_e32 v20, 1\n" STORE("v20"))
+FINE(select_takes_the_written_side,
+     "v_cmp_ne_u32_e32 vcc, -1, v0\nv_cndmask_b32_e32 v1, v20, v9, vcc\n" STORE(
+         "v1"))
+/* How LLVM merges lane masks of which one half is undefined. */
+FINE(masks_merged_with_an_undefined_half,
+     "v_cmp_eq_u32_e32 vcc, 0, v0\ns_andn2_b64 s[20:21], s[20:21], exec\n"
+     "s_and_b64 s[22:23], vcc, exec\ns_or_b64 s[20:21], s[20:21], s[22:23]\n"
+     "s_and_saveexec_b64 s[24:25], s[20:21]\n" STORE("v9"))
+FINE(spills_of_registers_never_written,
+     "scratch_store_dword off, v20, off\ns_waitcnt vmcnt(0)\n"
+     "scratch_load_dword v20, off, off\ns_waitcnt vmcnt(0)\n" STORE("v9"),
+     .options = {.scratch = 16})
+FINE(scalar_spills, "s_mov_b32 s20, 5\nv_writelane_b32 v30, s20, 3\n"
+                    "v_readlane_b32 s21, v30, 3\ns_nop 4\nv_mov_b32_e32 v1, "
+                    "s21\n" STORE("v1"))
+FINE(dpp_of_written_lanes,
+     "v_mov_b32_e32 v1, v9\ns_nop 1\nv_add_u32_dpp v1, v1, v1 row_shr:1 "
+     "row_mask:0xf bank_mask:0xf bound_ctrl:0\n" STORE("v1"))
+
+/* ---- waits ----------------------------------------------------------------
+ */
+#define TWO_LOADS                                                              \
+  "global_load_dword v1, v9, s[8:9]\nglobal_load_dword v2, v9, s[8:9]\n"
+BUG(load_without_wait, "missing-wait", "global_store_dword", "vmcnt",
+    "global_load_dword v1, v9, s[8:9]\n" STORE("v1"))
+BUG(load_with_wait_for_the_other, "missing-wait", "v_add_u32", "v2",
+    TWO_LOADS "s_waitcnt vmcnt(1)\nv_add_u32_e32 v3, v1, v2\n")
+FINE(load_with_wait_for_the_first, TWO_LOADS
+     "s_waitcnt vmcnt(1)\n" STORE("v1") "s_waitcnt vmcnt(1)\n" STORE("v2"))
+BUG(overwrites_what_a_load_writes, "missing-wait", "v_mov_b32", "overwritten",
+    "global_load_dword v1, v9, s[8:9]\nv_mov_b32_e32 v1, 0\n")
+FINE(load_over_load, "global_load_dword v1, v9, s[8:9]\n"
+                     "global_load_dword v1, v9, s[8:9] offset:4\n"
+                     "s_waitcnt vmcnt(0)\n" STORE("v1"))
+FINE(stores_count, "global_load_dword v1, v9, s[8:9]\n" STORE("v9")
+                       STORE("v9") "s_waitcnt vmcnt(2)\n" STORE("v1"))
+BUG(lds_read_without_wait, "missing-wait", "v_mov_b32", "lgkmcnt",
+    "ds_write_b32 v9, v9\nds_read_b32 v1, v9\nv_mov_b32_e32 v2, v1\n", LDS)
+FINE(lds_read_with_partial_wait,
+     "ds_write_b32 v9, v9\nds_read_b32 v1, v9\nds_read_b32 v2, v9\n"
+     "s_waitcnt lgkmcnt(1)\n" STORE("v1"),
+     LDS)
+BUG(vmcnt_does_not_cover_lds, "missing-wait", "v_mov_b32", "lgkmcnt",
+    "ds_write_b32 v9, v9\nds_read_b32 v1, v9\ns_waitcnt vmcnt(0)\n"
+    "v_mov_b32_e32 v2, v1\n",
+    LDS)
+BUG(scalar_load_without_wait, "missing-wait", "s_add_u32", "s20",
+    "s_load_dword s20, s[8:9], 0x0\ns_add_u32 s21, s20, 1\n")
+/* Two scalar loads return in any order: lgkmcnt(1) proves nothing. */
+BUG(scalar_loads_out_of_order, "missing-wait", "v_mov_b32", "lgkmcnt(0)",
+    "s_load_dword s20, s[8:9], 0x0\ns_load_dword s21, s[8:9], 0x4\n"
+    "s_waitcnt lgkmcnt(1)\nv_mov_b32_e32 v1, s20\n")
+#define FLAT                                                                   \
+  "v_mov_b32_e32 v2, s8\nv_mov_b32_e32 v3, s9\nflat_load_dword v1, v[2:3]\n"
+BUG(flat_with_vmcnt_alone, "missing-wait", "global_store_dword", "v1",
+    FLAT "s_waitcnt vmcnt(0)\n" STORE("v1"))
+FINE(flat_with_both, FLAT "s_waitcnt vmcnt(0) lgkmcnt(0)\n" STORE("v1"))
+BUG(loop_without_wait, "missing-wait", "global_load_dword v1, v1", "v1",
+    "v_mov_b32_e32 v1, 0\ns_mov_b32 s20, 3\n.L1:\n"
+    "global_load_dword v1, v1, s[8:9]\ns_sub_u32 s20, s20, 1\n"
+    "s_cmp_lg_u32 s20, 0\ns_cbranch_scc1 .L1\n")
+
+/* ---- LDS between waves ----------------------------------------------------
+ */
+#define OTHER_WAVE "v_xor_b32_e32 v2, 0x100, v9\n"
+BUG(race_without_barrier, "lds-race", "ds_", "",
+    OTHER_WAVE "ds_write_b32 v9, v9\ns_waitcnt lgkmcnt(0)\n"
+               "ds_read_b32 v1, v2\ns_waitcnt lgkmcnt(0)\n" STORE("v1"),
+    LDS)
+FINE(exchange_with_barrier,
+     OTHER_WAVE "ds_write_b32 v9, v9\ns_waitcnt lgkmcnt(0)\ns_barrier\n"
+                "ds_read_b32 v1, v2\ns_waitcnt lgkmcnt(0)\n" STORE("v1"),
+     LDS)
+BUG(barrier_without_wait, "missing-wait", "ds_read_b32", "",
+    OTHER_WAVE "ds_write_b32 v9, v9\ns_barrier\nds_read_b32 v1, v2\n"
+               "s_waitcnt lgkmcnt(0)\n" STORE("v1"),
+    LDS)
+BUG(race_write_after_read, "lds-race", "ds_", "",
+    OTHER_WAVE "ds_write_b32 v9, v9\ns_waitcnt lgkmcnt(0)\ns_barrier\n"
+               "ds_read_b32 v1, v9\ns_waitcnt lgkmcnt(0)\nds_write_b32 v2, "
+               "v9\n",
+    LDS)
+BUG(lds_dma_without_wait, "missing-wait", "ds_read_b32", "",
+    "s_mov_b32 m0, 0\nglobal_load_lds_dword v9, s[8:9]\nds_read_b32 v1, v9\n"
+    "s_waitcnt lgkmcnt(0)\n",
+    .options = {.lds = 4096, .threads = 64})
+
+/* ---- barriers -------------------------------------------------------------
+ */
+FINE(lanes_that_left,
+     "v_cmp_gt_u32_e32 vcc, 100, v0\n"
+     "s_and_saveexec_b64 s[20:21], vcc\ns_barrier\n" STORE("v9"))
+BUG(lanes_that_come_back, "divergent-barrier", "global_store_dword", "barrier",
+    "v_cmp_gt_u32_e32 vcc, 100, v0\ns_and_saveexec_b64 s[20:21], vcc\n"
+    "s_barrier\ns_mov_b64 exec, s[20:21]\n" STORE("v9"))
+#define WAVE_0 "v_readfirstlane_b32 s20, v0\ns_cmp_eq_u32 s20, 0\n"
+BUG(waves_that_miss_it, "divergent-barrier", "s_barrier", "wave 1",
+    WAVE_0 "s_cbranch_scc0 .L1\ns_barrier\n.L1:\n" STORE("v9"))
+FINE(waves_that_left_at_once,
+     WAVE_0 "s_cbranch_scc0 .L1\ns_barrier\n" STORE("v9") ".L1:\n")
+
+/* ---- control flow ---------------------------------------------------------
+ */
+BUG(endless_loop, "infinite-loop", "s_branch", "10000 instructions",
+    ".L1:\ns_branch .L1\n", .budget = 10000)
+BUG(jump_into_nowhere, "wild-branch", "s_setpc_b64", "",
+    "s_mov_b64 s[20:21], 64\ns_setpc_b64 s[20:21]\n")
+BUG(jump_between_instructions, "wild-branch", "s_setpc_b64", "",
+    "s_getpc_b64 s[20:21]\ns_add_u32 s20, s20, 6\ns_addc_u32 s21, s21, 0\n"
+    "s_setpc_b64 s[20:21]\n")
+BUG(trap, "trap", "s_trap", "", "s_trap 2\n")
+BUG(indexed_registers, "unsupported", "s_set_gpr_idx_on", "",
+    "s_mov_b32 s20, 0\ns_set_gpr_idx_on s20, gpr_idx(SRC0)\n")
