@@ -46,7 +46,7 @@
  *                            timed by itself
  *   WAVESMITH_SIM_REPORT     a file to which each launch appends a line of JSON
  *   WAVESMITH_LOG            error|warn|info|debug: what goes to stderr; what
- *                            the checks find is an error
+ *                            the checks find is an error, with a report an info
  */
 #ifndef WAVESMITH_HIPSIM_H
 #define WAVESMITH_HIPSIM_H

@@ -257,7 +257,7 @@ static void log_finding(const ws_sim_finding *finding) {
   if (finding->line > 0)
     snprintf(place, sizeof place, ", %s (%s:%d)", finding->region,
              finding->file, finding->line);
-  ws_log(WS_LOG_ERROR,
+  ws_log(ws__hip_device.settings.report ? WS_LOG_INFO : WS_LOG_ERROR,
          "%s: kernel %s, workgroup (%u,%u,%u), wave %d, lane %d, pc 0x%llx "
          "\"%s\"%s: %s",
          finding->id, finding->kernel, finding->workgroup[0],
