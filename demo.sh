@@ -1,22 +1,25 @@
 #!/usr/bin/env bash
 # From a fresh machine to tuned MI300X kernels: set-up, build, a tuning run over
 # the contest's 18 shapes from the naive template to the best of fp8_gemm_mfma,
-# then code objects and a C dispatch.
+# then code objects and a C dispatch. Without a card its best kernels are run,
+# checked and timed on the simulated MI300X.
 #
 #   ./demo.sh [--yes] [--minutes N] [--layout kmajor|mnmajor] [--seed N]
+#             [--device auto|hip|sim|estimate]
 #
 # Run again, it goes on from the archive it left.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
-setup_options=() minutes=3 layout=kmajor seed=1
+setup_options=() minutes=3 layout=kmajor seed=1 device=auto
 while [ $# -gt 0 ]; do
   case $1 in
   --yes | -y) setup_options+=(--yes) ;;
   --minutes) minutes=${2:?--minutes needs a number}; shift ;;
   --layout) layout=${2:?--layout needs kmajor or mnmajor}; shift ;;
   --seed) seed=${2:?--seed needs a number}; shift ;;
-  *) echo "demo.sh: unknown option '$1'; options: --yes, --minutes N, --layout L, --seed N" >&2; exit 2 ;;
+  --device) device=${2:?--device needs auto, hip, sim or estimate}; shift ;;
+  *) echo "demo.sh: unknown option '$1'; options: --yes, --minutes N, --layout L, --seed N, --device D" >&2; exit 2 ;;
   esac
   shift
 done
@@ -39,7 +42,7 @@ wavesmith=build/release/bin/wavesmith
 echo "demo: tuning fp8_gemm_blockscale for gfx942 ($layout), about $minutes minutes on $(nproc) core(s)"
 "$wavesmith" tune ir-templates/fp8_gemm_mfma.ll --baseline ir-templates/fp8_gemm_naive.ll \
   --layout "$layout" --shapes contest --strategy local --seed "$seed" --minutes "$minutes" \
-  --archive "$out/fp8_gemm.db"
+  --device "$device" --archive "$out/fp8_gemm.db"
 
 echo
 "$wavesmith" dispatch "$out/fp8_gemm.db" --layout "$layout" --shapes contest \
@@ -51,6 +54,8 @@ How to go on
   more tuning (the archive resumes):   ./demo.sh --minutes 30
   what was learned:                    $wavesmith archive ls $out/fp8_gemm.db
   one kernel in depth:                 $wavesmith archive show $out/fp8_gemm.db ID
+  where a kernel's time goes:          $wavesmith sim --archive $out/fp8_gemm.db ID --shape 1024,1536,7168
   use it in a program:                 examples/gemm (CMake, one call per GEMM)
-Times above are estimates of a bound model (docs/model.md): no MI300X was used.
+Only times of provenance hip are measured: sim is the simulated MI300X
+(docs/simulator.md), estimate the bound model (docs/model.md).
 NEXT

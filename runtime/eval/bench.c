@@ -14,7 +14,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { GUARD_BYTES = 4096, POISON = 0xff, COMPARE_ROWS = 64 };
+enum {
+  GUARD_BYTES = 4096,
+  POISON = 0xff,
+  COMPARE_ROWS = 64,
+  MAX_FINDINGS = 32
+};
 
 /* ---- buffers ---------------------------------------------------------------
  */
@@ -324,6 +329,17 @@ static void read_bound(ws_measured *out, ws_arena *arena, const cJSON *json,
   out->bound = text_of(arena, json, "bound");
 }
 
+/* The same fault in another workgroup says nothing new. */
+static bool is_known(const ws_finding *findings, int count,
+                     const ws_finding *finding) {
+  for (int i = 0; i < count; i++)
+    if (!strcmp(findings[i].id, finding->id) &&
+        !strcmp(findings[i].text, finding->text) &&
+        findings[i].line == finding->line)
+      return true;
+  return false;
+}
+
 static void read_line(ws_measured *out, ws_arena *arena, const cJSON *json,
                       const ws_shape *shape, ws_finding *findings,
                       double *longest) {
@@ -336,7 +352,8 @@ static void read_line(ws_measured *out, ws_arena *arena, const cJSON *json,
     ws_finding finding = read_finding(arena, item);
     if (!out->finding_count)
       fail_by_finding(out, arena, &finding, shape);
-    if (out->finding_count < WS_MAX_OPERANDS)
+    if (out->finding_count < MAX_FINDINGS &&
+        !is_known(findings, out->finding_count, &finding))
       findings[out->finding_count++] = finding;
   }
 }
@@ -345,8 +362,7 @@ void ws__measured_add_report(ws_measured *out, ws_device *device,
                              ws_arena *arena, const ws_shape *shape) {
   char *report = ws_device_take_report(device, arena);
   double longest = 0;
-  ws_finding *findings =
-      ws_arena_alloc(arena, sizeof *findings * WS_MAX_OPERANDS);
+  ws_finding *findings = ws_arena_alloc(arena, sizeof *findings * MAX_FINDINGS);
   out->report = ws_arena_strdup(arena, report);
   out->findings = findings;
   out->finding_count = 0;

@@ -37,7 +37,7 @@ export PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name wavesmith.pc)")
 echo "# an archive of a few candidates"
 templates=$prefix/share/wavesmith/ir-templates
 quietly wavesmith tune "$templates/fp8_gemm_mfma.ll" --baseline "$templates/fp8_gemm_naive.ll" \
-  --layout kmajor --shapes contest --strategy random --seed 7 --evaluations 12 --archive "$work/tune.db"
+  --layout kmajor --shapes contest --strategy random --seed 7 --evaluations 12 --device estimate --archive "$work/tune.db"
 quietly wavesmith dispatch "$work/tune.db" --layout kmajor --shapes contest --name fp8_gemm --out "$work/dispatch"
 quietly wavesmith archive export "$work/tune.db" "$work/archive" --best 100 # all of them
 
