@@ -102,6 +102,26 @@ WS_TEST(device_is_a_simulated_mi300x) {
   WS_CHECK_INT(value, 0);
 }
 
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+WS_TEST(there_is_one_context) {
+  hipCtx_t context = NULL, again = NULL;
+  hipDevice_t device = -1;
+  unsigned flags;
+  int active = 0;
+  OK(hipCtxCreate(&context, 0, 0));
+  OK(hipDevicePrimaryCtxRetain(&again, 0));
+  WS_CHECK(context && context == again);
+  OK(hipCtxSetCurrent(context));
+  OK(hipCtxGetDevice(&device));
+  WS_CHECK_INT(device, 0);
+  OK(hipDevicePrimaryCtxGetState(0, &flags, &active));
+  WS_CHECK_INT(active, 1);
+  FAILS(hipCtxPushCurrent((hipCtx_t)&device), hipErrorInvalidContext);
+  FAILS(hipCtxDestroy(NULL), hipErrorInvalidContext);
+  FAILS(hipDevicePrimaryCtxRetain(&again, 1), hipErrorInvalidDevice);
+  OK(hipCtxSynchronize());
+}
+
 /* ---- memory ----------------------------------------------------------------
  */
 

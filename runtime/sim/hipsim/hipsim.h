@@ -6,6 +6,7 @@
  *   state.c    settings, the simulator, errors, handles
  *   errors.c   names and texts of errors
  *   device.c   what the simulated MI300X says of itself
+ *   context.c  the one context
  *   memory.c   allocations
  *   stream.c   streams, events, the simulated clock
  *   graph.c    operations, capture, graphs

@@ -26,7 +26,7 @@ typedef struct block {
 
 /* Sorted by begin: there are thousands at most. */
 static block *blocks;
-static size_t block_count, block_capacity;
+static size_t block_count, block_capacity, mirror_count;
 
 /* The first block that begins behind address. */
 static size_t block_after(uintptr_t address) {
@@ -77,7 +77,7 @@ static void erase(block *gone) {
   memmove(gone, gone + 1, (block_count - index) * sizeof *blocks);
 }
 
-void ws__hip_memory_forget(void) { block_count = 0; }
+void ws__hip_memory_forget(void) { block_count = mirror_count = 0; }
 
 /* ---- how much there is -----------------------------------------------------
  */
@@ -341,8 +341,10 @@ static hipError_t host_register(void *host, size_t bytes, unsigned flags) {
   void *mirror = ws_sim_allocate(sim, bytes);
   if (!mirror)
     return hipErrorOutOfMemory;
-  if (insert((block){begin, bytes, hipMemoryTypeHost, flags, mirror}))
+  if (insert((block){begin, bytes, hipMemoryTypeHost, flags, mirror})) {
+    mirror_count++;
     return hipSuccess;
+  }
   ws_sim_free(sim, mirror);
   return hipErrorOutOfMemory;
 }
@@ -356,12 +358,13 @@ static hipError_t unregister(void *host) {
     return hipErrorHostMemoryNotRegistered;
   ws_sim_free(ws__hip_device.sim, found->mirror);
   erase(found);
+  mirror_count--;
   return hipSuccess;
 }
 hipError_t hipHostUnregister(void *host) { HIP_CALL(unregister(host)); }
 
 void ws__hip_memory_mirror(bool to_device) {
-  for (size_t i = 0; i < block_count; i++) {
+  for (size_t i = 0; i < block_count && mirror_count; i++) {
     void *host = (void *)blocks[i].begin, *mirror = blocks[i].mirror;
     if (mirror &&
         !ws__hip_memory_copy(to_device ? mirror : host,
@@ -372,7 +375,7 @@ void ws__hip_memory_mirror(bool to_device) {
 
 void *ws__hip_memory_home(const void *pointer) {
   uintptr_t address = (uintptr_t)pointer;
-  for (size_t i = 0; i < block_count; i++) {
+  for (size_t i = 0; i < block_count && mirror_count; i++) {
     uintptr_t mirror = (uintptr_t)blocks[i].mirror;
     if (mirror && address - mirror < blocks[i].bytes)
       return (void *)(blocks[i].begin + (address - mirror));
