@@ -176,9 +176,22 @@ static float fmas_f32(float a, float b, float c, bool scale) {
     return fmaf(a, b, c);
   return (float)(fma(a, b, c) * (fabsf(c) >= 2 ? 0x1p64 : 0x1p-64));
 }
+/* f64 has no wider type: where the sum lies half way between two denormals,
+ * its rounding error says which is nearer. */
 static double fmas_f64(double a, double b, double c, bool scale) {
+  const double half_way = 0x1p-947; /* half of 2^-1074, times 2^128 */
   double sum = fma(a, b, c);
-  return scale ? ldexp(sum, fabs(c) >= 2 ? 128 : -128) : sum;
+  if (!scale)
+    return sum;
+  if (fabs(c) >= 2)
+    return ldexp(sum, 128);
+  double result = ldexp(sum, -128);
+  double rest = sum - ldexp(result, 128), error = fma(a, b, c - sum);
+  if (rest == half_way && error > 0)
+    result += 0x1p-1074;
+  if (rest == -half_way && error < 0)
+    result -= 0x1p-1074;
+  return result;
 }
 KERNEL_3(div_fmas_f32, f, f, f, f, fmas_f32(a, b, c, v.mask_in >> i & 1))
 KERNEL_3(div_fmas_f64, F, F, F, F, fmas_f64(a, b, c, v.mask_in >> i & 1))
@@ -199,17 +212,22 @@ static double fixup(double quotient, double d, double n) {
     result = 0;
   return negative ? -result : result;
 }
-/* Far below the smallest denormal the iteration's result means nothing. */
-static double fixup_small(double quotient, double d, double n,
+/* Of finite operands: far below the smallest denormal the iteration's result
+ * means nothing, and it is NaN where the quotient overflows on the way. */
+static double fixup_range(double quotient, double d, double n,
                           const struct division *type, int below) {
   bool finite = isfinite(d) && isfinite(n) && d != 0 && n != 0;
   int gap = biased_exponent(n, type) - biased_exponent(d, type);
-  return fixup(finite && gap < below ? 0 : quotient, d, n);
+  if (finite && gap < below)
+    quotient = 0;
+  else if (finite && isnan(quotient))
+    quotient = INFINITY;
+  return fixup(quotient, d, n);
 }
 KERNEL_3(div_fixup_f16, h, h, h, h, (float)fixup(a, b, c))
 KERNEL_3(div_fixup_f32, f, f, f, f,
-         (float)fixup_small(a, b, c, &division_f32, -150))
-KERNEL_3(div_fixup_f64, F, F, F, F, fixup_small(a, b, c, &division_f64, -1075))
+         (float)fixup_range(a, b, c, &division_f32, -150))
+KERNEL_3(div_fixup_f64, F, F, F, F, fixup_range(a, b, c, &division_f64, -1075))
 
 /* ---- cube maps: a, b, c are x, y, z
  * ------------------------------------------
