@@ -223,8 +223,9 @@ static void run_line(const char *line) {
   handler_of(&in, line)(&probe_wave, &in);
 }
 
-static void run_probe(const char *line, inputs kind, char type, uint32_t mode,
-                      lane_model model) {
+__attribute__((unused)) static void run_probe(const char *line, inputs kind,
+                                              char type, uint32_t mode,
+                                              lane_model model) {
   static const uint64_t masks[] = {UINT64_MAX, 0x8000000012345678, 0};
   ws_instruction in = parse_line(line);
   for (int c = 0; ws__vector_code(c); c++) {
