@@ -71,6 +71,13 @@ static uint64_t lanes_in_range(const descriptor *buffer,
                                const lanes_of_buffer *lanes, uint64_t mask,
                                uint32_t extra, uint32_t bytes) {
   uint64_t inside = 0;
+  if (!mask)
+    return 0;
+  if (!buffer->stride) {
+    ws_span_of_lanes span = ws__lanes_span(lanes->offset, mask);
+    if (span.high + buffer->scalar_offset + extra + bytes <= buffer->records)
+      return mask;
+  }
   WS_EACH_LANE(lane, mask) {
     uint64_t end = lanes->offset[lane] + buffer->scalar_offset + extra + bytes +
                    lanes->index[lane] * buffer->stride;

@@ -167,15 +167,17 @@ static void execute_flat(ws_wave *wave, const ws_instruction *in) {
  */
 
 /* What the clock sees: the lanes of a wave side by side, as the hardware
- * interleaves scratch. */
+ * interleaves scratch; three dwords take the room of four. */
 static void describe_scratch(ws_wave *wave, const ws_transfer *transfer) {
-  uint64_t bytes = transfer->width.bytes < 4 ? 4 : transfer->width.bytes;
+  uint64_t bytes = transfer->width.bytes;
+  uint64_t shift = bytes <= 4 ? 2 : bytes <= 8 ? 3 : 4;
   uint64_t base = (uint64_t)(uintptr_t)wave->group->scratch +
                   (uint64_t)wave->index * WS_LANES * wave->group->scratch_bytes;
   for (uint64_t lane = 0; lane < WS_LANES; lane++) {
     uint64_t offset = transfer->address[lane];
-    wave->access.address[lane] = base + offset / bytes * bytes * WS_LANES +
-                                 lane * bytes + offset % bytes;
+    wave->access.address[lane] =
+        base + (((offset >> shift) * WS_LANES + lane) << shift) +
+        (offset & ((1ull << shift) - 1));
   }
 }
 

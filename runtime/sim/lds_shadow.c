@@ -6,6 +6,7 @@
  * load to LDS, or across a barrier has its record split into one per byte.
  */
 #include "lds_shadow.h"
+#include "memory_lanes.h"
 #include <stdlib.h>
 
 /* 0..15 readers, 16..31 writers, 32..47 atomics; then for a dword: split, and
@@ -179,6 +180,12 @@ void ws__lds_shadow_issue(ws_wave *wave, bool vmem) {
   (vmem ? shadow->vmem : shadow->lds)[wave->index].issued++;
 }
 
+__attribute__((target_clones("avx512f", "avx2", "default"))) static void
+narrow(uint16_t to[WS_LANES], const uint64_t from[WS_LANES]) {
+  for (int lane = 0; lane < WS_LANES; lane++)
+    to[lane] = (uint16_t)from[lane];
+}
+
 static void keep(struct ws_lds_shadow *shadow, int wave, ws_lds_use use,
                  uint64_t mask, const uint64_t address[WS_LANES],
                  uint32_t bytes) {
@@ -191,8 +198,7 @@ static void keep(struct ws_lds_shadow *shadow, int wave, ws_lds_use use,
   operation->mask = mask;
   operation->bytes = bytes;
   operation->use = use;
-  for (int lane = 0; lane < WS_LANES; lane++)
-    operation->address[lane] = (uint16_t)address[lane];
+  narrow(operation->address, address);
 }
 
 /* Calls visit for the operations that instructions after `from`, up to `to`,
@@ -265,22 +271,65 @@ void ws__lds_shadow_barrier(struct ws_lds_shadow *shadow) {
 /* ---- accesses ---------------------------------------------------------------
  */
 
-/* One lane of whole dwords: true when nothing is in the way and all is marked.
- */
-static inline bool touch_dwords(struct ws_lds_shadow *shadow, lds_rule rule,
-                                uint32_t dword, uint32_t count) {
-  uint64_t fresh = shadow->interval << INTERVAL_SHIFT, found = 0;
-  uint64_t records[4];
-  for (uint32_t i = 0; i < count; i++) {
-    uint64_t record = shadow->dwords[dword + i];
-    records[i] = (record ^ fresh) >> INTERVAL_SHIFT ? fresh : record;
-    found |= records[i];
+/* Marks whole dwords of all lanes; returns what the records held before and
+ * now. Marks of its own wave are never in its way, so marking first and looking
+ * afterwards is right. */
+static inline __attribute__((always_inline)) uint64_t
+mark_lanes(uint64_t *dwords, uint64_t fresh, uint64_t mark, uint64_t mask,
+           const uint64_t address[WS_LANES], uint32_t count) {
+  uint64_t found[4] = {0};
+  WS_EACH_LANE(lane, mask) {
+    uint64_t *at = dwords + address[lane] / 4;
+    for (uint32_t i = 0; i < count; i++) {
+      uint64_t record = at[i];
+      record = ((record ^ fresh) >> INTERVAL_SHIFT ? fresh : record) | mark;
+      found[i] |= record;
+      at[i] = record;
+    }
   }
-  if (found & (rule.forbidden | SPLIT))
-    return false;
+  return found[0] | found[1] | found[2] | found[3];
+}
+
+typedef uint64_t records4 __attribute__((vector_size(32), aligned(8)));
+
+/* The same of four dwords. */
+static inline __attribute__((always_inline)) uint64_t
+mark_lanes4(uint64_t *dwords, uint64_t fresh, uint64_t mark, uint64_t mask,
+            const uint64_t address[WS_LANES]) {
+  records4 found = {0}, fresh4 = {fresh, fresh, fresh, fresh};
+  WS_EACH_LANE(lane, mask) {
+    records4 *at = (records4 *)(dwords + address[lane] / 4);
+    records4 record = *at;
+    records4 stale = (records4)((record ^ fresh4) >> INTERVAL_SHIFT != 0);
+    record = ((record & ~stale) | (fresh4 & stale)) | mark;
+    found |= record;
+    *at = record;
+  }
+  return found[0] | found[1] | found[2] | found[3];
+}
+
+__attribute__((target_clones("avx2", "default"))) static uint64_t
+mark_dwords(uint64_t *dwords, uint64_t fresh, uint64_t mark, uint64_t mask,
+            const uint64_t address[WS_LANES], uint32_t count) {
+  switch (count) {
+  case 1:
+    return mark_lanes(dwords, fresh, mark, mask, address, 1);
+  case 2:
+    return mark_lanes(dwords, fresh, mark, mask, address, 2);
+  case 3:
+    return mark_lanes(dwords, fresh, mark, mask, address, 3);
+  default:
+    return mark_lanes4(dwords, fresh, mark, mask, address);
+  }
+}
+
+/* Some record of one lane's is split or has another wave in the way. */
+static bool is_special(const struct ws_lds_shadow *shadow, lds_rule rule,
+                       uint64_t address, uint32_t count) {
+  uint64_t found = 0;
   for (uint32_t i = 0; i < count; i++)
-    shadow->dwords[dword + i] = records[i] | rule.mark;
-  return true;
+    found |= shadow->dwords[address / 4 + i];
+  return found & (rule.forbidden | SPLIT);
 }
 
 void ws__lds_shadow_touch(ws_wave *wave, const ws_instruction *in,
@@ -293,12 +342,18 @@ void ws__lds_shadow_touch(ws_wave *wave, const ws_instruction *in,
   lds_rule rule = rule_of(use, wave->index);
   bool whole = bytes % 4 == 0 && bytes <= 16 && use != WS_LDS_DMA_WRITE;
   keep(shadow, wave->index, use, mask, address, bytes);
-  for (; mask; mask &= mask - 1) {
-    int lane = __builtin_ctzll(mask);
-    uint32_t at = (uint32_t)address[lane];
-    if (whole && touch_dwords(shadow, rule, at / 4, bytes / 4))
+  if (whole) {
+    uint64_t found =
+        mark_dwords(shadow->dwords, shadow->interval << INTERVAL_SHIFT,
+                    rule.mark, mask, address, bytes / 4);
+    if (!(found & (rule.forbidden | SPLIT)))
+      return;
+  }
+  WS_EACH_LANE(lane, mask) {
+    if (whole && !is_special(shadow, rule, address[lane], bytes / 4))
       continue;
-    if (!touch_bytes(shadow, wave, in, use, wave->index, lane, at, bytes))
+    if (!touch_bytes(shadow, wave, in, use, wave->index, (int)lane,
+                     (uint32_t)address[lane], bytes))
       return;
   }
 }

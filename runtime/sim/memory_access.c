@@ -224,19 +224,26 @@ bool ws__modify_global(ws_wave *wave, const ws_transfer *transfer, int result) {
 /* ---- LDS -------------------------------------------------------------------
  */
 
+/* The rules of DS instructions, see execute_lds.c. */
 static bool check_lds(ws_wave *wave, const ws_transfer *transfer) {
-  uint32_t reserved = wave->group->lds_bytes;
+  uint32_t reserved = wave->group->lds_bytes, bytes = transfer->width.bytes;
+  uint32_t alignment = bytes < 4 ? bytes : 4;
   WS_EACH_LANE(lane, transfer->mask) {
-    uint64_t end = transfer->address[lane] + transfer->width.bytes;
-    if (end <= reserved)
-      continue;
-    ws__fault(wave, transfer->in, (int)lane, "oob-lds",
-              "%u bytes at LDS byte %llu end %llu bytes beyond the %u that the "
-              "launch reserved",
-              transfer->width.bytes,
-              (unsigned long long)transfer->address[lane],
-              (unsigned long long)(end - reserved), reserved);
-    return false;
+    uint64_t address = transfer->address[lane], end = address + bytes;
+    if (end > reserved) {
+      ws__fault(wave, transfer->in, (int)lane, "oob-lds",
+                "%u bytes at LDS byte %llu end %llu bytes beyond the %u that "
+                "the launch reserved",
+                bytes, (unsigned long long)address,
+                (unsigned long long)(end - reserved), reserved);
+      return false;
+    }
+    if (address & (alignment - 1)) {
+      ws__fault(wave, transfer->in, (int)lane, "misaligned",
+                "LDS byte %llu is not a multiple of %u",
+                (unsigned long long)address, alignment);
+      return false;
+    }
   }
   return true;
 }
@@ -318,6 +325,9 @@ bool ws__transfer_to_lds(ws_wave *wave, const ws_transfer *transfer,
 
 static bool check_scratch(ws_wave *wave, const ws_transfer *transfer) {
   uint32_t size = wave->group->scratch ? wave->group->scratch_bytes : 0;
+  ws_span_of_lanes span = ws__lanes_span(transfer->address, transfer->mask);
+  if (span.high <= size && transfer->width.bytes <= size - span.high)
+    return true;
   WS_EACH_LANE(lane, transfer->mask) {
     uint64_t address = transfer->address[lane];
     if (address <= size && transfer->width.bytes <= size - address)

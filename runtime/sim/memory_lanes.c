@@ -32,13 +32,38 @@ static inline void transpose(dwords4 x[4]) {
   x[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
 }
 
+static inline dwords4 load_lane(uintptr_t at, int count) {
+  uint64_t pair[2] = {0, 0};
+  uint32_t third = 0;
+  if (count == 4) {
+    dwords4 all;
+    memcpy(&all, (const void *)at, sizeof all);
+    return all;
+  }
+  memcpy(pair, (const void *)at, sizeof *pair);
+  if (count == 3)
+    memcpy(&third, (const void *)(at + 8), sizeof third);
+  return (dwords4){(uint32_t)pair[0], (uint32_t)(pair[0] >> 32), third, 0};
+}
+
+static inline void store_lane(dwords4 x, uintptr_t at, int count) {
+  uint64_t pair = x[0] | (uint64_t)x[1] << 32;
+  uint32_t third = x[2];
+  if (count == 4) {
+    memcpy((void *)at, &x, sizeof x);
+    return;
+  }
+  memcpy((void *)at, &pair, sizeof pair);
+  if (count == 3)
+    memcpy((void *)(at + 8), &third, sizeof third);
+}
+
 static inline void load_all(ws_vector *rows, uintptr_t base,
                             const uint64_t address[WS_LANES], int count) {
   for (int lane = 0; lane < WS_LANES; lane += 4) {
-    dwords4 x[4] = {0};
+    dwords4 x[4];
     for (int i = 0; i < 4; i++)
-      memcpy(&x[i], (const void *)(base + address[lane + i]),
-             (size_t)count * 4);
+      x[i] = load_lane(base + address[lane + i], count);
     transpose(x);
     for (int row = 0; row < count; row++)
       memcpy(&rows[row].u32[lane], &x[row], sizeof *x);
@@ -53,7 +78,7 @@ static inline void store_all(const ws_vector *rows, uintptr_t base,
       memcpy(&x[row], &rows[row].u32[lane], sizeof *x);
     transpose(x);
     for (int i = 0; i < 4; i++)
-      memcpy((void *)(base + address[lane + i]), &x[i], (size_t)count * 4);
+      store_lane(x[i], base + address[lane + i], count);
   }
 }
 
@@ -162,17 +187,43 @@ void ws__lanes_store(const ws_vector *rows, uintptr_t base,
 /* ---- poison ----------------------------------------------------------------
  */
 
-static inline bool any_poison(uintptr_t base, const uint64_t address[WS_LANES],
-                              uint64_t mask, uint32_t bytes) {
-  uint32_t any = 0;
-  WS_EACH_LANE(lane, mask)
-  for (uint32_t i = 0; i < bytes; i += 4) {
-    uint32_t some = 0;
-    memcpy(&some, (const void *)(base + address[lane] + i),
-           bytes < 4 ? bytes : 4);
-    any |= some;
+static inline __attribute__((always_inline)) bool
+any_poison_of(uintptr_t base, const uint64_t address[WS_LANES], uint64_t mask,
+              uint32_t bytes) {
+  uint64_t any[2] = {0, 0};
+  WS_EACH_LANE(lane, mask) {
+    uint64_t some[2] = {0, 0};
+    memcpy(some, (const void *)(base + address[lane]), bytes);
+    any[0] |= some[0];
+    any[1] |= some[1];
   }
-  return any != 0;
+  return any[0] | any[1];
+}
+
+/* All lanes, all four dwords: the case that has to be quick. */
+static inline bool any_poison_of_all(uintptr_t base,
+                                     const uint64_t address[WS_LANES]) {
+  dwords4 any = {0};
+  uint64_t halves[2];
+  for (int lane = 0; lane < WS_LANES; lane++)
+    any |= load_lane(base + address[lane], 4);
+  memcpy(halves, &any, sizeof halves);
+  return halves[0] | halves[1];
+}
+
+static bool any_poison(uintptr_t base, const uint64_t address[WS_LANES],
+                       uint64_t mask, uint32_t bytes) {
+  switch (bytes) {
+  case 4:
+    return any_poison_of(base, address, mask, 4);
+  case 8:
+    return any_poison_of(base, address, mask, 8);
+  case 16:
+    return mask == UINT64_MAX ? any_poison_of_all(base, address)
+                              : any_poison_of(base, address, mask, 16);
+  default:
+    return any_poison_of(base, address, mask, bytes);
+  }
 }
 
 /* Only the low or high half of a D16 load's register is known about; the other
@@ -197,14 +248,30 @@ void ws__lanes_load_poison(ws_wave *wave, int first, uintptr_t base,
   }
 }
 
+static void clear_poison(uintptr_t base, const uint64_t address[WS_LANES],
+                         uint64_t mask, uint32_t bytes) {
+  if (bytes == 16)
+    WS_EACH_LANE(lane, mask) memset((void *)(base + address[lane]), 0, 16);
+  else if (bytes == 8)
+    WS_EACH_LANE(lane, mask) memset((void *)(base + address[lane]), 0, 8);
+  else if (bytes == 4)
+    WS_EACH_LANE(lane, mask) memset((void *)(base + address[lane]), 0, 4);
+  else
+    WS_EACH_LANE(lane, mask) memset((void *)(base + address[lane]), 0, bytes);
+}
+
 void ws__lanes_store_poison(const ws_wave *wave, int first, uintptr_t base,
                             const uint64_t address[WS_LANES], uint64_t mask,
                             ws_width width) {
   int count = ws_dwords(width);
   uint32_t step = width.bytes < 4 ? width.bytes : 4;
-  uint64_t poison[4];
+  uint64_t poison[4], any = 0;
   for (int row = 0; row < count; row++)
-    poison[row] = wave->vector_poison[first + row];
+    any |= poison[row] = wave->vector_poison[first + row] & mask;
+  if (!any) {
+    clear_poison(base, address, mask, width.bytes);
+    return;
+  }
   WS_EACH_LANE(lane, mask)
   for (int row = 0; row < count; row++) {
     uint32_t bytes = (uint32_t)(poison[row] >> lane & 1) * 0x01010101u;

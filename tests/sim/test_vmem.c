@@ -451,7 +451,12 @@ WS_TEST(flat_reaches_lds_and_scratch) {
   run(0, "flat_atomic_add v8, v[2:3], v5 sc0");
   WS_CHECK_INT(lds32(16), (20 << 8 | 31) + 16);
   WS_CHECK_INT(v(0, 8)[0], 20 << 8 | 31);
-  v(0, 2)[0] = 1021;
+  v(0, 2)[0] = 1022;
+  expect_fault(0, "flat_load_sshort v1, v[2:3] offset:1", "oob-lds", "1 bytes");
+  expect_fault(0, "flat_load_ushort v1, v[2:3] offset:4095", "oob-lds", "end");
+  v(0, 2)[0] = 1002;
+  expect_fault(0, "flat_load_dword v1, v[2:3]", "misaligned", "byte 1002");
+  v(0, 2)[0] = 1024 - 3;
   expect_fault(0, "flat_load_dword v1, v[2:3]", "oob-lds", "end 1 bytes");
   v(0, 3)[0] = WS_PRIVATE_APERTURE;
   v(0, 2)[0] = SCRATCH_BYTES - 3;
