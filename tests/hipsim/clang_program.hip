@@ -25,7 +25,8 @@ __global__ void not_in_the_binary(unsigned *out) {}
 static void need(bool good, const char *what) {
   if (good)
     return;
-  fprintf(stderr, "clang_program: %s\n", what);
+  fprintf(stderr, "clang_program: %s (%s)\n", what,
+          hipGetErrorName(hipPeekAtLastError()));
   exit(1);
 }
 #define CHECK(call) need((call) == hipSuccess, #call)
@@ -54,15 +55,15 @@ static void check_variables() {
   unsigned out[2], value = 41, *device_out;
   size_t size = 0;
   CHECK(hipMalloc((void **)&device_out, sizeof out));
-  CHECK(hipMemcpyToSymbol(&counter, &value, sizeof value, 0,
+  CHECK(hipMemcpyToSymbol(counter, &value, sizeof value, 0,
                           hipMemcpyHostToDevice));
   bump<<<dim3(1), dim3(64)>>>(device_out, nullptr);
   CHECK(hipMemcpy(out, device_out, sizeof out, hipMemcpyDeviceToHost));
   need(out[0] == 42 && out[1] == 8, "bump: wrong value");
-  CHECK(hipMemcpyFromSymbol(&value, &counter, sizeof value, 0,
+  CHECK(hipMemcpyFromSymbol(&value, counter, sizeof value, 0,
                             hipMemcpyDeviceToHost));
   need(value == 42, "counter: wrong value");
-  CHECK(hipGetSymbolSize(&size, &table));
+  CHECK(hipGetSymbolSize(&size, table));
   need(size == sizeof table, "table: wrong size");
   CHECK(hipFree(device_out));
 }
