@@ -12,8 +12,8 @@
  *
  * After the search come the finals: a portfolio picked by estimates, and
  * whatever is best by device time on some shape, is timed on every shape that
- * it takes, so that `wavesmith dispatch` has complete rows. The baseline comes
- * last.
+ * it takes, so that `wavesmith dispatch` has complete rows. When one of them
+ * fails, they are picked anew. The baseline comes last.
  *
  * Proposals follow from estimates alone. So the sequence depends on the seed
  * and not on how fast the device is, nor on whether there is one.
@@ -215,10 +215,15 @@ static bool may_be_busy(const ws__trials *t) {
          t->busy_ms <= device_share * (ws_clock_ms() - t->start_ms);
 }
 
+/* A finalist has failed since they were picked. */
+static bool must_pick_again(const ws__trials *t) {
+  return t->finalists && t->refuted > t->refuted_before;
+}
+
 bool ws__trials_pending(const ws__trials *trials) {
   int candidate, shape;
-  return trials->client &&
-         (trials->candidate >= 0 || next_pair(trials, &candidate, &shape));
+  return trials->client && (trials->candidate >= 0 || must_pick_again(trials) ||
+                            next_pair(trials, &candidate, &shape));
 }
 
 /* ---- sending
@@ -386,8 +391,11 @@ ws_status ws__trials_step(ws__trials *trials, ws_diag *diag) {
   int candidate, shape;
   if (trials->client && trials->candidate >= 0 && has_answer(trials))
     WS_TRY(receive(trials, diag));
-  if (!trials->client || trials->candidate >= 0 || !may_be_busy(trials) ||
-      !next_pair(trials, &candidate, &shape))
+  if (!trials->client || trials->candidate >= 0 || !may_be_busy(trials))
+    return WS_OK;
+  if (must_pick_again(trials))
+    WS_TRY(ws__trials_begin_finals(trials, diag));
+  if (!next_pair(trials, &candidate, &shape))
     return WS_OK;
   if (send_trial(trials, candidate, shape, diag) != WS_OK)
     skip_candidate(trials, candidate, diag);
@@ -479,6 +487,8 @@ ws_status ws__trials_begin_finals(ws__trials *trials, ws_diag *diag) {
   int *finalists = ws_arena_alloc(trials->arena,
                                   sizeof *finalists *
                                       (size_t)(picked_count + best_count + 1));
+  trials->finalist_count = 0;
+  trials->refuted_before = trials->refuted;
   for (int i = 0; i < picked_count; i++)
     add_finalist(trials, finalists, picked[i]);
   for (int i = 0; i < best_count; i++)

@@ -37,7 +37,8 @@ typedef struct ws__trials {
   ws_arena *request_arena; /* of what is in hand */
   double start_ms, sent_ms, busy_ms;
   int64_t timed, verified, refuted;
-  int failures; /* of the device, in a row */
+  int64_t refuted_before; /* the finalists were picked */
+  int failures;           /* of the device, in a row */
 } ws__trials;
 
 /* kind: "hip", "sim", "estimate" (or NULL: no device), "auto": the first of

@@ -2,7 +2,7 @@
  *
  * A device server for tests: speaks the protocol of wavesmith/measure.h over
  * descriptor 3 and runs nothing. A code object is the fake compiler's: 32
- * digits. One that begins with 7 is wrong; the time on m,n,k is
+ * digits. One that begins with 0 to 7 is wrong; the time on m,n,k is
  *   m * n * k / 1e8 * (1 + first digit / 16)
  * The environment says how it misbehaves:
  *   FAKE_DEVICE_DELAY_US  each request takes this long
@@ -67,9 +67,9 @@ static void measure(ws_arena *arena, const cJSON *json, const char *code) {
     _exit(1);
   const ws_shape *shape = &workload.shape;
   note(op, code, shape);
-  if (!strcmp(op, "verify") && code[0] == '7') {
+  if (!strcmp(op, "verify") && code[0] < '8') {
     measured.verdict = WS_VERDICT_WRONG;
-    measured.reason = "it begins with 7";
+    measured.reason = "made up";
   } else if (!strcmp(op, "time")) {
     char digit[2] = {code[0], 0};
     measured.us = (double)shape->m * (double)shape->n * (double)shape->k / 1e8 *
