@@ -68,6 +68,15 @@ static const struct mnemonic {
     {"s_setreg", WS_FLOW_NONE, WS_EFFECT_NEEDS_DEFINED},
     {"s_set", WS_FLOW_NONE, WS_EFFECT_NEEDS_DEFINED},
     {"v_cndmask", WS_FLOW_SELECT, 0},
+    {"v_pk_add_f32", WS_FLOW_PAIRS, 0},
+    {"v_pk_mul_f32", WS_FLOW_PAIRS, 0},
+    {"v_pk_fma_f32", WS_FLOW_PAIRS, 0},
+    {"v_pk_mov_b32", WS_FLOW_PAIRS, 0},
+    {"v_mad_u64_u32", WS_FLOW_WIDE, 0},
+    {"v_mad_i64_i32", WS_FLOW_WIDE, 0},
+    {"v_lshl_add_u64", WS_FLOW_WIDE, 0},
+    {"v_lshlrev_b64", WS_FLOW_WIDE, 0},
+    {"v_mov_b64", WS_FLOW_PAIRS, 0},
     {"v_readfirstlane", WS_FLOW_OWN, 0},
     {"v_readlane", WS_FLOW_OWN, 0},
     {"v_writelane", WS_FLOW_OWN, 0},
@@ -242,7 +251,7 @@ static void describe(const ws_instruction *in, ws_effects *effects) {
     add_memory(effects, name, in);
   add_implied(effects, name);
   effects->simple = class_ <= WS_CLASS_TRANS && !effects->flags &&
-                    effects->flow == WS_FLOW_LANES &&
+                    effects->flow <= WS_FLOW_WIDE &&
                     !(effects->scalar_writes[0] | effects->scalar_writes[1]);
 }
 

@@ -12,6 +12,8 @@
 /* How poison goes from sources to results. */
 typedef enum ws_flow {
   WS_FLOW_LANES,  /* VALU: lane by lane, a poisoned scalar poisons all lanes */
+  WS_FLOW_PAIRS,  /* packed f32: word by word, as op_sel says */
+  WS_FLOW_WIDE,   /* 64-bit integers: the low word knows no high word */
   WS_FLOW_SELECT, /* v_cndmask: only the side that each lane takes */
   WS_FLOW_OWN,    /* the handler keeps it: MFMA, cross-lane, loads */
   WS_FLOW_SCALAR, /* SALU: any poisoned source poisons the result */
@@ -57,7 +59,7 @@ typedef struct ws_effects {
   uint8_t flow, queue;
   uint16_t flags;
   uint8_t lane_mask; /* scalar register of a lane mask source; 0xff: none */
-  bool simple;       /* WS_FLOW_LANES into vector registers, nothing else */
+  bool simple;       /* vector registers in, vector registers out */
 } ws_effects;
 
 /* One per instruction of text, in the arena. */

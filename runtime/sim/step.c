@@ -321,6 +321,44 @@ static uint64_t lanes_flow(const ws_wave *wave, const ws_effects *effects) {
   return others[0] | others[1] ? UINT64_MAX : poison;
 }
 
+/* Poison of one word of an operand; scalars and constants as a whole. */
+static uint64_t word_poison(const ws_wave *wave, const ws_operand *operand,
+                            uint32_t word) {
+  if (operand->kind != WS_OPERAND_VECTOR)
+    return lane_poison(wave, operand);
+  const uint32_t index = operand->index + (word < operand->count ? word : 0);
+  return index < WS_VECTORS ? wave->vector_poison[index] : 0;
+}
+
+/* op_sel and op_sel_hi name the word that makes the low and the high result;
+ * v_pk_mov takes one from each source, v_mov_b64 has no selection. */
+static void pairs_flow(const ws_wave *wave, const ws_instruction *in,
+                       uint64_t out[2]) {
+  const bool move = in->op == WS_OP_v_pk_mov_b32;
+  for (uint32_t half = 0; half < 2; half++) {
+    const uint8_t select = half ? in->op_sel_hi : in->op_sel;
+    out[half] = 0;
+    for (uint32_t i = 0; i < in->src_count; i++)
+      if (in->op == WS_OP_v_mov_b64)
+        out[half] |= word_poison(wave, &in->src[i], half);
+      else if (!move || i == half)
+        out[half] |= word_poison(wave, &in->src[i],
+                                 move ? in->op_sel >> i & 1 : select >> i & 1);
+  }
+}
+
+/* Sums, products and left shifts carry upwards only. */
+static void wide_flow(const ws_wave *wave, const ws_instruction *in,
+                      uint64_t out[2]) {
+  out[0] = out[1] = 0;
+  for (uint32_t i = 0; i < in->src_count; i++) {
+    out[0] |= word_poison(wave, &in->src[i], 0);
+    if (in->src[i].count > 1)
+      out[1] |= word_poison(wave, &in->src[i], 1);
+  }
+  out[1] |= out[0];
+}
+
 static uint64_t vector_flow(const ws_wave *wave, const ws_instruction *in,
                             const ws_effects *effects) {
   switch (effects->flow) {
@@ -457,6 +495,30 @@ static void finish_vector(ws_wave *wave, const ws_instruction *in,
     set_scalar(wave, &in->dst[i], poison & exec);
 }
 
+static void finish_words(ws_wave *wave, const ws_instruction *in,
+                         const ws_effects *effects, uint64_t exec,
+                         const uint64_t words[2]) {
+  for (uint32_t r = 0; effects->write_count && r < 2; r++) {
+    uint64_t *lanes = &wave->vector_poison[effects->writes[0].first + r];
+    *lanes = (*lanes & ~exec) | (words[r] & exec);
+  }
+  for (int i = 1; i < in->dst_count; i++) /* carry out */
+    set_scalar(wave, &in->dst[i], words[1] & exec);
+}
+
+/* Two words that differ: pairs and wide integers. */
+static void step_words(ws_wave *wave, const ws_instruction *in,
+                       const ws_effects *effects) {
+  const uint64_t exec = ws_exec(wave);
+  uint64_t words[2];
+  if (effects->flow == WS_FLOW_PAIRS)
+    pairs_flow(wave, in, words);
+  else
+    wide_flow(wave, in, words);
+  in->execute(wave, in);
+  finish_words(wave, in, effects, exec, words);
+}
+
 static void finish(ws_wave *wave, const ws_instruction *in,
                    const ws_effects *effects, uint64_t exec, uint64_t poison) {
   switch (effects->flow) {
@@ -486,6 +548,10 @@ void ws__step_careful(ws_wave *wave, const ws_instruction *in,
   if ((ws__touches_pending(wave, effects) && !check_waits(wave, in, effects)) ||
       !check_poison(wave, in, effects) || !check_barrier(wave, in, effects))
     return;
+  if (effects->flow == WS_FLOW_PAIRS || effects->flow == WS_FLOW_WIDE) {
+    step_words(wave, in, effects);
+    return;
+  }
   const uint64_t exec = ws_exec(wave);
   const bool scalar = effects->flow >= WS_FLOW_SCALAR;
   const uint64_t poison =

@@ -93,6 +93,10 @@ static inline void ws__step_checked(ws_wave *wave, const ws_instruction *in,
     return;
   }
   const uint64_t poison = ws__any_poison(wave, effects);
+  if (poison && effects->flow != WS_FLOW_LANES) {
+    ws__step_careful(wave, in, effects);
+    return;
+  }
   in->execute(wave, in);
   ws__set_poison(wave, effects, ws_exec(wave), poison);
 }
