@@ -54,6 +54,11 @@ static void keep_line(const char *line, void *user_data) {
   snprintf(code->line, sizeof code->line, "%s", line);
 }
 
+/* Fields without a meaning show as comments: "row_xmask is not supported". */
+static bool is_instruction(const char *line) {
+  return line[0] && !strstr(line, "/*");
+}
+
 static void ignore_address(uint64_t address, void *user_data) {
   (void)address;
   (void)user_data;
@@ -100,7 +105,7 @@ static void disassemble(amd_comgr_disassembly_info_t info, ws_arena *arena,
     bool done = !is_deadly(code->begin + offset, text->size - offset) &&
                 !amd_comgr_disassemble_instruction(info, code->begin + offset,
                                                    code, &bytes) &&
-                code->line[0] && bytes >= 4 && bytes % 4 == 0 &&
+                is_instruction(code->line) && bytes >= 4 && bytes % 4 == 0 &&
                 bytes <= text->size - offset;
     offsets[text->count] = offset;
     text->lines[text->count] = done ? ws_arena_strdup(arena, code->line) : "";

@@ -403,6 +403,23 @@ WS_TEST(unknown_opcode) {
   close_all();
 }
 
+/* One, of graphics and documented nowhere, is refused at load. */
+WS_TEST(every_opcode_has_a_handler) {
+  for (int op = 0; op < WS_OP_COUNT; op++)
+    if (!ws__find_handler((ws_op)op) && op != WS_OP_v_screen_partition_4se_b32)
+      WS_FAIL("%s has none", ws__op_name((ws_op)op));
+}
+
+/* dpp_ctrl 0x160 is row_xmask, which came with gfx10: data, not code. */
+WS_TEST(meaningless_fields) {
+  open_all();
+  ws_sim_module *module =
+      load_text(kernel_text(".long 0x020206fa, 0xff016002", NULL, NULL));
+  WS_CHECK_TEXT(module->text.lines[0], "");
+  ws__module_unload(memory, module);
+  close_all();
+}
+
 /* Encodings that comgr's disassembler dies of are no instructions: a buffer
  * load with a literal as soffset, an SDWA select of 7, a literal cut off. */
 WS_TEST(deadly_encodings) {
