@@ -58,6 +58,16 @@ typedef struct ws_lds_cost {
 ws_lds_cost ws__lds_cost(const ws_access *access,
                          const ws__clock_constants *constants);
 
+/* The last access of an instruction, zeroed at first: the same pattern has the
+ * same cost. */
+typedef struct ws_lds_memory {
+  bool known;
+  uint64_t mask, base, address[WS_LANES], second[WS_LANES];
+  ws_lds_cost cost;
+} ws_lds_memory;
+ws_lds_cost ws__lds_cost_again(ws_lds_memory *last, const ws_access *access,
+                               const ws__clock_constants *constants);
+
 typedef struct ws_occupancy {
   int groups; /* workgroups that a CU holds; 0: none fits */
   const char *limiter;
@@ -107,7 +117,8 @@ ws_status ws__sharing_find(const ws_plan *plan, int resident, bool whole_device,
   X(instructions)                                                              \
   X(mfma)                                                                      \
   X(valu)                                                                      \
-  X(scalar) X(vmem) /* clocks of pipes */                                      \
+  X(scalar)                                                                    \
+  X(vmem) /* clocks of pipes */                                                \
       X(lds) X(lds_ideal) X(lds_port) X(l1_lines) X(l1_hits) X(l1_bytes)       \
           X(l2_lines) X(l2_hits) X(l2_bytes) X(mall_lines) X(mall_hits)        \
               X(mall_bytes) X(hbm_bytes) X(wave_clocks)
@@ -117,7 +128,12 @@ typedef struct ws_counters {
 #undef WS_COUNTER_FIELD
 } ws_counters;
 
-enum { WS_L1_SETS = 4, WS_L1_WAYS = 64, WS_SMEM_LINES = 256 };
+enum {
+  WS_L1_SETS = 4,
+  WS_L1_WAYS = 64,
+  WS_SMEM_LINES = 256,
+  WS_L1_HINTS = 1024
+};
 
 typedef struct ws_cu_memory {
   const ws__clock_constants *constants;
@@ -131,6 +147,7 @@ typedef struct ws_cu_memory {
     uint64_t tag[WS_L1_WAYS]; /* line + 1 */
     int64_t used[WS_L1_WAYS], ready[WS_L1_WAYS];
   } l1[WS_L1_SETS];
+  uint8_t l1_way[WS_L1_HINTS]; /* where a line was, by its low bits */
   int64_t l1_uses;
   uint64_t smem_tag[WS_SMEM_LINES];
   /* Ticks from when on each is free for this CU. */

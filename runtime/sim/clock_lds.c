@@ -84,6 +84,39 @@ ws_lds_cost ws__lds_cost(const ws_access *access,
   return cost;
 }
 
+/* ---- remembered
+ * -------------------------------------------------------------- An instruction
+ * mostly comes back with the same pattern of addresses. Moving all of them by
+ * whole dwords moves them round the banks alike: same clocks. */
+
+static bool same_pattern(const ws_lds_memory *last, const ws_access *access,
+                         uint64_t base) {
+  uint64_t differs = (last->base ^ base) & 3;
+  for (int lane = 0; lane < WS_LANES; lane++)
+    differs |= (access->address[lane] - base) ^ last->address[lane];
+  if (access->pair)
+    for (int lane = 0; lane < WS_LANES; lane++)
+      differs |= (access->second[lane] - base) ^ last->second[lane];
+  return !differs;
+}
+
+ws_lds_cost ws__lds_cost_again(ws_lds_memory *last, const ws_access *access,
+                               const ws__clock_constants *constants) {
+  const uint64_t base = access->address[0];
+  if (last->known && last->mask == access->mask &&
+      same_pattern(last, access, base))
+    return last->cost;
+  last->known = true;
+  last->mask = access->mask;
+  last->base = base;
+  for (int lane = 0; lane < WS_LANES; lane++) {
+    last->address[lane] = access->address[lane] - base;
+    last->second[lane] = access->second[lane] - base;
+  }
+  last->cost = ws__lds_cost(access, constants);
+  return last->cost;
+}
+
 /* ---- occupancy --------------------------------------------------------------
  */
 

@@ -210,28 +210,49 @@ static int l1_set(uint64_t line) {
   return (int)((line ^ line >> 2) & (WS_L1_SETS - 1));
 }
 
+/* The way that has the line, -1: none. */
+static int find_way(ws_cu_memory *m, int set, uint64_t line) {
+  const uint64_t *tag = m->l1[set].tag;
+  uint8_t *hint = &m->l1_way[line % WS_L1_HINTS];
+  if (tag[*hint] == line + 1)
+    return *hint;
+  int found = -1;
+  for (int way = 0; way < WS_L1_WAYS; way++)
+    if (tag[way] == line + 1)
+      found = way;
+  if (found >= 0)
+    *hint = (uint8_t)found;
+  return found;
+}
+
+static int oldest_way(const ws_cu_memory *m, int set) {
+  const int64_t *used = m->l1[set].used;
+  int oldest = 0;
+  for (int way = 1; way < WS_L1_WAYS; way++)
+    if (used[way] < used[oldest])
+      oldest = way;
+  return oldest;
+}
+
 /* When the line is there for a load that looks at `now`. */
 static int64_t load_line(ws_cu_memory *m, uint64_t line, uint32_t index,
                          bool bypass, bool scratch, int64_t now) {
   const int set = l1_set(line);
-  int64_t *used = m->l1[set].used;
-  int oldest = 0;
   m->counters->l1_lines++;
-  for (int way = 0; way < WS_L1_WAYS; way++) {
-    if (m->l1[set].tag[way] == line + 1 && !bypass) {
-      used[way] = ++m->l1_uses;
-      m->counters->l1_hits++;
-      return most(now + m->constants->l1_latency, m->l1[set].ready[way]);
-    }
-    if (used[way] < used[oldest])
-      oldest = way;
+  int way = bypass ? -1 : find_way(m, set, line);
+  if (way >= 0) {
+    m->l1[set].used[way] = ++m->l1_uses;
+    m->counters->l1_hits++;
+    return most(now + m->constants->l1_latency, m->l1[set].ready[way]);
   }
   const int64_t ready = fetch_line(m, line, index, scratch, now);
-  if (!bypass) {
-    m->l1[set].tag[oldest] = line + 1;
-    m->l1[set].ready[oldest] = ready;
-    used[oldest] = ++m->l1_uses;
-  }
+  if (bypass)
+    return ready;
+  way = oldest_way(m, set);
+  m->l1[set].tag[way] = line + 1;
+  m->l1[set].ready[way] = ready;
+  m->l1[set].used[way] = ++m->l1_uses;
+  m->l1_way[line % WS_L1_HINTS] = (uint8_t)way;
   return ready;
 }
 

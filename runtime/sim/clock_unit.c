@@ -39,6 +39,8 @@ typedef struct slot {
   int64_t retry;   /* clock at which to look again */
   int64_t issued;  /* the last issue */
   int64_t age;     /* order of dispatch */
+  uint32_t last;   /* instruction issued last */
+  uint32_t cause;  /* instruction that the wave waits for or at */
   uint8_t waits;   /* stall until ready */
   uint8_t blocked; /* stall since then */
   uint8_t priority;
@@ -68,6 +70,8 @@ typedef struct cu {
   simd simds[SIMDS];
   place *residents;
   int64_t port_free[SIMDS / 2], array_free, vmem_free;
+  ws_arena *arena;
+  ws_lds_memory **lds_accesses; /* by instruction; NULL: none yet */
   uint8_t *fetched;             /* by line of code */
   int64_t started, limit, tail; /* workgroups */
   int64_t *retired;             /* clocks */
@@ -267,14 +271,15 @@ static void retire_group(cu *u, place *r, int64_t now) {
 /* ---- issue ------------------------------------------------------------------
  */
 
+/* The clocks since the last issue: four are that instruction's, a wait is that
+ * of its cause, the rest the next instruction's, which found no room. */
 static void charge(cu *u, const slot *w, uint32_t index, int64_t now) {
-  int64_t *clocks = u->run->stalls[index].clocks;
-  const int64_t since = w->issued + u->constants->visit;
-  clocks[WS_SIM_STALL_issue] += least(now, since) - w->issued;
-  if (w->ready > since)
-    clocks[w->waits] += w->ready - since;
-  if (now > most(w->ready, since))
-    clocks[w->blocked] += now - most(w->ready, since);
+  ws_stalls *stalls = u->run->stalls;
+  const int64_t since = least(now, w->issued + u->constants->visit);
+  const int64_t ready = most(w->ready, since);
+  stalls[w->last].clocks[WS_SIM_STALL_issue] += since - w->issued;
+  stalls[w->cause].clocks[w->waits] += ready - since;
+  stalls[index].clocks[w->blocked] += now - ready;
   u->run->counters.wave_clocks += now - w->issued;
 }
 
@@ -294,6 +299,7 @@ static bool wait_is_over(cu *u, slot *w, const ws_instruction *in,
   const int64_t lgkm_at = when_at_most(&w->lgkm, lgkm, now, &lgkm_stall);
   if (vm_at <= now && lgkm_at <= now)
     return true;
+  w->cause = w->wave->pc;
   set_ready(u, w, most(vm_at, lgkm_at),
             vm_at > lgkm_at ? vm_stall : lgkm_stall);
   return false;
@@ -345,13 +351,22 @@ static bool is_fetched(cu *u, slot *w, const ws_instruction *in, int64_t now) {
   if (u->fetched[line])
     return true;
   u->fetched[line] = 1;
+  w->cause = w->wave->pc;
   set_ready(u, w, now + u->constants->fetch_first, WS_SIM_STALL_fetch);
   return false;
 }
 
-static void finish_lds(cu *u, slot *w, const ws_access *access, int64_t now) {
+static ws_lds_memory *lds_memory_of(cu *u, uint32_t index) {
+  if (!u->lds_accesses[index])
+    u->lds_accesses[index] = ws_arena_alloc(u->arena, sizeof **u->lds_accesses);
+  return u->lds_accesses[index];
+}
+
+static void finish_lds(cu *u, slot *w, const ws_access *access, uint32_t index,
+                       int64_t now) {
   const ws__clock_constants *c = u->constants;
-  const ws_lds_cost cost = ws__lds_cost(access, c);
+  const ws_lds_cost cost =
+      ws__lds_cost_again(lds_memory_of(u, index), access, c);
   int64_t *port = &u->port_free[w->simd / 2];
   const int64_t start = most(now, *port);
   const int64_t array = most(start, u->array_free);
@@ -408,6 +423,7 @@ static void finish(cu *u, simd *s, slot *w, const ws_instruction *in,
   ws_counters *counters = &u->run->counters;
   const ws_access *access = &w->wave->access;
   w->issued = now;
+  w->last = w->cause = index;
   counters->instructions++;
   set_ready(u, w, now + c->visit, WS_SIM_STALL_issue);
   switch (cost->unit) {
@@ -427,11 +443,11 @@ static void finish(cu *u, simd *s, slot *w, const ws_instruction *in,
                      WS_SIM_STALL_smem);
     break;
   case WS_UNIT_LDS:
-    finish_lds(u, w, access, now);
+    finish_lds(u, w, access, index, now);
     break;
   case WS_UNIT_VMEM:
     if (in->class_ == WS_CLASS_FLAT && access->is_lds)
-      finish_lds(u, w, access, now);
+      finish_lds(u, w, access, index, now);
     else
       finish_vmem(u, w, in, index, now);
     break;
@@ -602,6 +618,7 @@ ws_status ws__unit_run(ws_unit_run *run, ws_diag *diag) {
   cu *u = ws_arena_alloc(arena, sizeof *u);
   *u = (cu){.run = run,
             .constants = c,
+            .arena = arena,
             .items = text->items,
             .text_count = text->count};
   run->groups =
@@ -609,6 +626,8 @@ ws_status ws__unit_run(ws_unit_run *run, ws_diag *diag) {
   run->resident = (int)least(run->resident, run->groups);
   u->limit = run->groups;
   u->retired = ws_arena_alloc(arena, (size_t)run->groups * sizeof *u->retired);
+  u->lds_accesses =
+      ws_arena_alloc(arena, text->count * sizeof *u->lds_accesses);
   u->fetched = ws_arena_alloc(arena, text->size / (size_t)c->fetch_line + 1);
   for (int i = 0; i < SIMDS; i++)
     u->simds[i].wake = WS_CLOCK_NEVER;

@@ -13,18 +13,16 @@ static const char *const usual =
 int main(void) {
   gemm b = {.layout = 1};
   ws_arena *arena = ws_arena_create();
-  ws_build_result result;
   gemm_open(&b, arena);
-  const ws_candidate *candidate = gemm_build(&b, arena, usual, &result);
-  if (result.verdict != WS_VERDICT_OK) {
-    fprintf(stderr, "%s\n", result.reason);
+  const gemm_kernel kernel = gemm_build(&b, arena, usual);
+  if (!kernel.module) {
+    fprintf(stderr, "%s\n", kernel.result.reason);
     return 1;
   }
   const ws_shape_set *set = ws_problem_shape_set(b.problem, "contest");
   for (int i = 0; i < set->count; i++) {
     const double before = b.seconds;
-    const double us =
-        gemm_time(&b, candidate, &result, &set->shapes[i], WS_SIM_COLD);
+    const double us = gemm_time(&b, &kernel, &set->shapes[i], WS_SIM_COLD);
     printf("m=%-5lld n=%-5lld k=%-5lld %8.2f us in %.3f s\n",
            (long long)set->shapes[i].m, (long long)set->shapes[i].n,
            (long long)set->shapes[i].k, us, b.seconds - before);

@@ -15,8 +15,8 @@
 typedef struct bench {
   sweep data;
   predictions simulated, estimated;
-  gemm kernel;
-  int refused;
+  gemm gemm;
+  gemm_kernel kernels[MAX_CONFIGS];
 } bench;
 
 /* The sweep gives threads only: squarish arrangements of its waves. Its LDS
@@ -41,44 +41,46 @@ static void print_row(const bench *b, int row, int column) {
          b->estimated[row][column]);
 }
 
-static void run_config(bench *b, int row) {
-  ws_arena *arena = ws_arena_create();
-  ws_build_result result;
-  const ws_candidate *candidate = gemm_build(
-      &b->kernel, arena, assignments_of(arena, &b->data.configs[row]), &result);
-  b->refused += result.verdict != WS_VERDICT_OK;
-  for (int i = 0; i < b->data.shape_count && result.verdict == WS_VERDICT_OK;
-       i++) {
-    const ws_shape *shape = &b->data.shapes[i];
-    ws_estimate estimate;
-    b->simulated[row][i] =
-        gemm_time(&b->kernel, candidate, &result, shape, WS_SIM_WARM);
-    must(ws_model_estimate(&ws_mi300x, b->kernel.problem, candidate, &result,
-                           shape, &estimate, &diag));
-    b->estimated[row][i] = estimate.us;
-    if (getenv("WS_SWEEP_ROWS"))
-      print_row(b, row, i);
+static void run_point(bench *b, int row, int column) {
+  const gemm_kernel *kernel = &b->kernels[row];
+  const ws_shape *shape = &b->data.shapes[column];
+  ws_estimate estimate;
+  b->simulated[row][column] = gemm_time(&b->gemm, kernel, shape, WS_SIM_WARM);
+  must(ws_model_estimate(&ws_mi300x, b->gemm.problem, kernel->candidate,
+                         &kernel->result, shape, &estimate, &diag));
+  b->estimated[row][column] = estimate.us;
+  if (getenv("WS_SWEEP_ROWS"))
+    print_row(b, row, column);
+}
+
+static void run_sweep(bench *b, ws_arena *arena, int step) {
+  int refused = 0;
+  for (int i = 0; i < b->data.config_count; i += step) {
+    b->kernels[i] =
+        gemm_build(&b->gemm, arena, assignments_of(arena, &b->data.configs[i]));
+    refused += b->kernels[i].module == NULL;
   }
-  ws_arena_destroy(arena);
+  for (int shape = 0; shape < b->data.shape_count; shape++)
+    for (int i = 0; i < b->data.config_count; i += step)
+      if (b->kernels[i].module)
+        run_point(b, i, shape);
+  printf("%d configurations, %d refused by the compiler; %.3f s per timing\n",
+         b->data.config_count, refused,
+         b->gemm.seconds / fmax(1, b->gemm.timings));
 }
 
 int main(void) {
   static bench b;
   const char *text = getenv("WS_SWEEP_STEP");
-  const int step = text ? (int)strtol(text, NULL, 10) : 1;
   if (!sweep_read(&b.data))
     return 0;
   ws_arena *arena = ws_arena_create();
-  b.kernel.layout = 1;
-  gemm_open(&b.kernel, arena);
-  for (int i = 0; i < b.data.config_count; i += step)
-    run_config(&b, i);
-  printf("%d configurations, %d refused by the compiler; %.3f s per timing\n",
-         b.data.config_count, b.refused,
-         b.kernel.seconds / fmax(1, b.kernel.timings));
+  b.gemm.layout = 1;
+  gemm_open(&b.gemm, arena);
+  run_sweep(&b, arena, text ? (int)strtol(text, NULL, 10) : 1);
   sweep_print(&b.data, "bound model", b.estimated);
   sweep_print(&b.data, "cycle model", b.simulated);
-  gemm_close(&b.kernel);
+  gemm_close(&b.gemm);
   ws_arena_destroy(arena);
   return 0;
 }

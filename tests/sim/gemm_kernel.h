@@ -27,11 +27,20 @@ typedef struct gemm {
   const ws_problem *problem;
   ws__clock_constants constants;
   int layout;
+  ws_shape shape; /* that buffers are of */
+  void *buffers[WS_PROBLEM_MAX_ARGS];
   double seconds; /* of the host, for all timings */
   int timings;
 } gemm;
 
 static ws_diag diag;
+
+/* A candidate that was built; module NULL: refused. */
+typedef struct gemm_kernel {
+  const ws_candidate *candidate;
+  ws_build_result result;
+  ws_sim_module *module;
+} gemm_kernel;
 
 static void must(ws_status status) {
   if (status == WS_OK)
@@ -84,13 +93,10 @@ static void keep(ws_arena *arena, const ws_candidate *candidate,
   cJSON_Delete(json);
 }
 
-static ws_candidate *gemm_build(gemm *b, ws_arena *arena,
-                                const char *assignments,
-                                ws_build_result *result) {
-  ws_candidate *candidate = ws_candidate_create(arena, b->tmpl);
-  must(ws_candidate_set(candidate, assignments, &diag));
+static void compile(gemm *b, ws_arena *arena, const ws_candidate *candidate,
+                    ws_build_result *result) {
   if (load_cached(arena, candidate, result))
-    return candidate;
+    return;
   ws_run runs[WS_STANDARD_RUNS];
   ws_standard_runs(candidate, runs);
   const ws_build_request request = {
@@ -107,7 +113,19 @@ static ws_candidate *gemm_build(gemm *b, ws_arena *arena,
       .limits = ws_limits_default};
   must(ws_compiler_build(b->compiler, arena, &request, result, &diag));
   keep(arena, candidate, result);
-  return candidate;
+}
+
+static gemm_kernel gemm_build(gemm *b, ws_arena *arena,
+                              const char *assignments) {
+  gemm_kernel kernel = {.module = NULL};
+  ws_candidate *candidate = ws_candidate_create(arena, b->tmpl);
+  must(ws_candidate_set(candidate, assignments, &diag));
+  compile(b, arena, candidate, &kernel.result);
+  kernel.candidate = candidate;
+  if (kernel.result.verdict == WS_VERDICT_OK)
+    must(ws_sim_load(b->sim, kernel.result.code_object,
+                     kernel.result.code_object_size, &kernel.module, &diag));
+  return kernel;
 }
 
 /* ---- launching ------------------------------------------------------------
@@ -116,11 +134,10 @@ static ws_candidate *gemm_build(gemm *b, ws_arena *arena,
 typedef struct setting {
   ws_binding bindings[WS_TEMPLATE_MAX_PARAMS + 4];
   ws_scope scope;
-  void *buffers[WS_PROBLEM_MAX_ARGS];
 } setting;
 
-static void open_setting(gemm *b, const ws_candidate *candidate,
-                         const ws_shape *shape, setting *out) {
+static void fill_setting(const ws_candidate *candidate, const ws_shape *shape,
+                         setting *out) {
   const ws_template *tmpl = candidate->tmpl;
   int count = 0;
   for (int i = 0; i < tmpl->param_count; i++)
@@ -131,32 +148,33 @@ static void open_setting(gemm *b, const ws_candidate *candidate,
   out->bindings[count++] = (ws_binding){"k", shape->k};
   out->bindings[count++] = (ws_binding){"cu_count", 304};
   out->scope = (ws_scope){out->bindings, count};
+}
+
+/* Buffers of another shape than before; split_k is 1, so no workspace. */
+static void change_shape(gemm *b, const ws_shape *shape) {
+  if (!memcmp(&b->shape, shape, sizeof *shape))
+    return;
+  b->shape = *shape;
   for (int i = 0; i < b->problem->arg_count; i++) {
     if (b->problem->args[i].role == WS_ARG_SCALAR)
       continue;
-    int64_t bytes = b->problem->arg_bytes(i, shape, b->layout);
-    if (b->problem->args[i].role == WS_ARG_WORKSPACE && tmpl->workspace)
-      must(ws_expr_eval(tmpl->workspace, &out->scope, &bytes, &diag));
-    out->buffers[i] = ws_sim_allocate(b->sim, (size_t)bytes);
+    if (b->buffers[i])
+      ws_sim_free(b->sim, b->buffers[i]);
+    b->buffers[i] = ws_sim_allocate(
+        b->sim, (size_t)b->problem->arg_bytes(i, shape, b->layout));
   }
 }
 
-static void close_setting(gemm *b, setting *s) {
-  for (int i = 0; i < b->problem->arg_count; i++)
-    if (s->buffers[i])
-      ws_sim_free(b->sim, s->buffers[i]);
-}
-
-static void pack(const gemm *b, const ws_kernel_facts *facts, const setting *s,
-                 const ws_shape *shape, uint8_t *kernarg) {
+static void pack(const gemm *b, const ws_kernel_facts *facts,
+                 uint8_t *kernarg) {
   for (int i = 0; i < facts->arg_count; i++) {
     const int arg = ws_problem_arg_index(b->problem, facts->args[i].name);
     if (arg < 0)
       continue;
     int32_t scalar = 0;
-    const void *value = &s->buffers[arg];
+    const void *value = &b->buffers[arg];
     if (b->problem->args[arg].role == WS_ARG_SCALAR) {
-      scalar = b->problem->arg_scalar(arg, shape, b->layout);
+      scalar = b->problem->arg_scalar(arg, &b->shape, b->layout);
       value = &scalar;
     }
     memcpy(kernarg + facts->args[i].offset, value, (size_t)facts->args[i].size);
@@ -171,25 +189,23 @@ static const ws_kernel_facts *facts_of(const ws_build_result *result,
   return NULL;
 }
 
-static double time_launch(gemm *b, const ws_sim_module *module,
-                          const ws_build_result *result,
+static double time_launch(gemm *b, const gemm_kernel *kernel,
                           const ws_launch *launch, const setting *s,
-                          const ws_shape *shape, ws_sim_residency residency,
-                          ws_arena *arena) {
-  const ws_kernel_facts *facts = facts_of(result, launch->kernel);
+                          ws_sim_residency residency, ws_arena *arena) {
+  const ws_kernel_facts *facts = facts_of(&kernel->result, launch->kernel);
   int64_t wanted, threads, extent;
   must(ws_expr_eval(launch->condition, &s->scope, &wanted, &diag));
   if (!wanted)
     return 0;
   uint8_t kernarg[4096] = {0};
   WS_ASSERT(facts && facts->kernarg_bytes <= (int)sizeof kernarg);
-  pack(b, facts, s, shape, kernarg);
+  pack(b, facts, kernarg);
   must(ws_expr_eval(launch->threads, &s->scope, &threads, &diag));
-  ws_sim_launch sim_launch = {.kernel =
-                                  ws_sim_kernel_find(module, launch->kernel),
-                              .block = {(uint32_t)threads, 1, 1},
-                              .kernarg = kernarg,
-                              .kernarg_size = (size_t)facts->kernarg_bytes};
+  ws_sim_launch sim_launch = {
+      .kernel = ws_sim_kernel_find(kernel->module, launch->kernel),
+      .block = {(uint32_t)threads, 1, 1},
+      .kernarg = kernarg,
+      .kernarg_size = (size_t)facts->kernarg_bytes};
   for (int axis = 0; axis < 3; axis++) {
     must(ws_expr_eval(launch->grid[axis], &s->scope, &extent, &diag));
     sim_launch.grid[axis] = (uint32_t)extent;
@@ -210,22 +226,17 @@ static double time_launch(gemm *b, const ws_sim_module *module,
   return profile.us;
 }
 
-/* Microseconds of all launches of a candidate on a shape. */
-static double gemm_time(gemm *b, const ws_candidate *candidate,
-                        const ws_build_result *result, const ws_shape *shape,
-                        ws_sim_residency residency) {
-  ws_sim_module *module;
+/* Microseconds of all launches of a kernel on a shape. */
+static double gemm_time(gemm *b, const gemm_kernel *kernel,
+                        const ws_shape *shape, ws_sim_residency residency) {
+  const ws_template *tmpl = kernel->candidate->tmpl;
   ws_arena *arena = ws_arena_create();
-  setting s = {.buffers = {0}};
+  setting s;
   double us = 0;
-  must(ws_sim_load(b->sim, result->code_object, result->code_object_size,
-                   &module, &diag));
-  open_setting(b, candidate, shape, &s);
-  for (int l = 0; l < candidate->tmpl->launch_count; l++)
-    us += time_launch(b, module, result, &candidate->tmpl->launches[l], &s,
-                      shape, residency, arena);
-  close_setting(b, &s);
-  ws_sim_unload(b->sim, module);
+  change_shape(b, shape);
+  fill_setting(kernel->candidate, shape, &s);
+  for (int l = 0; l < tmpl->launch_count; l++)
+    us += time_launch(b, kernel, &tmpl->launches[l], &s, residency, arena);
   ws_arena_destroy(arena);
   return us;
 }
