@@ -23,7 +23,10 @@
 /* ---- the MODE register ------------------------------------------------------
  */
 
-static bool is_float_type(char type) { return type && strchr("fGhHF", type); }
+static bool is_float_type(char type) {
+  return type == 'f' || type == 'G' || type == 'h' || type == 'H' ||
+         type == 'F';
+}
 static bool is_single(char type) { return type == 'f' || type == 'G'; }
 
 /* Denormal inputs (or results) of this type count as zero. */

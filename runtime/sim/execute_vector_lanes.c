@@ -5,6 +5,8 @@
  */
 #include "vector_lanes.h"
 
+#include <pthread.h>
+
 /* ---- poison -----------------------------------------------------------------
  */
 
@@ -97,29 +99,61 @@ static bool dpp_source(uint16_t control, int lane, int *from) {
   }
 }
 
+enum { DPP_CONTROLS = 0x160 };
+static struct dpp_pattern {
+  int32_t from[WS_LANES];
+  uint64_t inside; /* lanes that have a source */
+} dpp_patterns[DPP_CONTROLS];
+static pthread_once_t dpp_once = PTHREAD_ONCE_INIT;
+
+static void make_dpp_patterns(void) {
+  for (uint16_t control = 0; control < DPP_CONTROLS; control++)
+    for (int lane = 0; lane < WS_LANES; lane++) {
+      int from = 0;
+      bool inside = dpp_source(control, lane, &from);
+      dpp_patterns[control].from[lane] = inside ? from : 0;
+      dpp_patterns[control].inside |= (uint64_t)inside << lane;
+    }
+}
+
+/* Bit `from` of mask, for each lane. */
+static uint64_t permute_bits(uint64_t mask, const int32_t *from) {
+  uint64_t result = 0;
+  for (int lane = 0; lane < WS_LANES; lane++)
+    result |= (mask >> from[lane] & 1) << lane;
+  return result;
+}
+
+/* Bit i of rows is 16 lanes, bit i of banks four lanes of every row. */
+static uint64_t lanes_of_masks(uint32_t rows, uint32_t banks) {
+  uint64_t lanes = 0, row = 0;
+  for (int i = 0; i < 4; i++)
+    row |= banks >> i & 1 ? 0xfull << 4 * i : 0;
+  for (int i = 0; i < 4; i++)
+    lanes |= rows >> i & 1 ? row << 16 * i : 0;
+  return lanes;
+}
+
 /* A lane whose source is off or outside is not written, or reads 0 with
  * bound_ctrl; lanes outside the row and bank masks are not written. */
 void ws__dpp_lanes(const ws_instruction *in, uint64_t exec,
                    struct ws_dpp *out) {
-  out->valid = out->write = 0;
-  for (int lane = 0; lane < WS_LANES; lane++) {
-    int from = 0;
-    bool valid = dpp_source(in->dpp, lane, &from) && exec >> from & 1;
-    bool enabled = exec >> lane & 1 && in->row_mask >> lane / 16 & 1 &&
-                   in->bank_mask >> lane % 16 / 4 & 1;
-    enabled &= valid || in->flags & WS_BOUND_CTRL;
-    out->from[lane] = (uint8_t)(valid ? from : 0);
-    out->valid |= (uint64_t)valid << lane;
-    out->write |= (uint64_t)enabled << lane;
-  }
+  pthread_once(&dpp_once, make_dpp_patterns);
+  const struct dpp_pattern *pattern = &dpp_patterns[in->dpp % DPP_CONTROLS];
+  out->from = pattern->from;
+  out->valid = pattern->inside;
+  if (exec != UINT64_MAX)
+    out->valid &= permute_bits(exec, pattern->from);
+  out->write = exec & lanes_of_masks(in->row_mask, in->bank_mask);
+  if (!(in->flags & WS_BOUND_CTRL))
+    out->write &= out->valid;
 }
 
 void ws__dpp_poison(ws_wave *wave, const ws_instruction *in,
                     const struct ws_dpp *dpp) {
-  uint64_t moved = poison_of(wave, &in->src[0]), poison = 0;
-  for (int lane = 0; moved && lane < WS_LANES; lane++)
-    poison |= (moved >> dpp->from[lane] & 1) << lane;
-  poison &= dpp->valid;
+  uint64_t poison = poison_of(wave, &in->src[0]);
+  if (poison)
+    poison = permute_bits(poison, dpp->from) & dpp->valid;
   for (int k = 1; k < in->src_count; k++)
     poison |= poison_of(wave, &in->src[k]);
   poison &= dpp->write;

@@ -75,9 +75,9 @@ bool ws__vector_keeps_poison(const ws_instruction *in);
 
 /* Where the lanes of src[0] come from under DPP. */
 struct ws_dpp {
-  uint8_t from[WS_LANES];
-  uint64_t valid; /* lanes that have a source */
-  uint64_t write; /* lanes that are written */
+  const int32_t *from; /* in range even where there is no source */
+  uint64_t valid;      /* lanes that have a source */
+  uint64_t write;      /* lanes that are written */
 };
 void ws__dpp_lanes(const ws_instruction *in, uint64_t exec, struct ws_dpp *out);
 void ws__dpp_poison(ws_wave *wave, const ws_instruction *in,

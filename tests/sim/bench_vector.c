@@ -19,11 +19,11 @@ static double seconds(void) {
   return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* The least of five: the machine's noise only adds. */
+/* The least of many: the machine's noise only adds. */
 static double nanoseconds(const ws_instruction *in, ws_execute execute) {
-  enum { REPEATS = 200000 };
+  enum { REPEATS = 4000 };
   double least = 1e9;
-  for (int round = 0; round < 5; round++) {
+  for (int round = 0; round < 40; round++) {
     double start = seconds();
     for (int i = 0; i < REPEATS; i++)
       execute(&wave, in);

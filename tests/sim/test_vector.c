@@ -23,9 +23,9 @@ PROBE(bfe_u32, SMALL, 'u', "v_bfe_u32 v10, s22, v4, v6", r = 0;
       for (uint32_t i = 0; i < (c & 31) && (b & 31) + i < 32; i++) r |=
       (k >> ((b & 31) + i) & 1) << i;)
 static uint32_t signed_field(uint32_t value, uint32_t offset, uint32_t width) {
-  int64_t wide = (int32_t)value; /* bits above 31 repeat the sign */
-  int64_t shifted = wide >> offset;
-  return width ? (uint32_t)(shifted << (64 - width) >> (64 - width)) : 0;
+  int64_t shifted = (int64_t)(int32_t)value >> offset; /* repeats the sign */
+  int64_t size = 1ll << width, field = shifted & (size - 1);
+  return (uint32_t)(2 * field >= size && width ? field - size : field);
 }
 PROBE(bfe_i32, INTS, 'u', "v_bfe_i32 v10, v2, v4, v6",
       r = signed_field(a, b & 31, c & 31);)
