@@ -182,7 +182,7 @@ static bool shipped_run(shipped *self) {
   return self->report.finding_count == 0;
 }
 
-static void shipped_show(const shipped *self) {
+static inline void shipped_show(const shipped *self) {
   for (int i = 0; i < self->report.finding_count && i < 4; i++) {
     const ws_sim_finding *f = &self->report.findings[i];
     fprintf(stderr,
@@ -195,8 +195,8 @@ static void shipped_show(const shipped *self) {
 }
 
 /* Rows [begin, end) against the reference. */
-static ws_comparison shipped_compare(const shipped *self, int64_t begin,
-                                     int64_t end) {
+static inline ws_comparison shipped_compare(const shipped *self, int64_t begin,
+                                            int64_t end) {
   const size_t elements = (size_t)((end - begin) * self->shape.n);
   double *value = calloc(elements, sizeof *value);
   double *scale = calloc(elements, sizeof *scale);
