@@ -37,11 +37,9 @@ static double cosine(double turns) {
              : cos((turns - rint(turns)) * full_turn);
 }
 
-KERNEL_1(exp_f32, f, f, ws_flush((float)exp2(ws_flush(a))))
 KERNEL_1(log_f32, f, f, (float)log2(ws_flush(a)))
 KERNEL_1(sin_f32, f, f, ws_flush((float)sine(ws_flush(a))))
 KERNEL_1(cos_f32, f, f, ws_flush((float)cosine(ws_flush(a))))
-KERNEL_1(exp_f16, h, h, (float)exp2(a))
 KERNEL_1(log_f16, h, h, (float)log2(a))
 KERNEL_1(sin_f16, h, h, (float)sine(a))
 KERNEL_1(cos_f16, h, h, (float)cosine(a))

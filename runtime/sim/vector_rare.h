@@ -9,16 +9,17 @@
 #include "vector_lanes.h"
 
 #define WS_RARE_MAP(X)                                                         \
-  X(exp_f32)                                                                   \
-  X(log_f32) X(sin_f32) X(cos_f32) X(exp_f16) X(log_f16) X(sin_f16) X(         \
-      cos_f16) X(frexp_mant_f16) X(frexp_mant_f32) X(frexp_mant_f64)           \
-      X(frexp_exp_i16_f16) X(frexp_exp_i32_f32) X(frexp_exp_i32_f64) X(        \
-          ldexp_f64) X(trig_preop_f64) X(cvt_i32_f64) X(cvt_u32_f64)           \
-          X(div_scale_f32) X(div_scale_f64) X(div_fmas_f32) X(div_fmas_f64) X( \
-              div_fixup_f16) X(div_fixup_f32) X(div_fixup_f64) X(cubeid_f32)   \
-              X(cubesc_f32) X(cubetc_f32) X(cubema_f32) X(ffbh_u32) X(         \
-                  ffbh_i32) X(ffbl_b32) X(lerp_u8) X(sad_u8) X(sad_hi_u8)      \
-                  X(sad_u16) X(sad_u32) X(msad_u8) X(sad_u8_saturating) X(     \
+                                                                               \
+  X(log_f32)                                                                   \
+  X(sin_f32) X(cos_f32) X(log_f16) X(sin_f16) X(cos_f16) X(frexp_mant_f16) X(  \
+      frexp_mant_f32) X(frexp_mant_f64) X(frexp_exp_i16_f16)                   \
+      X(frexp_exp_i32_f32) X(frexp_exp_i32_f64) X(ldexp_f64) X(                \
+          trig_preop_f64) X(cvt_i32_f64) X(cvt_u32_f64) X(div_scale_f32)       \
+          X(div_scale_f64) X(div_fmas_f32) X(div_fmas_f64) X(div_fixup_f16) X( \
+              div_fixup_f32) X(div_fixup_f64) X(cubeid_f32) X(cubesc_f32)      \
+              X(cubetc_f32) X(cubema_f32) X(ffbh_u32) X(ffbh_i32) X(           \
+                  ffbl_b32) X(lerp_u8) X(sad_u8) X(sad_hi_u8) X(sad_u16)       \
+                  X(sad_u32) X(msad_u8) X(sad_u8_saturating) X(                \
                       sad_hi_u8_saturating) X(sad_u16_saturating)              \
                       X(sad_u32_saturating) X(msad_u8_saturating) X(           \
                           qsad_pk_u16_u8) X(mqsad_pk_u16_u8) X(mqsad_u32_u8)   \
