@@ -13,6 +13,14 @@
 #define OK(call) WS_CHECK_TEXT(hipGetErrorName(call), "hipSuccess")
 #define FAILS(call, error) WS_CHECK_TEXT(hipGetErrorName(call), #error)
 
+/* Memory until the test ends, which LeakSanitizer sees to be held. */
+static inline void *test_memory(size_t bytes) {
+  static void *held[20000];
+  static int count;
+  WS_CHECK(count < 20000 && (held[count] = calloc(1, bytes)) != NULL);
+  return held[count++];
+}
+
 static inline hipFunction_t kernel_of(const char *name) {
   static hipModule_t module;
   hipFunction_t function = NULL;

@@ -183,7 +183,7 @@ static unsigned char pattern(size_t i) { return (unsigned char)(i * 37 + 5); }
 
 WS_TEST(copies_move_bytes) {
   enum { SIZE = 100000 };
-  unsigned char *from = malloc(SIZE), *back = calloc(1, SIZE);
+  unsigned char *from = test_memory(SIZE), *back = test_memory(SIZE);
   void *a, *b;
   hipStream_t stream;
   for (size_t i = 0; i < SIZE; i++)
@@ -200,8 +200,6 @@ WS_TEST(copies_move_bytes) {
   OK(hipMemcpyDtoH(back, b, SIZE));
   for (size_t i = 0; i < SIZE; i++)
     WS_CHECK_INT(back[i], 0x11);
-  free(from);
-  free(back);
 }
 
 WS_TEST(wrong_copies_are_refused) {

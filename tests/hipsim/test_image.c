@@ -18,7 +18,7 @@ typedef struct bytes {
 } bytes;
 
 static bytes read_file(const char *path) {
-  bytes file = {malloc(1 << 20), 0};
+  bytes file = {test_memory(1 << 20), 0};
   FILE *stream = fopen(path, "rb");
   WS_CHECK(stream && file.data);
   file.size = fread(file.data, 1, 1 << 20, stream);
@@ -47,7 +47,7 @@ typedef struct entry {
 } entry;
 
 static bytes make_bundle(const entry *entries, int count) {
-  bytes bundle = {calloc(1, 1 << 20), 24 + 8};
+  bytes bundle = {test_memory(1 << 20), 24 + 8};
   unsigned char *at = bundle.data;
   memcpy(at, "__CLANG_OFFLOAD_BUNDLE__", 24);
   at += 24;
@@ -72,7 +72,7 @@ static bytes make_bundle(const entry *entries, int count) {
 /* Version 2: magic, u16 version, u16 method (0: zlib), u32 size of all, u32
  * uncompressed size, u64 hash. */
 static bytes compress_bundle(bytes bundle) {
-  bytes out = {calloc(1, 1 << 20), 24};
+  bytes out = {test_memory(1 << 20), 24};
   uLongf packed = (1 << 20) - 24;
   uint16_t halves[2] = {2, 0};
   WS_CHECK(compress(out.data + 24, &packed, bundle.data, bundle.size) == Z_OK);

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 static unsigned *words_of(const void *device, size_t count) {
-  unsigned *words = malloc(count * 4);
+  unsigned *words = test_memory(count * 4);
   OK(hipMemcpy(words, device, count * 4, hipMemcpyDeviceToHost));
   return words;
 }
@@ -135,7 +135,7 @@ WS_TEST(variables_of_a_module) {
 /* Registered memory has an address of its own on the device; both are up to
  * date when a call returns. */
 WS_TEST(registered_memory_is_reached_by_its_device_address) {
-  unsigned *words = calloc(1024, 4), n = 64, *device, *got;
+  unsigned *words = test_memory(4096), n = 64, *device, *got;
   void *out = device_words(64, 0);
   hipPointerAttribute_t attributes;
   for (unsigned i = 0; i < 1024; i++)
