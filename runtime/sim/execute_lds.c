@@ -235,10 +235,19 @@ static bool read_operands(ws_wave *wave, const ws_instruction *in,
 
 static uint64_t modify_lane(ws_wave *wave, const ds_form *form,
                             uint64_t address, uint64_t data, uint64_t data2) {
-  uint64_t old = 0;
-  memcpy(&old, wave->group->lds + address, form->width.bytes);
-  uint64_t value = form->modify(old, data, data2);
-  memcpy(wave->group->lds + address, &value, form->width.bytes);
+  uint8_t *at = wave->group->lds + address;
+  uint32_t narrow;
+  uint64_t old, value;
+  if (form->width.bytes == 4) {
+    memcpy(&narrow, at, 4);
+    old = narrow;
+    narrow = (uint32_t)form->modify(old, data, data2);
+    memcpy(at, &narrow, 4);
+    return old;
+  }
+  memcpy(&old, at, 8);
+  value = form->modify(old, data, data2);
+  memcpy(at, &value, 8);
   return old;
 }
 

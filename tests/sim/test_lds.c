@@ -385,6 +385,8 @@ WS_TEST(permute_wraps_and_the_highest_lane_wins) {
   FILL(v(0, 2), 4 * (lane + 65));
   run(0, "ds_permute_b32 v1, v2, v3");
   CHECK_LANES(v(0, 1), 3 << 8 | (lane + 63) % 64);
+  run(0, "ds_permute_b32 v1, v2, v3 offset:8");
+  CHECK_LANES(v(0, 1), 3 << 8 | (lane + 61) % 64);
   FILL(v(0, 2), 4 * 9);
   run(0, "ds_permute_b32 v1, v2, v3");
   CHECK_LANES(v(0, 1), lane == 9 ? 3 << 8 | 63 : 0);
@@ -506,6 +508,7 @@ WS_TEST(races) {
   both("ds_add_u32 v2, v3", "ds_add_u32 v2, v3", NULL);
   both("ds_add_u32 v2, v3", "ds_read_b32 v1, v2", "lds-race");
   both("ds_write_b32 v2, v3", "ds_add_u32 v2, v3", "lds-race");
+  both("ds_read_b32 v1, v2", "ds_add_u32 v2, v3", "lds-race");
   both("ds_write_b32 v2, v3", "ds_write_b32 v2, v3 offset:256", NULL);
   both("ds_write_b32 v2, v3", "ds_write_b32 v2, v3 offset:252", "lds-race");
 }
@@ -520,16 +523,38 @@ WS_TEST(races_by_byte) {
        "lds-race");
 }
 
+static void wait_and_meet(void) {
+  ws__lds_shadow_wait(machine.shadow, 0, 0, 0);
+  ws__lds_shadow_wait(machine.shadow, 1, 0, 0);
+  ws__lds_shadow_barrier(machine.shadow);
+}
+
 WS_TEST(a_barrier_after_a_wait_orders) {
   start(1024, true);
   FILL(v(0, 2), 4 * lane);
   FILL(v(1, 2), 4 * lane);
-  for (int i = 0; i < 40000; i++) { /* past the wrap of the intervals */
-    run(i & 1, "ds_write_b32 v2, v3");
-    ws__lds_shadow_wait(machine.shadow, i & 1, 63, 0);
-    ws__lds_shadow_barrier(machine.shadow);
-  }
+  run(0, "ds_write_b32 v2, v3");
+  run(1, "ds_read_b32 v1, v2 offset:256");
+  wait_and_meet();
+  run(1, "ds_write_b32 v2, v3");
+  run(0, "ds_write_b32 v2, v3 offset:256");
+  wait_and_meet();
   run(0, "ds_read_b32 v1, v2");
+  stop();
+}
+
+/* Intervals are numbered in 15 bits: after 2^15 - 1 of them the number is the
+ * same again. */
+WS_TEST(old_intervals_do_not_come_back) {
+  start(1024, true);
+  FILL(v(0, 2), 4 * lane);
+  FILL(v(1, 2), 4 * lane);
+  for (int i = 0; i < 3; i++) {
+    run(i & 1, "ds_write_b32 v2, v3");
+    for (int k = 0; k < (1 << 15) - 2 + i; k++)
+      wait_and_meet();
+  }
+  run(1, "ds_read_b32 v1, v2");
   stop();
 }
 
