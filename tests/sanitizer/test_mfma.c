@@ -171,7 +171,18 @@ static uint32_t draw(void) {
   return (uint32_t)(state >> 32);
 }
 
-enum { ANY, WITH_NAN, EXTREME, SUBNORMAL, CANCEL, SMALL, ZEROS, KINDS };
+enum {
+  ANY,
+  WITH_NAN,
+  EXTREME,
+  SUBNORMAL,
+  CANCEL,
+  SMALL,
+  ZEROS,
+  MEDIUM, /* exponents of a normal distribution */
+  WIDE,   /* the same, one in 64 far smaller */
+  KINDS
+};
 
 static uint8_t draw_byte(int kind) {
   static const uint8_t extreme[] = {0x7f, 0xff, 0x01, 0x81, 0x78,
@@ -184,6 +195,12 @@ static uint8_t draw_byte(int kind) {
     return (uint8_t)((byte & 0x83) == 0x80 ? 1 : byte & 0x83);
   case SMALL: /* near 1: the range of normal data */
     return (uint8_t)((byte & 0x8f) | 0x38);
+  case MEDIUM:
+  case WIDE:
+    if (kind == WIDE && draw() % 64 == 0)
+      return (byte & 0x8f) == 0x80 ? 0 : byte & 0x8f;
+    return (uint8_t)((byte & 0x87) |
+                     (0x30 + 8 * __builtin_clz(draw() | 1)) % 0x60);
   case ZEROS:
     return draw() % 4 ? 0 : byte == 0x80 ? 0 : byte;
   case WITH_NAN:
@@ -291,13 +308,16 @@ static void check_copies(trial *t, int size, int depth) {
   uint64_t a[64], b[64];
   static float want[32][32] __attribute__((aligned(64)));
   static float got[32][32] __attribute__((aligned(64)));
-  run_function copies[3] = {portable_run};
+  run_function copies[4] = {portable_run};
   int count = 1;
 #ifdef __x86_64__
   if (__builtin_cpu_supports("avx2"))
     copies[count++] = avx2_run;
   if (!strcmp(ws_mfma_implementation(), "avx512"))
     copies[count++] = avx512_run;
+  if (!strcmp(ws_mfma_implementation(), "avx512") &&
+      __builtin_cpu_supports("avx512vnni"))
+    copies[count++] = narrow_run;
 #endif
   pack(t->a, size, a);
   pack(t->b, size, b);
@@ -322,6 +342,23 @@ WS_TEST(mfma_is_the_same_on_every_instruction_set) {
       draw_trial(&t, kind, 32, 16);
       check_copies(&t, 32, 16);
     }
+}
+
+/* The same over millions of results, with C as a GEMM has it. */
+WS_TEST(mfma_is_the_same_on_every_instruction_set_for_long) {
+  static trial t;
+  for (int i = 0; i < 4000; i++) {
+    int kind = i % KINDS, chain = i / KINDS % 3;
+    draw_trial(&t, kind, 32, 32);
+    for (int row = 0; row < 32; row++)
+      for (int column = 0; column < 32; column++)
+        if (chain == 0)
+          t.c[row][column] = 0;
+        else if (chain == 1)
+          t.c[row][column] = (float)((int)(draw() % 65536) - 32768) / 1024;
+    check_copies(&t, 16, 32);
+    check_copies(&t, 32, 16);
+  }
 }
 
 /* ---- single cases, by hand
