@@ -4,8 +4,9 @@
  *
  * While the search goes on, a pair of candidate and shape is tried when the
  * candidate's estimate is within 10 % of the best estimate of that shape so far
- * and the pair has no time on this device yet; newest candidates first, of one
- * candidate the shape where it stands best first. The device may be busy for a
+ * and the pair has no time on this device yet. Candidates that are verified
+ * already come first, because that is most of a trial's cost, then the newest;
+ * of one candidate the shape where it stands best. The device may be busy for a
  * quarter of the time since the start. A candidate is verified before it is
  * timed; one that fails gets the device's verdict in the archive and is not
  * shipped.
@@ -13,7 +14,8 @@
  * After the search come the finals: a portfolio picked by estimates, and
  * whatever is best by device time on some shape, is timed on every shape that
  * it takes, so that `wavesmith dispatch` has complete rows. When one of them
- * fails, they are picked anew. The baseline comes last.
+ * fails, they are picked anew. The baseline comes second, so that the table can
+ * say what the first is worth.
  *
  * Proposals follow from estimates alone. So the sequence depends on the seed
  * and not on how fast the device is, nor on whether there is one.
@@ -173,23 +175,34 @@ static bool is_open(const ws__trial_candidate *item, int shape) {
          isfinite(item->estimate_us[shape]);
 }
 
+/* The open shape where the candidate stands best; -1: none is near the best. */
+static int best_open_shape(const ws__trials *t,
+                           const ws__trial_candidate *item) {
+  double best_ratio = INFINITY;
+  int best = -1;
+  for (int s = 0; s < t->task->shape_count; s++) {
+    double ratio = item->estimate_us[s] / t->best_estimate_us[s];
+    if (is_open(item, s) && is_near(t, item->estimate_us, s) &&
+        ratio < best_ratio) {
+      best_ratio = ratio;
+      best = s;
+    }
+  }
+  return best;
+}
+
 static bool next_in_search(const ws__trials *t, int *out_candidate,
                            int *out_shape) {
-  for (int c = t->count - 1; c >= 0; c--) {
-    double best_ratio = INFINITY;
-    const ws__trial_candidate *item = &t->items[c];
-    for (int s = 0; s < t->task->shape_count; s++) {
-      double ratio = item->estimate_us[s] / t->best_estimate_us[s];
-      if (is_open(item, s) && is_near(t, item->estimate_us, s) &&
-          ratio < best_ratio) {
-        best_ratio = ratio;
-        *out_shape = s;
-      }
+  static const ws__trial_state order[] = {WS__TRIAL_VERIFIED, WS__TRIAL_NEW};
+  for (size_t pass = 0; pass < sizeof order / sizeof order[0]; pass++)
+    for (int c = t->count - 1; c >= 0; c--) {
+      if (t->items[c].state != order[pass])
+        continue;
+      *out_candidate = c;
+      *out_shape = best_open_shape(t, &t->items[c]);
+      if (*out_shape >= 0)
+        return true;
     }
-    *out_candidate = c;
-    if (isfinite(best_ratio))
-      return true;
-  }
   return false;
 }
 
@@ -489,8 +502,11 @@ ws_status ws__trials_begin_finals(ws__trials *trials, ws_diag *diag) {
                                       (size_t)(picked_count + best_count + 1));
   trials->finalist_count = 0;
   trials->refuted_before = trials->refuted;
-  for (int i = 0; i < picked_count; i++)
+  for (int i = 0; i < picked_count; i++) {
     add_finalist(trials, finalists, picked[i]);
+    if (i == 0)
+      WS_TRY(add_baseline(trials, finalists, diag));
+  }
   for (int i = 0; i < best_count; i++)
     add_finalist(trials, finalists, best[i]);
   WS_TRY(add_baseline(trials, finalists, diag));
