@@ -401,6 +401,19 @@ WS_TEST(mfma_truncates_products_towards_zero) {
   WS_CHECK(one_element(a, b, 3, 0) == 16384.0f);
 }
 
+WS_TEST(mfma_drops_a_subnormal_c) {
+  /* 2^15 * 2^15 - 2^15 * 2^15 = 0, exponent 30: C is more than 25 below. */
+  static trial t;
+  t.a[0][0] = t.a[0][2] = t.b[0][0] = 0x7c;
+  t.b[0][2] = 0xfc;
+  uint64_t a[64], b[64];
+  float c[64][4] = {{0x1p-149f}};
+  pack(t.a, 16, a);
+  pack(t.b, 16, b);
+  ws_mfma_f32_16x16x32(WS_FP8_E5M2_FNUZ, WS_FP8_E5M2_FNUZ, a, b, c, c);
+  WS_CHECK(c[0][0] == 0);
+}
+
 WS_TEST(mfma_special_values) {
   const uint8_t nan[] = {0x80}, one[] = {0x40}, zero[] = {0};
   WS_CHECK(isnan(one_element(nan, one, 1, 0)));
