@@ -223,6 +223,18 @@ static uint8_t *data_image(size_t *size) {
   return fixture_assemble(arena, kernel_text("s_nop 0", NULL, data_text), size);
 }
 
+/* The first address behind all segments. */
+static uint64_t loaded_end(const uint8_t *image) {
+  const Elf64_Ehdr *header = (const Elf64_Ehdr *)image;
+  const Elf64_Phdr *segments = (const Elf64_Phdr *)(image + header->e_phoff);
+  uint64_t end = 0;
+  for (int i = 0; i < header->e_phnum; i++)
+    if (segments[i].p_type == PT_LOAD &&
+        segments[i].p_vaddr + segments[i].p_memsz > end)
+      end = segments[i].p_vaddr + segments[i].p_memsz;
+  return end;
+}
+
 WS_TEST(bad_relocations) {
   size_t size;
   open_all();
@@ -231,6 +243,8 @@ WS_TEST(bad_relocations) {
       (Elf64_Rela *)(image + find_section(image, SHT_RELA)->sh_offset);
   Elf64_Rela good = *rela;
   rela->r_offset = 1ull << 40;
+  expect_refusal(image, size, "out of range");
+  rela->r_offset = loaded_end(image) - 7; /* 8 bytes */
   expect_refusal(image, size, "out of range");
   rela->r_offset = UINT64_MAX - 3;
   expect_refusal(image, size, "out of range");
@@ -389,6 +403,36 @@ WS_TEST(bad_descriptors) {
     expect_refusal(image, size, cases[i].part);
     memcpy(descriptor, good, sizeof good);
   }
+  close_all();
+}
+
+WS_TEST(bad_names) {
+  size_t size;
+  open_all();
+  uint8_t *image = data_image(&size);
+  Elf64_Shdr *names = find_section(image, SHT_STRTAB); /* .dynstr is first */
+  image[names->sh_offset + names->sh_size - 1] = 'x';
+  expect_refusal(image, size, "do not end");
+  close_all();
+}
+
+/* A key of the metadata's map becomes a list: MessagePack 0xae, a text of 14
+ * bytes, to 0x9e, a list of 14. And a text longer than the note. */
+WS_TEST(bad_metadata) {
+  size_t size;
+  open_all();
+  uint8_t *image = data_image(&size);
+  uint8_t *key = memmem(image, size,
+                        "\xae"
+                        "amdhsa.kernels",
+                        15);
+  WS_CHECK(key);
+  *key = 0x9e;
+  expect_refusal(image, size, "metadata is malformed");
+  *key = 0xdb; /* its next four bytes are the length */
+  expect_refusal(image, size, "metadata is malformed");
+  *key = 0xc0;
+  expect_refusal(image, size, "metadata is malformed");
   close_all();
 }
 
