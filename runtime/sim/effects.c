@@ -231,7 +231,7 @@ static bool writes_plain_mask(const ws_instruction *in) {
          in->dst[in->dst_count - 1].type == 'm';
 }
 
-static void describe(const ws_instruction *in, ws_effects *effects) {
+void ws__effects_of(const ws_instruction *in, ws_effects *effects) {
   const char *name = ws__op_name((ws_op)in->op);
   const int class_ = in->class_ < WS_CLASS_COUNT ? in->class_ : 0;
   *effects = (ws_effects){.flow = class_effects[class_].flow,
@@ -259,6 +259,6 @@ const ws_effects *ws__effects_create(ws_arena *arena, const ws_text *text) {
   ws_effects *all = ws_arena_alloc(arena, text->count * sizeof *all);
   for (uint32_t i = 0; i < text->count; i++)
     if (text->items[i].op < WS_OP_COUNT)
-      describe(&text->items[i], &all[i]);
+      ws__effects_of(&text->items[i], &all[i]);
   return all;
 }

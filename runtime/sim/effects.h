@@ -63,6 +63,7 @@ typedef struct ws_effects {
 } ws_effects;
 
 /* One per instruction of text, in the arena. */
+void ws__effects_of(const ws_instruction *in, ws_effects *out);
 const ws_effects *ws__effects_create(ws_arena *arena, const ws_text *text);
 
 #endif

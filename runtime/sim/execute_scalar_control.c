@@ -6,8 +6,9 @@
  * instruction when a handler runs.
  *
  * There is no trap handler and no debugger here: what would stop the wave for
- * good is a fault of the workgroup. Indexed VGPR modes, VSKIP and the fork
- * stack, which LLVM 21 does not emit for gfx942, are refused by name.
+ * good is a fault of the workgroup. VSKIP and the fork stack, which LLVM 21
+ * does not emit for gfx942, are refused by name. What s_set_gpr_idx_on means
+ * for the instructions after it is in step.c.
  */
 #include "execute_scalar.h"
 
@@ -108,9 +109,36 @@ static void kill_wave(ws_wave *wave, const ws_instruction *in) {
 static void unsupported(ws_wave *wave, const ws_instruction *in) {
   ws__fault(
       wave, in, -1, "unsupported", "this mode of gfx942 is not simulated: %s",
-      in->op == WS_OP_s_setvskip      ? "VSKIP"
-      : in->class_ == WS_CLASS_BRANCH ? "branch stack and trap handler returns"
-                                      : "VGPR indexing by M0");
+      in->op == WS_OP_s_setvskip ? "VSKIP"
+                                 : "branch stack and trap handler returns");
+}
+
+/* ---- VGPR indexing --------------------------------------------------------
+ */
+
+static void set_index(ws_wave *wave, uint32_t mask, uint32_t bits) {
+  uint32_t *m0 = &wave->sgpr[WS_SGPR_M0];
+  *m0 = (*m0 & ~mask) | (bits & mask);
+}
+
+static void index_on(ws_wave *wave, const ws_instruction *in) {
+  uint32_t index = (uint32_t)ws__scalar_value(wave, &in->src[0]);
+  uint32_t operands = (uint32_t)in->src[1].constant;
+  set_index(wave, 0xf0ff, (index & 0xff) | operands << 12);
+  wave->mode |= WS_MODE_GPR_INDEX;
+}
+
+static void index_value(ws_wave *wave, const ws_instruction *in) {
+  set_index(wave, 0xff, (uint32_t)ws__scalar_value(wave, &in->src[0]));
+}
+
+static void index_operands(ws_wave *wave, const ws_instruction *in) {
+  set_index(wave, 0xf000, (uint32_t)in->src[0].constant << 12);
+}
+
+static void index_off(ws_wave *wave, const ws_instruction *in) {
+  (void)in;
+  wave->mode &= ~(uint32_t)WS_MODE_GPR_INDEX;
 }
 
 /* ---- traps and messages ---------------------------------------------------
@@ -237,11 +265,11 @@ ws_execute ws__execute_scalar_control(ws_op op) {
       [WS_OP_s_cbranch_i_fork] = unsupported,
       [WS_OP_s_cbranch_join] = unsupported,
       [WS_OP_s_setvskip] = unsupported,
-      [WS_OP_s_set_gpr_idx_on] = unsupported,
-      [WS_OP_s_set_gpr_idx_idx] = unsupported,
-      [WS_OP_s_set_gpr_idx_mode] = unsupported,
+      [WS_OP_s_set_gpr_idx_on] = index_on,
+      [WS_OP_s_set_gpr_idx_idx] = index_value,
+      [WS_OP_s_set_gpr_idx_mode] = index_operands,
+      [WS_OP_s_set_gpr_idx_off] = index_off,
       /* Without effect on results; s_waitcnt is checked in step.h. */
-      [WS_OP_s_set_gpr_idx_off] = nothing,
       [WS_OP_s_nop] = nothing,
       [WS_OP_s_sleep] = nothing,
       [WS_OP_s_setprio] = nothing,

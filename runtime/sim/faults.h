@@ -11,6 +11,7 @@
   X("use-after-free", "access to memory that was freed")                       \
   X("write-to-code", "store into code or constants of a module")               \
   X("oob-lds", "LDS access beyond what the launch reserved")                   \
+  X("oob-register", "indexed VGPR beyond the register file")                   \
   X("oob-scratch", "scratch access beyond the kernel's private segment")       \
   X("misaligned", "address not aligned as the instruction needs")              \
   X("uninitialised", "a value never written reaches a store, an address or a " \

@@ -42,6 +42,10 @@ enum {
  * and MAKE_SCRATCH_APP_BASE_V9 of Linux' kfd_flat_memory.c. */
 enum { WS_SHARED_APERTURE = 0x00010000, WS_PRIVATE_APERTURE = 0x00020000 };
 
+/* MODE.GPR_IDX_EN: VALU operands are indexed by M0 (s_set_gpr_idx_on); which
+ * ones is in M0[15:12]: src0, src1, src2, dst. */
+enum { WS_MODE_GPR_INDEX = 1 << 27 };
+
 /* ---- instructions ----------------------------------------------------------
  */
 

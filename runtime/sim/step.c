@@ -559,3 +559,42 @@ void ws__step_careful(ws_wave *wave, const ws_instruction *in,
   in->execute(wave, in);
   finish(wave, in, effects, exec, poison);
 }
+
+/* ---- VGPR indexing --------------------------------------------------------
+ */
+
+static bool add_index(ws_wave *wave, const ws_instruction *in,
+                      ws_operand *operand, uint32_t index) {
+  if (operand->kind != WS_OPERAND_VECTOR)
+    return true;
+  if (operand->index + index + operand->count > WS_ACC_BASE) {
+    ws__fault(wave, in, -1, "oob-register",
+              "v%u indexed by m0 = %u is beyond v255; the index is not bounded",
+              operand->index, index);
+    return false;
+  }
+  operand->index = (uint16_t)(operand->index + index);
+  return true;
+}
+
+void ws__step_indexed(ws_wave *wave, const ws_instruction *in, bool checked) {
+  enum { FIRST_OPERAND = 12, DST = 3 };
+  const uint32_t m0 = wave->sgpr[WS_SGPR_M0], index = m0 & 0xff;
+  ws_instruction moved = *in;
+  bool valid = true;
+  for (int i = 0; i < in->src_count && i < DST; i++)
+    if (m0 >> (FIRST_OPERAND + i) & 1)
+      valid = valid && add_index(wave, in, &moved.src[i], index);
+  if (in->dst_count && m0 >> (FIRST_OPERAND + DST) & 1)
+    valid = valid && add_index(wave, in, &moved.dst[0], index);
+  if (!valid)
+    return;
+  ws_effects effects;
+  ws__effects_of(&moved, &effects);
+  if (checked)
+    ws__step_careful(wave, &moved, &effects);
+  else
+    moved.execute(wave, &moved);
+  if (wave->group->fault.id) /* of this instruction: the first ends the group */
+    wave->group->fault.pc = (uint32_t)(in - wave->group->text->items);
+}

@@ -84,6 +84,9 @@ static inline bool ws__reads_poisoned_scalar(const ws_wave *wave,
           (wave->scalar_poison[1] & effects->scalar_reads[1])) != 0;
 }
 
+/* A VALU instruction while VGPR indexing is on. */
+void ws__step_indexed(ws_wave *wave, const ws_instruction *in, bool checked);
+
 /* The common case, inline: vector registers in, vector registers out. */
 static inline void ws__step_checked(ws_wave *wave, const ws_instruction *in,
                                     const ws_effects *effects) {
@@ -113,7 +116,10 @@ static inline bool ws__step(ws_wave *wave, bool checked) {
   const ws_instruction *in = &text->items[pc];
   wave->pc = pc + 1;
   wave->executed++;
-  if (checked)
+  if (__builtin_expect(wave->mode & WS_MODE_GPR_INDEX, 0) &&
+      in->class_ <= WS_CLASS_TRANS)
+    ws__step_indexed(wave, in, checked);
+  else if (checked)
     ws__step_checked(wave, in, &text->effects[pc]);
   else
     in->execute(wave, in);

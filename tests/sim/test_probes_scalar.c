@@ -141,3 +141,12 @@ PROBE(nothing_to_see, INTS, 1,
       "expcnt(0) lgkmcnt(0)\n"
       "s_barrier\nv_mov_b32_e32 v10, v1\n",
       out[0] = a;)
+PROBE(vgpr_index, INTS, 2,
+      "s_mov_b32 s24, 2\n"
+      "s_set_gpr_idx_on s24, gpr_idx(SRC0)\nv_mov_b32_e32 v10, v1\n"
+      "s_set_gpr_idx_mode gpr_idx(DST)\nv_mov_b32_e32 v9, v4\n"
+      "s_set_gpr_idx_idx 1\n"
+      "s_set_gpr_idx_mode gpr_idx(SRC1)\nv_add_u32_e32 v10, v10, v1\n"
+      "s_set_gpr_idx_off\nv_mov_b32_e32 v12, v1\n",
+      out[0] = c + b;
+      out[1] = d;)
