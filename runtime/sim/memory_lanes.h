@@ -65,16 +65,15 @@ static inline void ws_set_lane_poison(ws_wave *wave, int index, uint64_t mask,
  * zero-extended. Returns what memory holds then. */
 typedef uint64_t (*ws_modify)(uint64_t memory, uint64_t data, uint64_t data2);
 
-#define WS_MODIFY_MAP(X)                                                       \
-  X(add32)                                                                     \
-  X(add64)                                                                     \
-  X(sub32)                                                                     \
-  X(sub64) X(rsub32) X(rsub64) X(inc32) X(inc64) X(dec32) X(dec64) X(smin32)   \
-      X(smin64) X(smax32) X(smax64) X(umin32) X(umin64) X(umax32) X(umax64)    \
-          X(and) X(or) X(xor) X(swap) X(mskor) X(wrap32) X(add_f32) X(add_f64) \
-              X(min_f32) X(min_f64) X(max_f32) X(max_f64) X(compare_f32)       \
-                  X(compare_f64) X(compare) X(compare_second) X(pk_add_f16)    \
-                      X(pk_add_bf16) X(conditional)
+/* clang-format off */
+#define WS_MODIFY_MAP(X) \
+  X(add32) X(add64) X(sub32) X(sub64) X(rsub32) X(rsub64) X(inc32) X(inc64) \
+  X(dec32) X(dec64) X(smin32) X(smin64) X(smax32) X(smax64) X(umin32) \
+  X(umin64) X(umax32) X(umax64) X(and) X(or) X(xor) X(swap) X(mskor) \
+  X(wrap32) X(add_f32) X(add_f64) X(min_f32) X(min_f64) X(max_f32) \
+  X(max_f64) X(compare_f32) X(compare_f64) X(compare) X(compare_second) \
+  X(pk_add_f16) X(pk_add_bf16) X(conditional)
+/* clang-format on */
 #define WS_MODIFY_DECLARE(name)                                                \
   uint64_t ws__modify_##name(uint64_t memory, uint64_t data, uint64_t data2);
 WS_MODIFY_MAP(WS_MODIFY_DECLARE)
