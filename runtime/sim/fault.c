@@ -7,6 +7,18 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+/* Index of an instruction of the text; of a copy (VGPR indexing): of the one
+ * that the wave fetched last. */
+static uint32_t index_of(const ws_wave *wave, const ws_instruction *in) {
+  const ws_text *text = wave->group->text;
+  const uintptr_t offset = (uintptr_t)in - (uintptr_t)text->items;
+  if (!in)
+    return UINT32_MAX;
+  if (offset < (uintptr_t)text->count * sizeof *in)
+    return (uint32_t)(offset / sizeof *in);
+  return wave->pc ? wave->pc - 1 : UINT32_MAX;
+}
+
 void ws__fault(ws_wave *wave, const ws_instruction *in, int lane,
                const char *id, const char *format, ...) {
   struct ws_fault_record *fault = &wave->group->fault;
@@ -15,7 +27,7 @@ void ws__fault(ws_wave *wave, const ws_instruction *in, int lane,
   fault->id = id;
   fault->wave = wave->index;
   fault->lane = lane;
-  fault->pc = in ? (uint32_t)(in - wave->group->text->items) : UINT32_MAX;
+  fault->pc = index_of(wave, in);
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(fault->text, sizeof fault->text, format, arguments);

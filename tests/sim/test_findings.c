@@ -225,5 +225,5 @@ BUG(jump_between_instructions, "wild-branch", "s_setpc_b64", "",
     "s_getpc_b64 s[20:21]\ns_add_u32 s20, s20, 6\ns_addc_u32 s21, s21, 0\n"
     "s_setpc_b64 s[20:21]\n")
 BUG(trap, "trap", "s_trap", "", "s_trap 2\n")
-BUG(indexed_registers, "unsupported", "s_set_gpr_idx_on", "",
-    "s_mov_b32 s20, 0\ns_set_gpr_idx_on s20, gpr_idx(SRC0)\n")
+BUG(skipped_vectors, "unsupported", "s_setvskip", "",
+    "s_mov_b32 s20, 0\ns_setvskip s20, 0\n")
