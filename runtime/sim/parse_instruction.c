@@ -261,7 +261,7 @@ static void set_returned_data(ws_instruction *out) {
     return;
   out->dst[0] = out->src[0];
   out->dst_count = 1;
-  if (strstr(name, "_cmpswap"))
+  if (strstr(name, "_cmpswap") && out->dst[0].count > 1)
     out->dst[0].count /= 2;
 }
 
