@@ -67,11 +67,14 @@ static double value_of(int type, uint64_t raw) {
   }
 }
 
-/* floor(log2), not below least; -126 for 0. */
+/* floor(log2), not below least; -126 for 0. Types whose exponent counts are far
+ * from the subnormals of a double. */
 static int exponent_of(double value, int least) {
-  if (value == 0 || !isfinite(value))
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  int exponent = (int)(bits >> 52 & 0x7ff) - 1023;
+  if (value == 0 || exponent == 1024)
     return -126;
-  int exponent = ilogb(value);
   return exponent < least ? least : exponent;
 }
 
@@ -102,17 +105,24 @@ typedef struct products {
   int count;
 } products;
 
+/* |value| < 2^62: the C library's floor is a call without SSE 4.1. */
+static double floor_of(double value) {
+  double whole = (double)(int64_t)value;
+  return whole > value ? whole - 1 : whole;
+}
+
 /* In units of 2^(*out_exponent - 24). */
 static double truncated_sum(const products *p, int first, int step,
                             int *out_exponent) {
   int most = p->exponent[first];
   for (int k = first; k < p->count; k += step)
     most = p->exponent[k] > most ? p->exponent[k] : most;
-  double sum = 0, scale = power_of_two(24 - most);
+  int64_t sum = 0;
+  double scale = power_of_two(24 - most);
   for (int k = first; k < p->count; k += step)
-    sum += trunc(p->value[k] * scale);
+    sum += (int64_t)(p->value[k] * scale);
   *out_exponent = most;
-  return sum;
+  return (double)sum;
 }
 
 static double fp8_sum(const products *p, int *out_exponent) {
@@ -121,8 +131,8 @@ static double fp8_sum(const products *p, int *out_exponent) {
   double odd = truncated_sum(p, 1, 2, &odd_exponent);
   int most = even_exponent > odd_exponent ? even_exponent : odd_exponent;
   *out_exponent = most;
-  return floor(even * power_of_two(even_exponent - most)) +
-         floor(odd * power_of_two(odd_exponent - most));
+  return floor_of(even * power_of_two(even_exponent - most)) +
+         floor_of(odd * power_of_two(odd_exponent - most));
 }
 
 /* What is not finite: f64 decides, as upstream. A product beyond f32 counts as
@@ -150,9 +160,9 @@ static float fused_group(const products *p, bool fp8, float c) {
   double sum = fp8 ? fp8_sum(p, &exponent) : truncated_sum(p, 0, 1, &exponent);
   int c_exponent = exponent_of((double)c, -126);
   int most = c_exponent > exponent ? c_exponent : exponent;
-  sum = floor(sum * power_of_two(31 - 24 + exponent - most));
+  sum = floor_of(sum * power_of_two(31 - 24 + exponent - most));
   if (!fp8 || c_exponent >= most - 25)
-    sum += 128 * floor((double)c * power_of_two(24 - most));
+    sum += 128 * floor_of((double)c * power_of_two(24 - most));
   return (float)(sum * power_of_two(most - 31));
 }
 

@@ -296,8 +296,8 @@ static void make_line(const shape *s, const char *c, const char *tail,
   char a[16], b[16];
   snprintf(a, sizeof a, side == 1 ? "v%d" : "v[%d:%d]", A, A + side - 1);
   snprintf(b, sizeof b, side == 1 ? "v%d" : "v[%d:%d]", B, B + side - 1);
-  snprintf(out, 160, "%s v[%d:%d], %s, %s, %s%s", s->name, D, D + result - 1, a,
-           b, c, tail);
+  snprintf(out, 160, "%.40s v[%d:%d], %s, %s, %.20s%.40s", s->name, D,
+           D + result - 1, a, b, c, tail);
 }
 
 static void register_range(int first, const shape *s, char out[16]) {
