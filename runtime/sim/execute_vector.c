@@ -35,10 +35,10 @@ static bool flushes(uint32_t mode, char type, bool result) {
   return is_float_type(type) && !(mode >> bit & 1);
 }
 
-/* Hardware ignores the output modifier where it keeps denormal results (LLVM,
- * SIFoldOperands::isOMod). */
+/* Hardware ignores the output modifier where it keeps denormal results, and
+ * with MODE.IEEE (LLVM, SIFoldOperands::isOMod). */
 static bool obeys_omod(uint32_t mode, char type) {
-  return flushes(mode, type, true);
+  return flushes(mode, type, true) && !(mode & WS_MODE_IEEE);
 }
 
 static int rounding_of(uint32_t mode, char type) {
@@ -47,15 +47,17 @@ static int rounding_of(uint32_t mode, char type) {
   return directions[(is_single(type) ? mode : mode >> 2) & 3];
 }
 
-/* f16 is rounded by our own code, to nearest even alone. */
+/* f16 is rounded by our own code, to nearest even alone and to infinity. */
 static bool mode_is_supported(ws_wave *wave, const ws_instruction *in,
                               const struct ws_vector_op *op) {
   char type = in->dst[0].type;
   if (!(op->traits & WS_OP_ROUNDS) || (type != 'h' && type != 'H') ||
-      rounding_of(wave->mode, type) == FE_TONEAREST)
+      (rounding_of(wave->mode, type) == FE_TONEAREST &&
+       !(wave->mode & WS_MODE_FP16_OVFL)))
     return true;
   ws__fault(wave, in, -1, "unsupported",
-            "f16 arithmetic with a rounding mode other than to nearest even");
+            "f16 arithmetic with a rounding mode other than to nearest even, "
+            "or with FP16_OVFL");
   return false;
 }
 

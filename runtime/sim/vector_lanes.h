@@ -4,15 +4,17 @@
  *
  *   fetch    every source becomes an array of 64 words (two for 64 bits): the
  *            register itself, a broadcast scalar, or a copy with the
- *            modifiers applied (execute_vector_modifiers.c)
+ *            modifiers applied (vector_modifiers.inc)
  *   kernel   a loop over the lanes that knows nothing but the arithmetic;
  *            vector_*.inc, compiled for AVX-512, AVX2 and the plain target,
  *            vector_rare.c for what is not worth it
  *   write    under EXEC, into registers or a lane mask
  *
- * Rounding is to nearest even. f32 transcendentals and f32 and f64 divisions
- * and roots are correctly rounded (to within double's last bit), where the
- * hardware promises 1 ulp.
+ * f32 and f64 obey all rounding modes, f16 only the default one. f32
+ * transcendentals are correctly rounded but for ties within f64's last bit,
+ * where the hardware promises 1 ulp. Taken as the ABI sets them: MODE.IEEE (for
+ * minimum and maximum) and MODE.DX10_CLAMP, both on. Not modelled: exceptions,
+ * and which NaN of several a result is.
  */
 #ifndef WAVESMITH_SIM_VECTOR_LANES_H
 #define WAVESMITH_SIM_VECTOR_LANES_H
@@ -90,6 +92,7 @@ void ws__set_scalar_poison(ws_wave *wave, int index, int count, bool poison);
 enum {
   WS_MODE_FLOAT = 0xff,
   WS_MODE_DEFAULT = 0xf0,
+  WS_MODE_IEEE = 1 << 9,
   WS_MODE_FP16_OVFL = 1 << 23 /* fp8 conversions saturate */
 };
 

@@ -427,6 +427,9 @@ PROBE(omod_ignored, FLOATS, 'f', "v_add_f32_e64 v10, v2, v4 mul:2",
 PROBE_MODE(omod, FLOATS, 'f', 0xc0, "v_add_f32_e64 v10, v2, v4 div:2",
            r = BITS(no_denormal(no_denormal(F32(a)) + no_denormal(F32(b))) /
                     2);)
+PROBE_MODE(omod_ignored_ieee, FLOATS, 'f', 0xc0 | WS_MODE_IEEE,
+           "v_mul_f32_e64 v10, v2, v4 mul:4",
+           r = BITS(no_denormal(no_denormal(F32(a)) * no_denormal(F32(b))));)
 PROBE_MODE(omod_clamp, FLOATS, 'f', 0xc0,
            "v_add_f32_e64 v10, v2, 0 mul:4 clamp",
            float x = no_denormal(F32(a)) * 4;
