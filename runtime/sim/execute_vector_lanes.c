@@ -28,7 +28,8 @@ static uint64_t poison_of(const ws_wave *wave, const ws_operand *operand) {
   return poison;
 }
 
-void ws__set_scalar_poison(ws_wave *wave, int index, int count, bool poison) {
+static void set_scalar_poison(ws_wave *wave, int index, int count,
+                              bool poison) {
   for (int i = index; i < index + count && i < WS_SGPRS; i++) {
     uint64_t bit = 1ull << i % 64;
     wave->scalar_poison[i / 64] &= ~bit;
@@ -160,7 +161,7 @@ void ws__dpp_poison(ws_wave *wave, const ws_instruction *in,
   for (int k = 0; k < in->dst_count; k++) {
     const ws_operand *dst = &in->dst[k];
     if (dst->kind == WS_OPERAND_SCALAR)
-      ws__set_scalar_poison(wave, dst->index, 2, poison != 0);
+      set_scalar_poison(wave, dst->index, 2, poison != 0);
     for (int w = 0; dst->kind == WS_OPERAND_VECTOR && w < dst->count; w++) {
       uint64_t *lanes = &wave->vector_poison[(dst->index + w) % WS_VECTORS];
       *lanes = (*lanes & ~dpp->write) | poison;
@@ -187,7 +188,7 @@ static void write_scalar(ws_wave *wave, const ws_instruction *in, int lane) {
   if (dst->kind != WS_OPERAND_SCALAR || dst->index >= WS_SGPRS)
     return;
   wave->sgpr[dst->index] = value;
-  ws__set_scalar_poison(wave, dst->index, 1, poison);
+  set_scalar_poison(wave, dst->index, 1, poison);
 }
 
 /* The first lane that is on; lane 0 when none is. */

@@ -84,7 +84,6 @@ struct ws_dpp {
 void ws__dpp_lanes(const ws_instruction *in, uint64_t exec, struct ws_dpp *out);
 void ws__dpp_poison(ws_wave *wave, const ws_instruction *in,
                     const struct ws_dpp *dpp);
-void ws__set_scalar_poison(ws_wave *wave, int index, int count, bool poison);
 
 /* The MODE register (CDNA3 ISA, "MODE register"): rounding in bits 1:0 (f32)
  * and 3:2 (f64, f16); denormals in 5:4 and 7:6, one bit for inputs, one for
