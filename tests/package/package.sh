@@ -24,14 +24,15 @@ quietly() { "$@" >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "$*"; }; }
 
 echo "# installation"
 quietly cmake --install "$build" --prefix "$prefix"
-for file in bin/wavesmith libexec/wavesmith/wavesmith-compiler include/wavesmith/rt.h \
-  'lib*/libwavesmith_rt.a' 'lib*/wavesmith/WavesmithPass.so' 'lib*/cmake/wavesmith/wavesmithConfig.cmake' \
+for file in bin/wavesmith libexec/wavesmith/wavesmith-compiler libexec/wavesmith/wavesmith-device \
+  include/wavesmith/rt.h 'lib*/libwavesmith_hipsim.so' 'lib*/libwavesmith_rt.a' 'lib*/wavesmith/WavesmithPass.so' 'lib*/cmake/wavesmith/wavesmithConfig.cmake' \
   'lib*/pkgconfig/wavesmith.pc' share/wavesmith/ir-templates/fp8_gemm_mfma.ll; do
   compgen -G "$prefix/$file" >/dev/null || compgen -G "$prefix/${file/lib\*/lib/*}" >/dev/null ||
     fail "$file is not installed"
 done
 PATH=$prefix/bin:$PATH
 unset WAVESMITH_COMPILER # the installed one must be found
+expect 0 '^ok +simulator .*times are sim:gfx942-model-[0-9]+:MI300X' wavesmith doctor
 export PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name wavesmith.pc)")
 
 echo "# an archive of a few candidates"
