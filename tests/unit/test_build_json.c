@@ -251,7 +251,7 @@ WS_TEST(malformed_requests_are_refused) {
       {"target", NULL,
        "build request: 'target' is missing; it must be a string"},
       {"target", "5", "'target' must be a string"},
-      {"stages", "16", "unknown stages 16"},
+      {"stages", "32", "unknown stages 32"},
       {"stages", "-1", "unknown stages -1"},
       {"stages", "1.5", "'stages' must be an integer"},
       {"stages", "3000000000", "'stages' is 3000000000, outside"},
