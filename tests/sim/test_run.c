@@ -99,7 +99,7 @@ WS_TEST(user_sgprs_and_dispatch_packet) {
                                        ".amdhsa_user_sgpr_queue_ptr 1\n"
                                        ".amdhsa_user_sgpr_dispatch_id 1\n"},
       NULL);
-  WS_CHECK(fixture_launch(&run, "", 4, 64, 1, 128) == WS_OK);
+  WS_CHECK(fixture_launch(&run, "\0\0\0", 4, 64, 1, 128) == WS_OK);
   fixture_no_findings(&run);
   const uint32_t *out = run.out;
   WS_CHECK_INT(out[0], 128 | 1 << 16); /* workgroup size x, y */
@@ -123,7 +123,7 @@ WS_TEST(kernarg_preload) {
                 .descriptor = ".amdhsa_user_sgpr_kernarg_preload_length 4\n"
                               ".amdhsa_user_sgpr_kernarg_preload_offset 0\n"},
             NULL);
-  WS_CHECK(fixture_launch(&run, "", 4, 64, 3, 64) == WS_OK);
+  WS_CHECK(fixture_launch(&run, "\0\0\0", 4, 64, 3, 64) == WS_OK);
   fixture_no_findings(&run);
   WS_CHECK(*(uint32_t *)run.out < 3); /* one of the workgroup ids */
   WS_CHECK_INT(run.report.wave_instructions, 3 * 4);
@@ -260,7 +260,7 @@ WS_TEST(waves_that_wait_for_each_other) {
       "s_cbranch_scc1 .Lwait\ns_branch .Ldone\n"
       ".Lset:\nglobal_store_dword v1, v5, s[10:11]\n.Ldone:\n",
       &(fixture_options){.threads = 128}, NULL);
-  WS_CHECK(fixture_launch(&run, "", 4, 4, 1, 128) == WS_OK);
+  WS_CHECK(fixture_launch(&run, "\0\0\0", 4, 4, 1, 128) == WS_OK);
   fixture_no_findings(&run);
   fixture_close(&run);
 }
@@ -277,7 +277,7 @@ static void run_faulty(int threads, fixture_run *run) {
             "v_add_u32_e32 v1, 0x1000000, v1\n"
             ".Lgood:\nglobal_store_dword v1, v2, s[10:11]\n",
             NULL, &(ws_sim_options){.threads = threads});
-  WS_CHECK(fixture_launch(run, "", 4, 256 * 150, 150, 64) == WS_OK);
+  WS_CHECK(fixture_launch(run, "\0\0\0", 4, 256 * 150, 150, 64) == WS_OK);
 }
 
 WS_TEST(findings_are_sorted_and_the_same_on_any_number_of_threads) {
