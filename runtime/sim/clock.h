@@ -100,6 +100,7 @@ typedef struct ws_sharing {
   ws_share *loads;         /* by instruction index */
   ws_share overall;        /* for loads that the prefix did not reach */
   int64_t footprint_bytes; /* allocations that are loaded from */
+  int64_t touched_bytes;   /* and those that an argument points to */
   int64_t instructions;    /* executed to find out */
 } ws_sharing;
 
@@ -119,9 +120,10 @@ ws_status ws__sharing_find(const ws_plan *plan, int resident, bool whole_device,
   X(valu)                                                                      \
   X(scalar)                                                                    \
   X(vmem) /* clocks of pipes */                                                \
-      X(lds) X(lds_ideal) X(lds_port) X(l1_lines) X(l1_hits) X(l1_bytes)       \
-          X(l2_lines) X(l2_hits) X(l2_bytes) X(mall_lines) X(mall_hits)        \
-              X(mall_bytes) X(hbm_bytes) X(wave_clocks)
+  X(lds)                                                                       \
+  X(lds_ideal) X(lds_port) X(l1_lines) X(l1_hits) X(l1_bytes) X(l2_lines)      \
+      X(l2_hits) X(l2_bytes) X(mall_lines) X(mall_hits) X(mall_bytes)          \
+          X(hbm_bytes) X(wave_clocks)
 typedef struct ws_counters {
 #define WS_COUNTER_FIELD(name) int64_t name;
   WS_COUNTER_MAP(WS_COUNTER_FIELD)

@@ -58,11 +58,14 @@
   X(l1_bytes, 64, "B/clk", "timing 7 [BEN]: 61 measured", "H", "L1 to registers") \
   X(l2_bytes, 4194304, "B", "timing 7 [VCOPY]", "H", "L2 of an XCD") \
   X(l2_latency, 210, "clk", "timing 7 [BEN]; 288 by [MT4G]", "M", "load that hits L2") \
-  X(l2_rate, 1640, "B/clk", "timing 7, 10 [BEN]", "H", "of an XCD's L2") \
+  X(l2_rate, 1640, "B/clk", "timing 7, 10 [BEN]: 27.5 TB/s; 15.4 by [MT4G]", "M", "reads from an XCD's L2") \
+  X(l2_write_rate, 417, "B/clk", "timing 7 [MT4G]: 7.0 TB/s", "M", "writes to an XCD's L2") \
   X(cu_rate, 64, "B/clk", "timing 7 [BEN]: design", "H", "L2 to one CU") \
   X(mall_bytes, 268435456, "B", "timing 7 [FP8MM]", "H", "Infinity Cache") \
   X(mall_extra, 117, "ns", "timing 9 [BEN]: (455 - 210) / 2.092", "H", "latency of the Infinity Cache beyond L2") \
   X(mall_rate, 10000, "GB/s", "timing 7, 10 [BEN, FP8MM]: 8-11", "M", "Infinity Cache, whole device") \
+  X(mall_near_bytes, 67108864, "B", "timing 7 [BEN]: a step between 60 and 70 MB", "H", "what a launch may touch for that rate") \
+  X(mall_far_rate, 5500, "GB/s", "timing 7 [BEN, MT4G]: 5.4, 5.8 read, 5.5 write", "H", "Infinity Cache beyond that") \
   X(hbm_extra, 320, "ns", "timing 9 [BEN]: 315-325", "H", "latency of HBM beyond L2") \
   X(hbm_rate, 4100, "GB/s", "timing 7, 10 [BEN, FP8MM]", "H", "HBM as achieved") \
   X(store_ack, 500, "clk", "timing 7 [VCOPY]: 397-669", "M", "from a store to its acknowledgement") \

@@ -47,10 +47,9 @@ void ws__cu_memory_deinit(ws_cu_memory *memory) {
 
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
-static int64_t l2_ticks(const ws_cu_memory *m, int64_t bytes) {
+static int64_t l2_ticks(const ws_cu_memory *m, int64_t bytes, int64_t rate) {
   const ws__clock_constants *c = m->constants;
-  return most(bytes * TICKS * m->active_cus / c->l2_rate,
-              bytes * TICKS / c->cu_rate);
+  return most(bytes * TICKS * m->active_cus / rate, bytes * TICKS / c->cu_rate);
 }
 
 /* gb_per_s = bytes / ns, of all CUs. */
@@ -58,6 +57,12 @@ static int64_t device_ticks(const ws_cu_memory *m, int64_t bytes,
                             int64_t gb_per_s) {
   const int64_t sharers = (int64_t)m->active_cus * m->xcds;
   return bytes * TICKS * sharers * m->mhz / (gb_per_s * 1000);
+}
+
+static int64_t mall_ticks(const ws_cu_memory *m, int64_t bytes) {
+  const ws__clock_constants *c = m->constants;
+  const bool near = m->sharing->touched_bytes <= c->mall_near_bytes;
+  return device_ticks(m, bytes, near ? c->mall_rate : c->mall_far_rate);
 }
 
 /* Takes a place in the queue; returns the clocks until it has been served. */
@@ -186,10 +191,9 @@ static int64_t fetch_line(ws_cu_memory *m, uint64_t line, uint32_t index,
   const origin from = find_line(m, line, index, scratch);
   count_line(m, from);
   int64_t latency = c->l2_latency;
-  int64_t wait = queue(&m->l2_free, now, l2_ticks(m, c->line));
+  int64_t wait = queue(&m->l2_free, now, l2_ticks(m, c->line, c->l2_rate));
   if (from.level >= LEVEL_MALL) {
-    const int64_t ticks =
-        from.pays ? device_ticks(m, c->line, c->mall_rate) : 0;
+    const int64_t ticks = from.pays ? mall_ticks(m, c->line) : 0;
     wait = most(wait, queue(&m->mall_free, now, ticks));
     latency = c->l2_latency + clocks_of_ns(m, c->mall_extra);
   }
@@ -262,15 +266,14 @@ static int64_t store_segment(ws_cu_memory *m, uint64_t segment, int64_t now) {
   const int64_t bytes = c->store_segment;
   bool is_new;
   m->counters->l2_bytes += bytes;
-  int64_t wait = queue(&m->l2_free, now, l2_ticks(m, bytes));
+  int64_t wait = queue(&m->l2_free, now, l2_ticks(m, bytes, c->l2_write_rate));
   *ws__map_at(&m->seen, segment * (uint64_t)bytes / (uint64_t)c->line, NULL) =
       m->xcd_fills;
   ws__map_at(&m->written, segment, &is_new);
   if (!is_new)
     return wait;
   m->counters->mall_bytes += bytes;
-  wait = most(wait,
-              queue(&m->mall_free, now, device_ticks(m, bytes, c->mall_rate)));
+  wait = most(wait, queue(&m->mall_free, now, mall_ticks(m, bytes)));
   if (!m->warm) {
     m->counters->hbm_bytes += bytes;
     wait = most(wait,

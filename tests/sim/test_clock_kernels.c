@@ -265,12 +265,15 @@ WS_TEST(stream_from_hbm) {
   WS_CHECK_NEAR(hbm, 1, 0.02);
 }
 
-/* 11.5 TB/s at most from the Infinity Cache, the table says 10. */
+/* Up to some 60 MB 11.5 TB/s were measured and 8-11 are given, of which the
+ * table has 10; beyond 70 MB 5.4. A short run does not quite get there. */
 WS_TEST(stream_from_the_infinity_cache) {
   double hbm;
-  const double rate = stream(3648, WS_SIM_WARM, &hbm);
-  WS_CHECK(rate > 8000 && rate < 10500);
+  const double near = stream(960, WS_SIM_WARM, &hbm);
+  WS_CHECK(near > 7000 && near < 10000);
   WS_CHECK_NEAR(hbm, 0, 1e-9);
+  const double far = stream(3648, WS_SIM_WARM, &hbm);
+  WS_CHECK_NEAR(far, 5400, 270);
 }
 
 /* ---- barriers, dispatch, ends ---------------------------------------------
