@@ -58,45 +58,40 @@ static int first_scalar(const uint64_t set[2]) {
  */
 
 static void mark_pending(ws_wave *wave, uint32_t first, uint32_t count) {
-  for (uint32_t r = first; r < first + count && r < WS_VECTORS; r++)
-    wave->pending_vectors[r / 64] |= UINT64_C(1) << r % 64;
+  const uint32_t word = first / 64, shift = first % 64;
+  const uint64_t bits = count < 64 ? (UINT64_C(1) << count) - 1 : UINT64_MAX;
+  wave->pending_vectors[word] |= bits << shift;
+  if (shift + count > 64 && word + 1 < WS_VECTORS / 64)
+    wave->pending_vectors[word + 1] |= bits >> 1 >> (63 - shift);
 }
 
-static void keep_pending(ws_wave *wave, const bool *done) {
-  int kept = 0;
-  memset(wave->pending_vectors, 0, sizeof wave->pending_vectors);
-  memset(wave->vector_queue, 0, sizeof wave->vector_queue);
-  for (int i = 0; i < wave->pending_count; i++) {
-    const struct ws_pending entry = wave->pending[i];
-    if (done[i])
-      continue;
-    wave->pending[kept++] = entry;
-    mark_pending(wave, entry.first, entry.count);
-    wave->vector_queue[0] += (entry.counters & VMCNT) != 0;
-    wave->vector_queue[1] += (entry.counters & LGKMCNT) != 0;
-  }
-  wave->pending_count = kept;
+static void append_pending(ws_wave *wave, struct ws_pending entry) {
+  wave->pending[wave->pending_count++] = entry;
+  wave->vector_queue[0] += (entry.counters & VMCNT) != 0;
+  wave->vector_queue[1] += (entry.counters & LGKMCNT) != 0;
+  mark_pending(wave, entry.first, entry.count);
 }
 
 /* At most `left` operations of the counter remain. What is certain: the oldest
  * of those that return in order, even if all others returned before them; and
  * everything at 0. */
 static void complete(ws_wave *wave, uint8_t counter, int left) {
-  bool done[PENDING_MAX] = {false};
-  int in_order = 0;
-  for (int i = 0; i < wave->pending_count; i++)
-    in_order += wave->pending[i].counters == counter;
-  for (int i = 0; i < wave->pending_count; i++) {
-    struct ws_pending *entry = &wave->pending[i];
-    if (left == 0) {
-      entry->counters &= (uint8_t)~counter;
-      done[i] = entry->counters == 0;
-    } else if (entry->counters == counter && in_order > left) {
-      done[i] = true;
-      in_order--;
-    }
+  const int count = wave->pending_count;
+  int surplus = -left; /* operations that return in order, beyond `left` */
+  for (int i = 0; i < count; i++)
+    surplus += wave->pending[i].counters == counter;
+  wave->pending_count = 0;
+  memset(wave->pending_vectors, 0, sizeof wave->pending_vectors);
+  memset(wave->vector_queue, 0, sizeof wave->vector_queue);
+  for (int i = 0; i < count; i++) {
+    struct ws_pending entry = wave->pending[i];
+    if (left == 0)
+      entry.counters &= (uint8_t)~counter;
+    else if (entry.counters == counter && surplus-- > 0)
+      entry.counters = 0;
+    if (entry.counters)
+      append_pending(wave, entry);
   }
-  keep_pending(wave, done);
   if (counter == LGKMCNT && left == 0) {
     memset(wave->pending_scalars, 0, sizeof wave->pending_scalars);
     wave->scalar_queue = 0;
@@ -124,10 +119,7 @@ static void push_pending(ws_wave *wave, const ws_effects *effects) {
     entry.first = effects->writes[0].first;
     entry.count = effects->writes[0].count;
   }
-  wave->pending[wave->pending_count++] = entry;
-  wave->vector_queue[0] += (entry.counters & VMCNT) != 0;
-  wave->vector_queue[1] += (entry.counters & LGKMCNT) != 0;
-  mark_pending(wave, entry.first, entry.count);
+  append_pending(wave, entry);
 }
 
 /* s_waitcnt: vmcnt in bits 3:0 and 15:14, lgkmcnt in bits 11:8. */
@@ -137,7 +129,7 @@ static void wait(ws_wave *wave, const ws_instruction *in) {
   const int lgkmcnt = (int)(field >> 8 & 15);
   if (wave->vector_queue[0] > vmcnt)
     complete(wave, VMCNT, vmcnt);
-  if (wave->vector_queue[1] > lgkmcnt || lgkmcnt == 0)
+  if (wave->vector_queue[1] > lgkmcnt || (lgkmcnt == 0 && wave->scalar_queue))
     complete(wave, LGKMCNT, lgkmcnt);
   if (wave->group->shadow)
     ws__lds_shadow_wait(wave->group->shadow, wave->index, vmcnt, lgkmcnt);

@@ -166,6 +166,10 @@ BUG(scalar_load_without_wait, "missing-wait", "s_add_u32", "s20",
 BUG(scalar_loads_out_of_order, "missing-wait", "v_mov_b32", "lgkmcnt(0)",
     "s_load_dword s20, s[8:9], 0x0\ns_load_dword s21, s[8:9], 0x4\n"
     "s_waitcnt lgkmcnt(1)\nv_mov_b32_e32 v1, s20\n")
+BUG(scalar_load_among_lds_reads, "missing-wait", "v_mov_b32", "s20",
+    "ds_write_b32 v9, v9\ns_load_dword s20, s[8:9], 0x0\nds_read_b32 v1, v9\n"
+    "ds_read_b32 v2, v9\ns_waitcnt lgkmcnt(1)\nv_mov_b32_e32 v3, s20\n",
+    LDS)
 #define FLAT                                                                   \
   "v_mov_b32_e32 v2, s8\nv_mov_b32_e32 v3, s9\nflat_load_dword v1, v[2:3]\n"
 BUG(flat_with_vmcnt_alone, "missing-wait", "global_store_dword", "v1",
