@@ -293,7 +293,7 @@ static void check(const shape *s, const char *line, int cbsz, int abid,
 static void make_line(const shape *s, const char *c, const char *tail,
                       char out[160]) {
   int side = side_words(s), result = result_words(s);
-  char a[16], b[16];
+  char a[32], b[32];
   snprintf(a, sizeof a, side == 1 ? "v%d" : "v[%d:%d]", A, A + side - 1);
   snprintf(b, sizeof b, side == 1 ? "v%d" : "v[%d:%d]", B, B + side - 1);
   snprintf(out, 160, "%.40s v[%d:%d], %s, %s, %.20s%.40s", s->name, D,
