@@ -296,17 +296,17 @@ static void make_line(const shape *s, const char *c, const char *tail,
   char a[32], b[32];
   snprintf(a, sizeof a, side == 1 ? "v%d" : "v[%d:%d]", A, A + side - 1);
   snprintf(b, sizeof b, side == 1 ? "v%d" : "v[%d:%d]", B, B + side - 1);
-  snprintf(out, 160, "%.40s v[%d:%d], %s, %s, %.20s%.40s", s->name, D,
+  snprintf(out, 160, "%.40s v[%d:%d], %.15s, %.15s, %.20s%.40s", s->name, D,
            D + result - 1, a, b, c, tail);
 }
 
-static void register_range(int first, const shape *s, char out[16]) {
-  snprintf(out, 16, "v[%d:%d]", first, first + result_words(s) - 1);
+static void register_range(int first, const shape *s, char out[32]) {
+  snprintf(out, 32, "v[%d:%d]", first, first + result_words(s) - 1);
 }
 
 WS_TEST(every_shape_puts_its_elements_where_the_hardware_does) {
   for (int i = 0; i < SHAPES; i++) {
-    char line[160], c[16];
+    char line[160], c[32];
     fill(&shapes[i]);
     register_range(C, &shapes[i], c);
     make_line(&shapes[i], c, "", line);
@@ -405,7 +405,7 @@ WS_TEST(timed_runs_compute_nothing) {
 WS_TEST(poison_spreads_along_row_and_column) {
   for (int i = 0; i < SHAPES; i++) {
     const shape *s = &shapes[i];
-    char line[160], c[16];
+    char line[160], c[32];
     fill(s);
     register_range(C, s, c);
     make_line(s, c, "", line);
@@ -519,7 +519,7 @@ static uint32_t draw_bits(kind type, int span) {
 
 static void compare_with_model(const shape *s, int span) {
   static uint32_t a[64][8], b[64][8];
-  char line[160], c[16];
+  char line[160], c[32];
   int group_size = s->a == XF32 ? 4 : s->k < 8 ? s->k : 8;
   reset();
   register_range(C, s, c);
