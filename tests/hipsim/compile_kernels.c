@@ -54,7 +54,7 @@ static void print_log(amd_comgr_data_set_t set) {
     fputs(text, stderr);
 }
 
-/* One action from a set of one object. */
+/* One action from a set of one object, which it destroys. */
 static amd_comgr_data_set_t act(amd_comgr_action_kind_t kind,
                                 amd_comgr_action_info_t action,
                                 amd_comgr_data_set_t input) {
@@ -64,9 +64,11 @@ static amd_comgr_data_set_t act(amd_comgr_action_kind_t kind,
   if (status)
     print_log(output);
   need(status, "action");
+  NEED(amd_comgr_destroy_data_set(input));
   return output;
 }
 
+/* Destroys the set. */
 static void write_result(amd_comgr_data_set_t set, const char *path) {
   amd_comgr_data_t data;
   size_t size = 0;
@@ -85,6 +87,8 @@ static void write_result(amd_comgr_data_set_t set, const char *path) {
     exit(3);
   }
   free(bytes);
+  NEED(amd_comgr_release_data(data));
+  NEED(amd_comgr_destroy_data_set(set));
 }
 
 int main(int argc, char **argv) {
@@ -101,6 +105,7 @@ int main(int argc, char **argv) {
   NEED(amd_comgr_set_data_name(source, "kernels.hip"));
   NEED(amd_comgr_create_data_set(&input));
   NEED(amd_comgr_data_set_add(input, source));
+  NEED(amd_comgr_release_data(source));
   amd_comgr_action_info_t action = make_action(argc > 3 ? argv[3] : "gfx942");
   amd_comgr_data_set_t bitcode =
       act(AMD_COMGR_ACTION_COMPILE_SOURCE_TO_BC, action, input);
@@ -110,6 +115,7 @@ int main(int argc, char **argv) {
   write_result(
       act(AMD_COMGR_ACTION_LINK_RELOCATABLE_TO_EXECUTABLE, action, object),
       argv[2]);
+  NEED(amd_comgr_destroy_action_info(action));
   free(text);
   return 0;
 }
