@@ -58,7 +58,7 @@
   X(l1_bytes, 64, "B/clk", "timing 7 [BEN]: 61 measured", "H", "L1 to registers") \
   X(l2_bytes, 4194304, "B", "timing 7 [VCOPY]", "H", "L2 of an XCD") \
   X(l2_latency, 210, "clk", "timing 7 [BEN]; 288 by [MT4G]", "M", "load that hits L2") \
-  X(l2_rate, 1640, "B/clk", "timing 7, 10 [BEN]: 27.5 TB/s; 15.4 by [MT4G]", "M", "reads from an XCD's L2") \
+  X(l2_rate, 1040, "B/clk", "timing 7 [BEN]: 17.5 TB/s for separate streams; 27.5 when all read the same, 15.4 by [MT4G]", "M", "reads from an XCD's L2") \
   X(l2_write_rate, 417, "B/clk", "timing 7 [MT4G]: 7.0 TB/s", "M", "writes to an XCD's L2") \
   X(cu_rate, 64, "B/clk", "timing 7 [BEN]: design", "H", "L2 to one CU") \
   X(mall_bytes, 268435456, "B", "timing 7 [FP8MM]", "H", "Infinity Cache") \
