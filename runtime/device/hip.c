@@ -217,14 +217,20 @@ static char *short_name(ws_arena *arena, const char *path) {
   return ws_arena_strndup(arena, base, strcspn(base, "."));
 }
 
+static bool is_own(ws_device *device) {
+  return !strcmp(short_name(device->arena, own_library),
+                 short_name(device->arena, device->info.library));
+}
+
 /* Ours names its model's version; of another emulator only its name is known.
  */
 static const char *simulator_provenance(ws_device *device) {
-  const char *name = short_name(device->arena, device->info.library);
-  if (!strcmp(short_name(device->arena, own_library), name))
+  if (is_own(device))
     return ws_arena_printf(device->arena, "sim:%s-model-%d:MI300X",
                            device->info.arch, WS_SIM_MODEL_VERSION);
-  return ws_arena_printf(device->arena, "sim:%s:%s", name, device->info.name);
+  return ws_arena_printf(device->arena, "sim:%s:%s",
+                         short_name(device->arena, device->info.library),
+                         device->info.name);
 }
 
 static int open_report(void) {
@@ -251,6 +257,7 @@ static ws_status open_sim(ws_device *device, ws_device_purpose purpose,
   hip *self = device->self;
   self->report = report;
   device->info.simulated = true;
+  device->info.dry_timing = purpose == WS_DEVICE_TIME && is_own(device);
   device->info.provenance = simulator_provenance(device);
   return WS_OK;
 }

@@ -7,6 +7,7 @@
  * knows the bounds of each buffer itself.
  */
 #include "bench.h"
+#include "inputs.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>
@@ -33,6 +34,11 @@ static bool is_written(const ws__bench *bench, int arg) {
          role_of(bench, arg) == WS_ARG_WORKSPACE;
 }
 
+static bool is_borrowed(const ws__bench *bench, int arg) {
+  return bench->kept && arg < bench->problem->arg_count &&
+         role_of(bench, arg) == WS_ARG_INPUT;
+}
+
 static size_t size_of(const ws__bench *bench, int arg) {
   const ws_workload *workload = bench->workload;
   if (role_of(bench, arg) == WS_ARG_WORKSPACE)
@@ -49,10 +55,14 @@ static ws_status open_argument(ws__bench *bench, int arg, ws_diag *diag) {
   bench->bytes[arg] = bytes;
   if (role_of(bench, arg) == WS_ARG_SCALAR)
     return WS_OK;
+  if (is_borrowed(bench, arg)) {
+    bench->memory[arg] = bench->kept[arg];
+    return WS_OK;
+  }
   size_t guard = is_written(bench, arg) ? bench->guard : 0;
   WS_TRY(ws_device_allocate(bench->device, bytes + guard, &bench->memory[arg],
                             diag));
-  if (role_of(bench, arg) == WS_ARG_WORKSPACE)
+  if (bench->kept || role_of(bench, arg) == WS_ARG_WORKSPACE)
     return WS_OK;
   bench->host[arg] = ws_arena_alloc(bench->arena, bytes);
   if (role_of(bench, arg) == WS_ARG_OUTPUT)
@@ -92,7 +102,7 @@ static ws_status open_extras(ws__bench *bench, ws_diag *diag) {
 
 ws_status ws__bench_open(ws__bench *bench, ws_device *device, ws_arena *arena,
                          ws_device_module *module, const ws_workload *workload,
-                         ws_diag *diag) {
+                         ws_inputs *inputs, ws_diag *diag) {
   *bench = (ws__bench){
       .device = device,
       .arena = arena,
@@ -105,6 +115,9 @@ ws_status ws__bench_open(ws__bench *bench, ws_device *device, ws_arena *arena,
       return ws_fail(diag, WS_INPUT, NULL, 0, "there is no problem '%s'",
                      workload->problem);
     WS_TRY(bench->problem->check_shape(&workload->shape, diag));
+    if (inputs)
+      WS_TRY(
+          ws__inputs_get(inputs, bench->problem, workload, &bench->kept, diag));
     for (int i = 0; i < bench->problem->arg_count; i++)
       WS_TRY(open_argument(bench, i, diag));
   }
@@ -130,7 +143,8 @@ ws_status ws__bench_copy(ws__bench *bench, const ws__bench *from,
 
 void ws__bench_close(ws__bench *bench) {
   for (int i = 0; i < WS_PROBLEM_MAX_ARGS; i++)
-    ws_device_free(bench->device, bench->memory[i]);
+    if (!is_borrowed(bench, i))
+      ws_device_free(bench->device, bench->memory[i]);
   for (int i = 0; i < bench->extra_count; i++)
     ws_device_free(bench->device, bench->extra[i]);
 }

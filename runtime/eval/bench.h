@@ -20,15 +20,18 @@ typedef struct ws__bench {
    * buffers on the device. A card gets a guard behind what is written. */
   void *host[WS_PROBLEM_MAX_ARGS];
   void *memory[WS_PROBLEM_MAX_ARGS];
+  void *const *kept; /* inputs that are borrowed; NULL: all are its own */
   size_t bytes[WS_PROBLEM_MAX_ARGS], guard;
   void *extra[WS__MAX_EXTRA]; /* buffer operands, in order */
   int extra_count;
 } ws__bench;
 
-/* Makes inputs, allocates and uploads. After a failure too, close it. */
+/* Makes inputs, allocates and uploads. After a failure too, close it. With
+ * kept inputs there are no contents on the host: it can start launches, and
+ * nothing else. */
 ws_status ws__bench_open(ws__bench *bench, ws_device *device, ws_arena *arena,
                          ws_device_module *module, const ws_workload *workload,
-                         ws_diag *diag) WS_MUST_CHECK;
+                         ws_inputs *inputs, ws_diag *diag) WS_MUST_CHECK;
 void ws__bench_close(ws__bench *bench);
 /* Output, workspace and guards become NaN patterns. */
 ws_status ws__bench_poison(ws__bench *bench, ws_diag *diag) WS_MUST_CHECK;

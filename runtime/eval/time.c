@@ -24,6 +24,7 @@ typedef struct timer {
   ws_device *device;
   ws_arena *arena;
   const ws_measure_settings *settings;
+  ws_inputs *inputs; /* NULL: none are kept */
   ws__bench sets[MAX_SETS];
   int set_count;
   void *flush; /* as large as the cache; NULL: nothing to flush */
@@ -136,8 +137,8 @@ static ws_status judge(timer *t, ws_measured *out, ws_diag *diag) {
 static ws_status open_sets(timer *t, ws_device_module *module,
                            const ws_workload *workload, ws_diag *diag) {
   const ws_device_info *info = ws_device_info_of(t->device);
-  ws_status status =
-      ws__bench_open(&t->sets[0], t->device, t->arena, module, workload, diag);
+  ws_status status = ws__bench_open(&t->sets[0], t->device, t->arena, module,
+                                    workload, t->inputs, diag);
   t->set_count = 1;
   if (status != WS_OK || info->simulated)
     return status;
@@ -186,10 +187,11 @@ static ws_status time_module(timer *t, ws_device_module *module,
 
 ws_status ws_time(ws_device *device, ws_arena *arena, const void *code_object,
                   size_t size, const ws_workload *workload,
-                  const ws_measure_settings *settings,
+                  const ws_measure_settings *settings, ws_inputs *inputs,
                   ws_measured *out_measured, ws_diag *diag) {
   double begin_ms = ws_clock_ms();
-  timer t = {.device = device, .arena = arena, .settings = settings};
+  timer t = {
+      .device = device, .arena = arena, .settings = settings, .inputs = inputs};
   ws_device_module *module;
   *out_measured = ws__measured_ok(device);
   ws_status status = ws_device_load(device, code_object, size, &module, diag);

@@ -119,7 +119,8 @@ static ws_status verify_all(ws_device *device, ws_arena *arena,
   ws_status status = WS_OK;
   for (int i = 0; i < count && status == WS_OK; i++) {
     ws__bench bench;
-    status = ws__bench_open(&bench, device, arena, module, &workloads[i], diag);
+    status = ws__bench_open(&bench, device, arena, module, &workloads[i], NULL,
+                            diag);
     if (status == WS_OK)
       status = verify_on(&bench, out, diag);
     ws__bench_close(&bench);

@@ -34,6 +34,7 @@ typedef struct ws_device_info {
   /* Times are a function of the launch alone, and every access to memory is
    * checked: a simulator. */
   bool simulated;
+  bool dry_timing; /* opened for times, its launches leave memory as it is */
 } ws_device_info;
 
 /* What launches are for. A simulator runs kernels for their result and for

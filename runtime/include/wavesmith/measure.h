@@ -122,14 +122,21 @@ ws_status ws_measured_from_json(ws_arena *arena, const struct cJSON *json,
 /* ---- in the server
  * -----------------------------------------------------------
  */
+/* Inputs of the latest timings, kept on a device whose timed launches write
+ * nothing (ws_device_info.dry_timing), up to limit_bytes. Destroy it before the
+ * device. */
+typedef struct ws_inputs ws_inputs;
+ws_inputs *ws_inputs_create(ws_device *device, size_t limit_bytes);
+void ws_inputs_destroy(ws_inputs *inputs); /* NULL is allowed */
+
 /* Status: our machinery or the device failed. What the candidate did is the
- * verdict. */
+ * verdict. inputs NULL: all are made anew. */
 ws_status ws_verify(ws_device *device, ws_arena *arena, const void *code_object,
                     size_t size, const ws_workload *workloads, int count,
                     ws_measured *out_measured, ws_diag *diag) WS_MUST_CHECK;
 ws_status ws_time(ws_device *device, ws_arena *arena, const void *code_object,
                   size_t size, const ws_workload *workload,
-                  const ws_measure_settings *settings,
+                  const ws_measure_settings *settings, ws_inputs *inputs,
                   ws_measured *out_measured, ws_diag *diag) WS_MUST_CHECK;
 
 /* ---- the client (runtime/eval/device_client.c)
