@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * Speed of the cycle model: fp8_gemm_mfma with its default parameters on the
- * contest's shapes, inputs in HBM. Prints simulated and host time per shape and
- * the mean; the aim is 0.5 s a launch.
+ * contest's shapes, inputs in HBM. Prints simulated time and seconds of this
+ * host's processor per shape and the mean; the aim is 0.5 s a launch.
  */
 #include "gemm_kernel.h"
 

@@ -64,9 +64,10 @@ static void run_sweep(bench *b, ws_arena *arena, int step) {
     for (int i = 0; i < b->data.config_count; i += step)
       if (b->kernels[i].module)
         run_point(b, i, shape);
-  printf("%d configurations, %d refused by the compiler; %.3f s per timing\n",
-         b->data.config_count, refused,
-         b->gemm.seconds / fmax(1, b->gemm.timings));
+  printf(
+      "%d configurations, %d refused by the compiler; %.3f CPU s per timing\n",
+      b->data.config_count, refused,
+      b->gemm.seconds / fmax(1, b->gemm.timings));
 }
 
 int main(void) {

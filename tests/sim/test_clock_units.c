@@ -211,3 +211,25 @@ WS_TEST(constants_name_their_source) {
     WS_CHECK(ws__clock_table[i].value > 0);
   }
 }
+
+/* docs/simulator.md shows the table as it is. */
+WS_TEST(constants_are_documented) {
+  const char *source = getenv("WS_SOURCE_DIR");
+  ws_arena *arena = ws_arena_create();
+  ws_diag diag;
+  char *text;
+  size_t size;
+  if (ws_file_read(
+          arena,
+          ws_arena_printf(arena, "%s/docs/simulator.md", source ? source : "."),
+          &text, &size, &diag) != WS_OK)
+    WS_FAIL("%s", diag.text);
+  for (int i = 0; i < ws__clock_table_count; i++) {
+    const ws__clock_constant *c = &ws__clock_table[i];
+    WS_CHECK_CONTAINS(
+        text, ws_arena_printf(arena, "| %s | %lld%s%s | %s | %s |", c->name,
+                              (long long)c->value, *c->unit ? " " : "", c->unit,
+                              c->what, c->source));
+  }
+  ws_arena_destroy(arena);
+}
