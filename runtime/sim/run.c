@@ -20,7 +20,7 @@
 #include <stdlib.h>
 
 enum {
-  SLICE = 1 << 20, /* wave instructions of a workgroup before it is parked */
+  SLICE = 1 << 17, /* wave instructions of a workgroup before it is parked */
   PARKED_MAX = 64  /* workgroups that a thread has in progress */
 };
 
