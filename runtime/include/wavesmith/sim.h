@@ -164,8 +164,8 @@ typedef struct ws_sim_profile {
   const char *kernel;
   double us;         /* launch cost included */
   double us_error;   /* half-width, of the sampling of workgroups alone */
-  const char *bound; /* "mfma" "lds" "valu" "vmem" "l2" "hbm" "latency"
-                      * "dispatch" "launch" */
+  const char *bound; /* "mfma" "lds" "valu" "vmem" "l2" "mall" (Infinity
+                      * Cache) "hbm" "latency" "dispatch" "launch" */
   double clock_mhz;  /* assumed, after what load does to it */
   int64_t clocks;    /* of the launch, without launch cost */
   /* 0 to 1, of a SIMD's or CU's capacity over the launch */
