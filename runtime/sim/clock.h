@@ -114,16 +114,16 @@ ws_status ws__sharing_find(const ws_plan *plan, int resident, bool whole_device,
  */
 
 /* Counters of a simulated CU, summed over samples by clock_grid.c. */
-#define WS_COUNTER_MAP(X)                                                      \
-  X(instructions)                                                              \
-  X(mfma)                                                                      \
-  X(valu)                                                                      \
-  X(scalar)                                                                    \
-  X(vmem) /* clocks of pipes */                                                \
-  X(lds)                                                                       \
-  X(lds_ideal) X(lds_port) X(l1_lines) X(l1_hits) X(l1_bytes) X(l2_lines)      \
-      X(l2_hits) X(l2_bytes) X(mall_lines) X(mall_hits) X(mall_bytes)          \
-          X(hbm_bytes) X(wave_clocks)
+/* clang-format off */
+#define WS_COUNTER_MAP(X)                                                     \
+  X(instructions) X(wave_clocks)                                              \
+  X(mfma) X(valu) X(scalar) X(vmem) X(lds) /* clocks of pipes */              \
+  X(lds_ideal) X(lds_port)                                                    \
+  X(l1_lines) X(l1_hits) X(l1_bytes)                                          \
+  X(l2_lines) X(l2_hits) X(l2_bytes)                                          \
+  X(mall_lines) X(mall_hits) X(mall_bytes)                                    \
+  X(hbm_bytes)
+/* clang-format on */
 typedef struct ws_counters {
 #define WS_COUNTER_FIELD(name) int64_t name;
   WS_COUNTER_MAP(WS_COUNTER_FIELD)

@@ -16,68 +16,140 @@
 #include <stdint.h>
 
 /* clang-format off */
-#define WS_CLOCK_CONSTANTS(X) \
-  X(xcds, 8, "", "timing 1 [MT4G, SHARK, VCOPY]", "H", "XCDs") \
-  X(cus_per_xcd, 38, "", "timing 1 [MT4G, SHARK, VCOPY]", "H", "active CUs of an XCD") \
-  X(simds, 4, "", "timing 1 [MT4G, SHARK]", "H", "SIMDs of a CU") \
-  X(waves_per_simd, 8, "", "timing 1 [VCOPY, RPC]", "H", "wave slots of a SIMD") \
-  X(vgpr_file, 512, "", "timing 1 [LLVM]", "H", "VGPRs of a SIMD, per lane") \
-  X(vgpr_granule, 8, "", "timing 1 [LLVM]", "H", "allocation granule of VGPRs") \
-  X(sgpr_file, 800, "", "timing 1 [LLVM]", "H", "SGPRs of a SIMD") \
-  X(sgpr_granule, 16, "", "timing 1 [LLVM]", "H", "allocation granule of SGPRs") \
-  X(lds_bytes, 65536, "B", "timing 1 [LLVM]", "H", "LDS of a CU") \
-  X(lds_granule, 512, "B", "timing 1 [LLVM]", "H", "allocation granule of LDS") \
-  X(visit, 4, "clk", "timing 2 [RPC]", "H", "a SIMD may issue every so many clocks") \
-  X(valu, 4, "clk", "timing 3 [LLVM, RPC]", "H", "VALU instruction on its SIMD") \
-  X(trans, 16, "clk", "timing 3 [LLVM]", "M", "transcendental or conversion on its SIMD") \
-  X(valu_latency, 4, "clk", "timing 3 [LLVM]; 8 seen by [GT] with loop overhead", "M", "from a VALU instruction to the next of its wave") \
-  X(mfma_flops, 1024, "FLOP/clk", "timing 4 [CALC]: 4096 of a CU", "H", "8-bit MFMA of a SIMD; 16-bit half, xf32 a quarter, f32 and f64 a sixteenth") \
-  X(mfma_least, 8, "clk", "timing 4 [LLVM]: 2 passes", "H", "shortest MFMA") \
-  X(branch_taken, 16, "clk", "timing 3 [LLVM]: 16-20", "L", "taken branch, to its fetch") \
-  X(fetch, 16, "clk", "timing 1 [VCOPY]", "H", "instruction fetch that hits L1I") \
-  X(fetch_first, 43, "clk", "timing 1 [VCOPY]: mean of a first launch", "M", "fetch of a line that the CU has not run yet") \
-  X(fetch_line, 64, "B", "timing 1 [RPC]", "H", "bytes of a fetch") \
-  X(barrier, 12, "clk", "timing 3: not published, 8-16 proposed", "L", "from the last arrival to the release") \
-  X(sleep, 64, "clk", "CDNA3 ISA, s_sleep", "H", "unit of s_sleep") \
-  X(smem_hit, 48, "clk", "timing 5 [MT4G]", "H", "s_load that hits the scalar cache") \
-  X(smem_l2, 172, "clk", "timing 5 [MT4G, GT]", "H", "s_load that hits L2") \
-  X(smem_mall, 418, "clk", "timing 5 [GT]", "M", "s_load from the Infinity Cache") \
-  X(smem_line, 64, "B", "timing 1 [MT4G]", "H", "line of the scalar cache") \
-  X(smem_lines, 256, "", "timing 1 [SHARK]: 16 KiB", "H", "lines of the scalar cache") \
-  X(lds_latency, 52, "clk", "timing 6 [MT4G]", "H", "ds_read_b32, address to register") \
-  X(lds_port_bytes, 64, "B/clk", "timing 6 [RPC]", "H", "of the port of a pair of SIMDs, each direction") \
-  X(lds_address, 4, "clk", "timing 6 [RPC, SHARK]: 16 addresses per clk", "H", "addresses of an LDS instruction on the port") \
-  X(lds_queue, 32, "clk", "assumed: two b128 reads", "L", "work that a port takes in advance") \
-  X(lds_banks, 32, "", "timing 6 [RPC, SHARK, CKDOC]", "H", "banks of 4 bytes") \
-  X(vmem_address, 4, "clk", "timing 7 [VCOPY]: 16 lanes per clk", "M", "addresses of a VMEM instruction") \
-  X(vmem_queue, 64, "clk", "assumed: four dwordx4 loads", "L", "work that the address unit takes in advance") \
-  X(line, 128, "B", "timing 7 [MT4G, SHARK]", "H", "line of L1 and L2") \
-  X(store_segment, 64, "B", "timing 7 [VCOPY]", "H", "unit of a store to L2") \
-  X(l1_sets, 4, "", "timing 7 [SHARK]", "H", "sets of L1; 64 ways, 32 KiB") \
-  X(l1_latency, 116, "clk", "timing 7 [BEN, MT4G]", "H", "load that hits L1") \
-  X(l1_bytes, 64, "B/clk", "timing 7 [BEN]: 61 measured", "H", "L1 to registers") \
-  X(l2_bytes, 4194304, "B", "timing 7 [VCOPY]", "H", "L2 of an XCD") \
-  X(l2_latency, 210, "clk", "timing 7 [BEN]; 288 by [MT4G]", "M", "load that hits L2") \
-  X(l2_rate, 1040, "B/clk", "timing 7 [BEN]: 17.5 TB/s for separate streams; 27.5 when all read the same, 15.4 by [MT4G]", "M", "reads from an XCD's L2") \
-  X(l2_write_rate, 417, "B/clk", "timing 7 [MT4G]: 7.0 TB/s", "M", "writes to an XCD's L2") \
-  X(cu_rate, 64, "B/clk", "timing 7 [BEN]: design", "H", "L2 to one CU") \
-  X(mall_bytes, 268435456, "B", "timing 7 [FP8MM]", "H", "Infinity Cache") \
-  X(mall_extra, 117, "ns", "timing 9 [BEN]: (455 - 210) / 2.092", "H", "latency of the Infinity Cache beyond L2") \
-  X(mall_rate, 10000, "GB/s", "timing 7, 10 [BEN, FP8MM]: 8-11", "M", "Infinity Cache, whole device") \
-  X(mall_near_bytes, 67108864, "B", "timing 7 [BEN]: a step between 60 and 70 MB", "H", "what a launch may touch for that rate") \
-  X(mall_far_rate, 5500, "GB/s", "timing 7 [BEN, MT4G]: 5.4, 5.8 read, 5.5 write", "H", "Infinity Cache beyond that") \
-  X(hbm_extra, 320, "ns", "timing 9 [BEN]: 315-325", "H", "latency of HBM beyond L2") \
-  X(hbm_rate, 4100, "GB/s", "timing 7, 10 [BEN, FP8MM]", "H", "HBM as achieved") \
-  X(store_ack, 500, "clk", "timing 7 [VCOPY]: 397-669", "M", "from a store to its acknowledgement") \
-  X(atomic_extra, 100, "clk", "assumed", "L", "of a returning atomic beyond L2") \
-  X(dispatch_group, 8, "clk", "timing 9 [GT]", "H", "dispatch of a workgroup, per XCD") \
-  X(dispatch_wave, 1, "clk", "timing 9 [GT]", "H", "dispatch of a wave, per XCD") \
-  X(group_start, 16, "clk", "timing 9: derived", "L", "from dispatch to the first instruction") \
-  X(launch_ns, 2500, "ns", "problem 4.1, timing 9 [FP8MM]: floor of trivial kernels", "M", "launch") \
-  X(clock_mhz, 2100, "MHz", "timing 9, 10 [BEN]: 2092 sustained", "H", "engine clock, light load") \
-  X(loaded_mhz, 1230, "MHz", "problem 4.1 [MAF]", "H", "median clock under fp8 MFMA load") \
-  X(loaded_percent, 83, "%", "problem 4.1 [MAF]: 1273 of 4096 x 304 x 1.23e9", "H", "share of the peak at that clock") \
-  X(power_us, 1000, "us", "timing 9: under 1 ms neither cap nor full boost", "L", "a launch this long runs at the clock of its load; shorter ones fall in proportion")
+#define WS_CLOCK_CONSTANTS(X)                                                  \
+  X(xcds, 8, "", "timing 1 [MT4G, SHARK, VCOPY]", "H",                         \
+    "XCDs")                                                                    \
+  X(cus_per_xcd, 38, "", "timing 1 [MT4G, SHARK, VCOPY]", "H",                 \
+    "active CUs of an XCD")                                                    \
+  X(simds, 4, "", "timing 1 [MT4G, SHARK]", "H",                               \
+    "SIMDs of a CU")                                                           \
+  X(waves_per_simd, 8, "", "timing 1 [VCOPY, RPC]", "H",                       \
+    "wave slots of a SIMD")                                                    \
+  X(vgpr_file, 512, "", "timing 1 [LLVM]", "H",                                \
+    "VGPRs of a SIMD, per lane")                                               \
+  X(vgpr_granule, 8, "", "timing 1 [LLVM]", "H",                               \
+    "allocation granule of VGPRs")                                             \
+  X(sgpr_file, 800, "", "timing 1 [LLVM]", "H",                                \
+    "SGPRs of a SIMD")                                                         \
+  X(sgpr_granule, 16, "", "timing 1 [LLVM]", "H",                              \
+    "allocation granule of SGPRs")                                             \
+  X(lds_bytes, 65536, "B", "timing 1 [LLVM]", "H",                             \
+    "LDS of a CU")                                                             \
+  X(lds_granule, 512, "B", "timing 1 [LLVM]", "H",                             \
+    "allocation granule of LDS")                                               \
+  X(visit, 4, "clk", "timing 2 [RPC]", "H",                                    \
+    "a SIMD may issue every so many clocks")                                   \
+  X(valu, 4, "clk", "timing 3 [LLVM, RPC]", "H",                               \
+    "VALU instruction on its SIMD")                                            \
+  X(trans, 16, "clk", "timing 3 [LLVM]", "M",                                  \
+    "transcendental or conversion on its SIMD")                                \
+  X(valu_latency, 4, "clk",                                                    \
+    "timing 3 [LLVM]; 8 seen by [GT] with loop overhead", "M",                 \
+    "from a VALU instruction to the next of its wave")                         \
+  X(mfma_flops, 1024, "FLOP/clk", "timing 4 [CALC]: 4096 of a CU", "H",        \
+    "8-bit MFMA of a SIMD; 16-bit half, xf32 a quarter, f32 and f64 "          \
+    "a sixteenth")                                                             \
+  X(mfma_least, 8, "clk", "timing 4 [LLVM]: 2 passes", "H",                    \
+    "shortest MFMA")                                                           \
+  X(branch_taken, 16, "clk", "timing 3 [LLVM]: 16-20", "L",                    \
+    "taken branch, to its fetch")                                              \
+  X(fetch, 16, "clk", "timing 1 [VCOPY]", "H",                                 \
+    "instruction fetch that hits L1I")                                         \
+  X(fetch_first, 43, "clk", "timing 1 [VCOPY]: mean of a first launch", "M",   \
+    "fetch of a line that the CU has not run yet")                             \
+  X(fetch_line, 64, "B", "timing 1 [RPC]", "H",                                \
+    "bytes of a fetch")                                                        \
+  X(barrier, 12, "clk", "timing 3: not published, 8-16 proposed", "L",         \
+    "from the last arrival to the release")                                    \
+  X(sleep, 64, "clk", "CDNA3 ISA, s_sleep", "H",                               \
+    "unit of s_sleep")                                                         \
+  X(smem_hit, 48, "clk", "timing 5 [MT4G]", "H",                               \
+    "s_load that hits the scalar cache")                                       \
+  X(smem_l2, 172, "clk", "timing 5 [MT4G, GT]", "H",                           \
+    "s_load that hits L2")                                                     \
+  X(smem_mall, 418, "clk", "timing 5 [GT]", "M",                               \
+    "s_load from the Infinity Cache")                                          \
+  X(smem_line, 64, "B", "timing 1 [MT4G]", "H",                                \
+    "line of the scalar cache")                                                \
+  X(smem_lines, 256, "", "timing 1 [SHARK]: 16 KiB", "H",                      \
+    "lines of the scalar cache")                                               \
+  X(lds_latency, 52, "clk", "timing 6 [MT4G]", "H",                            \
+    "ds_read_b32, address to register")                                        \
+  X(lds_port_bytes, 64, "B/clk", "timing 6 [RPC]", "H",                        \
+    "of the port of a pair of SIMDs, each direction")                          \
+  X(lds_address, 4, "clk",                                                     \
+    "timing 6 [RPC, SHARK]: 16 addresses per clk", "H",                        \
+    "addresses of an LDS instruction on the port")                             \
+  X(lds_queue, 32, "clk", "assumed: two b128 reads", "L",                      \
+    "work that a port takes in advance")                                       \
+  X(lds_banks, 32, "", "timing 6 [RPC, SHARK, CKDOC]", "H",                    \
+    "banks of 4 bytes")                                                        \
+  X(vmem_address, 4, "clk", "timing 7 [VCOPY]: 16 lanes per clk", "M",         \
+    "addresses of a VMEM instruction")                                         \
+  X(vmem_queue, 64, "clk", "assumed: four dwordx4 loads", "L",                 \
+    "work that the address unit takes in advance")                             \
+  X(line, 128, "B", "timing 7 [MT4G, SHARK]", "H",                             \
+    "line of L1 and L2")                                                       \
+  X(store_segment, 64, "B", "timing 7 [VCOPY]", "H",                           \
+    "unit of a store to L2")                                                   \
+  X(l1_sets, 4, "", "timing 7 [SHARK]", "H",                                   \
+    "sets of L1; 64 ways, 32 KiB")                                             \
+  X(l1_latency, 116, "clk", "timing 7 [BEN, MT4G]", "H",                       \
+    "load that hits L1")                                                       \
+  X(l1_bytes, 64, "B/clk", "timing 7 [BEN]: 61 measured", "H",                 \
+    "L1 to registers")                                                         \
+  X(l2_bytes, 4194304, "B", "timing 7 [VCOPY]", "H",                           \
+    "L2 of an XCD")                                                            \
+  X(l2_latency, 210, "clk", "timing 7 [BEN]; 288 by [MT4G]", "M",              \
+    "load that hits L2")                                                       \
+  X(l2_rate, 1040, "B/clk",                                                    \
+    "timing 7 [BEN]: 17.5 TB/s for separate streams; 27.5 when "               \
+    "all read the same, 15.4 by [MT4G]", "M",                                  \
+    "reads from an XCD's L2")                                                  \
+  X(l2_write_rate, 417, "B/clk", "timing 7 [MT4G]: 7.0 TB/s", "M",             \
+    "writes to an XCD's L2")                                                   \
+  X(cu_rate, 64, "B/clk", "timing 7 [BEN]: design", "H",                       \
+    "L2 to one CU")                                                            \
+  X(mall_bytes, 268435456, "B", "timing 7 [FP8MM]", "H",                       \
+    "Infinity Cache")                                                          \
+  X(mall_extra, 117, "ns", "timing 9 [BEN]: (455 - 210) / 2.092", "H",         \
+    "latency of the Infinity Cache beyond L2")                                 \
+  X(mall_rate, 10000, "GB/s", "timing 7, 10 [BEN, FP8MM]: 8-11", "M",          \
+    "Infinity Cache, whole device")                                            \
+  X(mall_near_bytes, 67108864, "B",                                            \
+    "timing 7 [BEN]: a step between 60 and 70 MB", "H",                        \
+    "what a launch may touch for that rate")                                   \
+  X(mall_far_rate, 5500, "GB/s",                                               \
+    "timing 7 [BEN, MT4G]: 5.4, 5.8 read, 5.5 write", "H",                     \
+    "Infinity Cache beyond that")                                              \
+  X(hbm_extra, 320, "ns", "timing 9 [BEN]: 315-325", "H",                      \
+    "latency of HBM beyond L2")                                                \
+  X(hbm_rate, 4100, "GB/s", "timing 7, 10 [BEN, FP8MM]", "H",                  \
+    "HBM as achieved")                                                         \
+  X(store_ack, 500, "clk", "timing 7 [VCOPY]: 397-669", "M",                   \
+    "from a store to its acknowledgement")                                     \
+  X(atomic_extra, 100, "clk", "assumed", "L",                                  \
+    "of a returning atomic beyond L2")                                         \
+  X(dispatch_group, 8, "clk", "timing 9 [GT]", "H",                            \
+    "dispatch of a workgroup, per XCD")                                        \
+  X(dispatch_wave, 1, "clk", "timing 9 [GT]", "H",                             \
+    "dispatch of a wave, per XCD")                                             \
+  X(group_start, 16, "clk", "timing 9: derived", "L",                          \
+    "from dispatch to the first instruction")                                  \
+  X(launch_ns, 2500, "ns",                                                     \
+    "problem 4.1, timing 9 [FP8MM]: floor of trivial kernels", "M",            \
+    "launch")                                                                  \
+  X(clock_mhz, 2100, "MHz", "timing 9, 10 [BEN]: 2092 sustained", "H",         \
+    "engine clock, light load")                                                \
+  X(loaded_mhz, 1230, "MHz", "problem 4.1 [MAF]", "H",                         \
+    "median clock under fp8 MFMA load")                                        \
+  X(loaded_percent, 83, "%",                                                   \
+    "problem 4.1 [MAF]: 1273 of 4096 x 304 x 1.23e9", "H",                     \
+    "share of the peak at that clock")                                         \
+  X(power_us, 1000, "us",                                                      \
+    "timing 9: under 1 ms neither cap nor full boost", "L",                    \
+    "a launch this long runs at the clock of its load; shorter ones "          \
+    "fall in proportion")
 /* clang-format on */
 
 typedef struct ws__clock_constants {

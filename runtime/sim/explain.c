@@ -138,12 +138,14 @@ static cJSON *line_to_json(const ws_sim_hot_line *line) {
   return object;
 }
 
-#define WS_PROFILE_NUMBERS(X)                                                  \
-  X(us)                                                                        \
-  X(us_error) X(clock_mhz) X(clocks) X(mfma_busy) X(valu_busy) X(salu_busy)    \
-      X(lds_busy) X(vmem_busy) X(lds_conflict) X(l1_hit) X(l2_hit) X(mall_hit) \
-          X(l1_bytes) X(l2_bytes) X(mall_bytes) X(hbm_bytes) X(waves_per_simd) \
-              X(waves_of_grid) X(workgroups) X(workgroups_simulated)
+/* clang-format off */
+#define WS_PROFILE_NUMBERS(X)                                                 \
+  X(us) X(us_error) X(clock_mhz) X(clocks)                                    \
+  X(mfma_busy) X(valu_busy) X(salu_busy) X(lds_busy) X(vmem_busy)             \
+  X(lds_conflict) X(l1_hit) X(l2_hit) X(mall_hit)                             \
+  X(l1_bytes) X(l2_bytes) X(mall_bytes) X(hbm_bytes)                          \
+  X(waves_per_simd) X(waves_of_grid) X(workgroups) X(workgroups_simulated)
+/* clang-format on */
 
 cJSON *ws_sim_profile_to_json(const ws_sim_profile *p) {
   cJSON *object = cJSON_CreateObject();

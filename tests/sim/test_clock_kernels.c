@@ -11,6 +11,8 @@
 
 #include "clock.h"
 
+#include <cjson/cJSON.h>
+
 typedef struct timed {
   ws_arena *arena;
   ws_sim *sim;
@@ -388,5 +390,11 @@ WS_TEST(explanation_names_bound_and_hot_instruction) {
     sum += t.profile.stalls[s];
   WS_CHECK_NEAR(sum, 1, 1e-9);
   ws_strbuf_deinit(&words);
+  cJSON *json = ws_sim_profile_to_json(&t.profile);
+  WS_CHECK_TEXT(cJSON_GetObjectItem(json, "bound")->valuestring, "mfma");
+  WS_CHECK_NEAR(cJSON_GetObjectItem(json, "us")->valuedouble, t.profile.us, 0);
+  WS_CHECK_INT(cJSON_GetArraySize(cJSON_GetObjectItem(json, "lines")),
+               t.profile.line_count);
+  cJSON_Delete(json);
   close_kernel(&t);
 }
