@@ -200,6 +200,9 @@ static void spread_poison(ws_wave *wave, const ws_instruction *in,
                           const shape *s, uint64_t a, uint64_t b) {
   int first = in->dst[0].index, words = result_words(s);
   const ws_operand *c = &in->src[s->sparse ? 3 : 2];
+  const bool chained = c->kind == WS_OPERAND_VECTOR && c->index == first;
+  if (!(a | b) && chained)
+    return;
   uint64_t result[32] = {0};
   if (c->kind == WS_OPERAND_VECTOR)
     memcpy(result, &wave->vector_poison[c->index],
@@ -265,10 +268,10 @@ static void multiply_fp8(ws_wave *wave, const ws_instruction *in,
   else
     for (int i = 0; i < 16; i++)
       constant[i] = (uint32_t)c->constant;
-  ws__mfma_fp8(formats[s->a_type], formats[s->b_type], s->m,
-               (const uint32_t *)a->registers, (const uint32_t *)b->registers,
-               from, c->kind != WS_OPERAND_VECTOR,
-               (float *)&wave->vgpr[in->dst[0].index]);
+  ws__mfma_fp8(
+      wave->group->fp8_cache, formats[s->a_type], formats[s->b_type], s->m,
+      (const uint32_t *)a->registers, (const uint32_t *)b->registers, from,
+      c->kind != WS_OPERAND_VECTOR, (float *)&wave->vgpr[in->dst[0].index]);
 }
 
 /* Elements by row and k, decoded. */

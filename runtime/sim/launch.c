@@ -6,6 +6,7 @@
  */
 #include "launch.h"
 #include "lds_shadow.h"
+#include "mfma_fp8.h"
 
 #include <stdlib.h>
 
@@ -361,6 +362,8 @@ ws_group *ws__group_create(const ws_plan *plan, bool checked, bool timing) {
     group->scratch_poison = allocate(scratch);
   if (checked)
     group->shadow = ws__lds_shadow_create();
+  if (!timing)
+    group->fp8_cache = ws__fp8_cache_create();
   return group;
 }
 
@@ -368,6 +371,7 @@ void ws__group_destroy(ws_group *group) {
   if (!group)
     return;
   ws__lds_shadow_destroy(group->shadow);
+  free(group->fp8_cache);
   free(group->scratch_poison);
   free(group->scratch);
   free(group->lds);

@@ -255,9 +255,10 @@ struct ws_group {
   uint8_t *lds; /* 64 KiB, of which lds_bytes may be touched */
   uint32_t lds_bytes;
   /* Per LDS byte: poison, and who touched it since the last barrier. */
-  struct ws_lds_shadow *shadow; /* NULL: unchecked */
-  uint8_t *scratch;             /* scratch_bytes per lane, lane after lane, wave
-                                 * after wave */
+  struct ws_lds_shadow *shadow;   /* NULL: unchecked */
+  struct ws_fp8_cache *fp8_cache; /* mfma_fp8.h; may be NULL */
+  uint8_t *scratch; /* scratch_bytes per lane, lane after lane, wave
+                     * after wave */
   uint32_t scratch_bytes;
   uint8_t *scratch_poison; /* like scratch: bytes that were never written are
                             * not 0; NULL: unchecked */

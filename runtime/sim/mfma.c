@@ -7,6 +7,7 @@
  */
 #include "mfma_fp8.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 typedef float vector_float __attribute__((vector_size(64)));
@@ -160,16 +161,31 @@ static void by_lanes(ws_fp8_format a_format, ws_fp8_format b_format, int size,
       d[r * 64 + lane] = ((const float *)tile)[lane * registers + r];
 }
 
-void ws__mfma_fp8(ws_fp8_format a_format, ws_fp8_format b_format, int size,
-                  const uint32_t a[128], const uint32_t b[128], const float *c,
-                  bool c_is_constant, float *d) {
+struct ws_fp8_cache *ws__fp8_cache_create(void) {
 #ifdef __x86_64__
   const char *name;
   if (choose_run(&name) == narrow_run) {
-    (size == 16 ? narrow_16 : narrow_32)(a_format, b_format, a, b, true, c,
-                                         c_is_constant, d);
+    struct ws_fp8_cache *cache = aligned_alloc(64, sizeof *cache);
+    if (cache)
+      memset(cache, 0, sizeof *cache);
+    return cache;
+  }
+#endif
+  return NULL;
+}
+
+void ws__mfma_fp8(struct ws_fp8_cache *cache, ws_fp8_format a_format,
+                  ws_fp8_format b_format, int size, const uint32_t a[128],
+                  const uint32_t b[128], const float *c, bool c_is_constant,
+                  float *d) {
+#ifdef __x86_64__
+  const char *name;
+  if (choose_run(&name) == narrow_run) {
+    narrow_instruction(cache, a_format, b_format, size, a, b, true, c,
+                       c_is_constant, d);
     return;
   }
 #endif
+  (void)cache;
   by_lanes(a_format, b_format, size, a, b, c, c_is_constant, d);
 }

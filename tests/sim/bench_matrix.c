@@ -3,9 +3,11 @@
  * Microseconds per matrix instruction on one core, handler to handler, checks
  * on; best and median of some runs. The fp8 operands are normal data: as a GEMM
  * has them (sigma 1, C accumulates over 4 instructions), scaled to fill the
- * format (as block-scaled quantisation leaves them), and all 255 finite bytes.
+ * format (as block-scaled quantisation leaves them), and all 255 finite bytes;
+ * they stay the same, as those of a GEMM do for some instructions.
  */
 #include "decode.h"
+#include "mfma_fp8.h"
 #include "wavesmith/mfma.h"
 
 #include <math.h>
@@ -96,6 +98,7 @@ int main(void) {
   wave.group = &group;
   group.text = &text;
   group.checked = true;
+  group.fp8_cache = ws__fp8_cache_create();
   printf("vector code: %s\n", ws_mfma_implementation());
   for (int i = 0; i < 3; i++) {
     char what[80];

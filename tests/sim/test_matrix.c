@@ -9,6 +9,7 @@
 #include "../unit/ws_test.h"
 
 #include "decode.h"
+#include "mfma_fp8.h"
 #include "wavesmith/mfma.h"
 
 enum { A = 64, B = 96, C = 128, D = 192, INDEX = 60, SIDE = 1024 };
@@ -19,12 +20,16 @@ static ws_text text;
 static ws_vector registers[WS_VECTORS];
 
 static void reset(void) {
+  static struct ws_fp8_cache *cache;
+  if (!cache)
+    cache = ws__fp8_cache_create();
   memset(&wave, 0, sizeof wave);
   memset(&group, 0, sizeof group);
   memset(registers, 0, sizeof registers);
   wave.vgpr = registers;
   wave.group = &group;
   group.checked = true;
+  group.fp8_cache = cache;
   group.text = &text;
 }
 
