@@ -14,8 +14,9 @@
  * After the search come the finals: a portfolio picked by estimates, and
  * whatever is best by device time on some shape, is timed on every shape that
  * it takes, so that `wavesmith dispatch` has complete rows. When one of them
- * fails, they are picked anew. The baseline comes second, so that the table can
- * say what the first is worth.
+ * fails, they are picked anew. Nothing is decided by the baseline, and on a
+ * simulator it is slow to run too: it gets a fifth of the finals' time and what
+ * the others leave, its small shapes first.
  *
  * Proposals follow from estimates alone. So the sequence depends on the seed
  * and not on how fast the device is, nor on whether there is one.
@@ -27,7 +28,7 @@
 #include <poll.h>
 #include <string.h>
 
-static const double near_best = 1.10, device_share = 0.25;
+static const double near_best = 1.10, device_share = 0.25, baseline_share = 0.2;
 enum { MAX_PORTFOLIO = 8, POOL_PER_SHAPE = 2, MAX_FAILURES = 3 };
 
 /* ---- the device ------------------------------------------------------------
@@ -80,6 +81,7 @@ ws_status ws__trials_init(ws__trials *trials, ws_arena *arena,
                          .task = task,
                          .provenance = "",
                          .candidate = -1,
+                         .baseline = -1,
                          .start_ms = ws_clock_ms()};
   trials->best_estimate_us = new_times(trials);
   WS_TRY(open_device(trials, kind, diag));
@@ -206,16 +208,38 @@ static bool next_in_search(const ws__trials *t, int *out_candidate,
   return false;
 }
 
+/* The smallest first: it is the one most likely to fit into what is left. */
+static int smallest_open_shape(const ws__trials *t,
+                               const ws__trial_candidate *item) {
+  const ws_problem *problem = t->task->problem;
+  const ws_shape *shapes = t->task->shapes;
+  int smallest = -1;
+  for (int s = 0; s < t->task->shape_count; s++)
+    if (is_open(item, s) &&
+        (smallest < 0 ||
+         problem->flops(&shapes[s]) < problem->flops(&shapes[smallest])))
+      smallest = s;
+  return smallest;
+}
+
+static bool next_of(const ws__trials *t, int candidate, int *out_candidate,
+                    int *out_shape) {
+  *out_candidate = candidate;
+  *out_shape = smallest_open_shape(t, &t->items[candidate]);
+  return *out_shape >= 0;
+}
+
 static bool next_in_finals(const ws__trials *t, int *out_candidate,
                            int *out_shape) {
+  double share = baseline_share * (ws_clock_ms() - t->finals_ms);
+  bool has_baseline = t->baseline >= 0;
+  if (has_baseline && t->baseline_ms < share &&
+      next_of(t, t->baseline, out_candidate, out_shape))
+    return true;
   for (int i = 0; i < t->finalist_count; i++)
-    for (int s = 0; s < t->task->shape_count; s++)
-      if (is_open(&t->items[t->finalists[i]], s)) {
-        *out_candidate = t->finalists[i];
-        *out_shape = s;
-        return true;
-      }
-  return false;
+    if (next_of(t, t->finalists[i], out_candidate, out_shape))
+      return true;
+  return has_baseline && next_of(t, t->baseline, out_candidate, out_shape);
 }
 
 static bool next_pair(const ws__trials *t, int *out_candidate, int *out_shape) {
@@ -385,7 +409,10 @@ static void note_failure(ws__trials *t, const ws_diag *diag) {
 
 static ws_status receive(ws__trials *t, ws_diag *diag) {
   ws_measured measured;
-  t->busy_ms += ws_clock_ms() - t->sent_ms;
+  double spent_ms = ws_clock_ms() - t->sent_ms;
+  t->busy_ms += spent_ms;
+  if (t->candidate == t->baseline)
+    t->baseline_ms += spent_ms;
   ws_status status =
       ws_device_client_receive(t->client, t->request_arena, &measured, diag);
   if (status == WS_OK && is_devices_fault(t, &measured))
@@ -472,19 +499,21 @@ static void add_finalist(ws__trials *t, int *finalists, int candidate) {
   finalists[t->finalist_count++] = candidate;
 }
 
-static ws_status add_baseline(ws__trials *t, int *finalists, ws_diag *diag) {
+static bool is_baseline(const ws__trials *t, int candidate) {
+  const ws_candidate *baseline = t->task->baseline_candidate;
+  return baseline && !strcmp(baseline->id.hex, t->items[candidate].id);
+}
+
+static ws_status find_baseline(ws__trials *t, ws_diag *diag) {
   const ws_candidate *baseline = t->task->baseline_candidate;
   bool known = false;
-  int index;
   ws_candidate_row row;
   if (baseline)
     WS_TRY(ws_archive_get_candidate(t->archive, t->arena, baseline->id.hex,
                                     &known, &row, diag));
   if (!known || strcmp(row.verdict, ws_verdict_text(WS_VERDICT_OK)))
     return WS_OK;
-  WS_TRY(add_candidate(t, baseline->id.hex, &index, diag));
-  add_finalist(t, finalists, index);
-  return WS_OK;
+  return add_candidate(t, baseline->id.hex, &t->baseline, diag);
 }
 
 ws_status ws__trials_begin_finals(ws__trials *trials, ws_diag *diag) {
@@ -497,19 +526,19 @@ ws_status ws__trials_begin_finals(ws__trials *trials, ws_diag *diag) {
   WS_TRY(read_best(trials, trials->provenance, 1, &best, &best_count, diag));
   if (pool_count > 0)
     pick_portfolio(trials, pool, pool_count, picked, &picked_count);
-  int *finalists = ws_arena_alloc(trials->arena,
-                                  sizeof *finalists *
-                                      (size_t)(picked_count + best_count + 1));
+  int *finalists = ws_arena_alloc(
+      trials->arena, sizeof *finalists * (size_t)(picked_count + best_count));
   trials->finalist_count = 0;
   trials->refuted_before = trials->refuted;
-  for (int i = 0; i < picked_count; i++) {
-    add_finalist(trials, finalists, picked[i]);
-    if (i == 0)
-      WS_TRY(add_baseline(trials, finalists, diag));
-  }
+  for (int i = 0; i < picked_count; i++)
+    if (!is_baseline(trials, picked[i]))
+      add_finalist(trials, finalists, picked[i]);
   for (int i = 0; i < best_count; i++)
-    add_finalist(trials, finalists, best[i]);
-  WS_TRY(add_baseline(trials, finalists, diag));
+    if (!is_baseline(trials, best[i]))
+      add_finalist(trials, finalists, best[i]);
+  WS_TRY(find_baseline(trials, diag));
+  if (!trials->finalists)
+    trials->finals_ms = ws_clock_ms();
   trials->finalists = finalists;
   return WS_OK;
 }

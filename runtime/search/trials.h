@@ -33,9 +33,11 @@ typedef struct ws__trials {
   double *best_estimate_us; /* by shape */
   const int *finalists;     /* NULL: the search goes on */
   int finalist_count;
+  int baseline;            /* an item; -1: none, or the search goes on */
   int candidate, shape;    /* in hand; candidate -1: none; shape -1: verify */
   ws_arena *request_arena; /* of what is in hand */
-  double start_ms, sent_ms, busy_ms;
+  double start_ms, finals_ms, sent_ms, busy_ms;
+  double baseline_ms; /* of busy_ms */
   int64_t timed, verified, refuted;
   int64_t refuted_before; /* the finalists were picked */
   int failures;           /* of the device, in a row */

@@ -340,10 +340,14 @@ static ws_status finals(session *s) {
 }
 
 /* ---- the result ---- */
-/* Over the shapes whose best has this provenance. */
+/* Over the shapes whose best has this provenance; if the baseline has times,
+ * over those that it has. */
 static void fill_geomeans(const session *s, const ws_tune_row *rows,
                           const char *provenance) {
-  bool baseline = s->task.baseline_candidate != NULL;
+  bool baseline = false; /* has any time */
+  for (int i = 0; i < s->task.shape_count; i++)
+    baseline = baseline || (rows[i].baseline_us > 0 &&
+                            !strcmp(rows[i].provenance, provenance));
   double log_baseline = 0, log_best = 0;
   int count = 0;
   for (int i = 0; i < s->task.shape_count; i++) {

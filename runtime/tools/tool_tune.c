@@ -196,7 +196,7 @@ static void print_row(const ws_tune_row *row) {
            (long long)row->shape.n, (long long)row->shape.k);
   print_times(shape, row->baseline_us, row->best_us);
   if (row->best_us > 0)
-    printf("  %-9.8s  %-6s  %-10.*s  %s\n", row->best_id, row->bound,
+    printf("  %-9.8s  %-8s  %-10.*s  %s\n", row->best_id, row->bound,
            kind_size(row->provenance), row->provenance, row->changes);
   else
     printf("  no candidate takes this shape so far\n");
@@ -226,7 +226,7 @@ static void print_provenances(const ws_tune_result *result) {
 
 static void print_table(const ws_tune_result *result,
                         const ws_tune_options *options) {
-  printf("\n%-18s %11s %10s %9s  %-9s  %-6s  %-10s  %s\n", "m,n,k", "naive us",
+  printf("\n%-18s %11s %10s %9s  %-9s  %-8s  %-10s  %s\n", "m,n,k", "naive us",
          "best us", "speed-up", "candidate", "bound", "provenance",
          "parameters unlike the defaults");
   for (int i = 0; i < result->row_count; i++)
@@ -234,7 +234,11 @@ static void print_table(const ws_tune_result *result,
   if (result->best_geomean_us > 0) {
     print_times("geometric mean", result->baseline_geomean_us,
                 result->best_geomean_us);
-    printf("  over %d shapes, %.*s\n", result->geomean_shapes,
+    printf("  over %d shapes%s, %.*s\n", result->geomean_shapes,
+           result->baseline_geomean_us > 0 &&
+                   result->geomean_shapes < result->row_count
+               ? " that the naive has a time on"
+               : "",
            kind_size(result->geomean_provenance), result->geomean_provenance);
   }
   print_provenances(result);
