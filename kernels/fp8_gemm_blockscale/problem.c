@@ -11,7 +11,9 @@
  * when it scales and adds blocks.
  */
 #include "wavesmith/problem.h"
+
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { SCALE_BLOCK = 128, MN_STEP = 16, MAX_EXTENT = 1 << 22 };
@@ -365,30 +367,135 @@ static double bf16_decode(uint16_t bits) {
   return value;
 }
 
+typedef struct compared {
+  int64_t m, n;
+  double got, want, bound;
+} compared;
+
+static void add_compared(const compared *one, ws_comparison *out) {
+  const double known = fabs(one->got - one->want) / one->bound; /* or NaN */
+  const double ratio = isfinite(one->got) && !isnan(known) ? known : INFINITY;
+  out->checked++;
+  if (ratio > out->worst_ratio)
+    out->worst_ratio = ratio;
+  if (ratio <= 1)
+    return;
+  if (!out->wrong++) {
+    out->first_m = one->m;
+    out->first_n = one->n;
+    out->first_got = one->got;
+    out->first_want = one->want;
+    out->first_bound = one->bound;
+  }
+}
+
 static void compare(const ws_shape *shape, const void *const *buffers,
                     int64_t m_begin, int64_t m_end, const double *value,
                     const double *scale, ws_comparison *out) {
   const uint16_t *c = buffers[ARG_C];
   memset(out, 0, sizeof(*out));
-  out->checked = (m_end - m_begin) * shape->n;
-  for (int64_t i = 0; i < out->checked; i++) {
-    const double got = bf16_decode(c[m_begin * shape->n + i]);
-    const double bound = error_bound(shape, value[i], scale[i]);
-    const double error = fabs(got - value[i]);
-    const double known = error / bound; /* NaN when anything is */
-    const double ratio = isfinite(got) && !isnan(known) ? known : INFINITY;
-    if (ratio > out->worst_ratio)
-      out->worst_ratio = ratio;
-    if (ratio <= 1)
-      continue;
-    if (!out->wrong++) {
-      out->first_m = m_begin + i / shape->n;
-      out->first_n = i % shape->n;
-      out->first_got = got;
-      out->first_want = value[i];
-      out->first_bound = bound;
-    }
+  for (int64_t i = 0; i < (m_end - m_begin) * shape->n; i++)
+    add_compared(&(compared){.m = m_begin + i / shape->n,
+                             .n = i % shape->n,
+                             .got = bf16_decode(c[m_begin * shape->n + i]),
+                             .want = value[i],
+                             .bound = error_bound(shape, value[i], scale[i])},
+                 out);
+}
+
+/* ---- comparison of what is large: README.md -------------------------------
+ */
+
+enum { SAMPLES = 512 };
+
+static double element_a(const operands *in, int64_t m, int64_t k) {
+  return in->decoded[in->a[m * in->a_row + k * in->a_depth]] *
+         in->as[m * in->as_m + k / SCALE_BLOCK * in->as_k];
+}
+
+static double element_b(const operands *in, int64_t n, int64_t k) {
+  return in->decoded[in->b[n * in->b_row + k * in->b_depth]] *
+         in->bs[n / SCALE_BLOCK * in->bs_n + k / SCALE_BLOCK * in->bs_k];
+}
+
+static void sample_element(const ws_shape *shape, const operands *in,
+                           const uint16_t *c, int64_t m, int64_t n,
+                           ws_comparison *out) {
+  double want = 0, scale = 0;
+  for (int64_t k = 0; k < shape->k; k++) {
+    const double product = element_a(in, m, k) * element_b(in, n, k);
+    want += product;
+    scale += fabs(product);
   }
+  add_compared(&(compared){.m = m,
+                           .n = n,
+                           .got = bf16_decode(c[m * shape->n + n]),
+                           .want = want,
+                           .bound = error_bound(shape, want, scale)},
+               out);
+}
+
+/* sum[k] = sum over n of sign[n] b[n][k], magnitude[k] of |b[n][k]|. In blocks,
+ * so that neither layout is walked against its grain for long. */
+static void project_b(const ws_shape *shape, const operands *in,
+                      const double *sign, double *sum, double *magnitude) {
+  for (int64_t n0 = 0; n0 < shape->n; n0 += MN_STEP)
+    for (int64_t k0 = 0; k0 < shape->k; k0 += SCALE_BLOCK)
+      for (int64_t n = n0; n < n0 + MN_STEP; n++)
+        for (int64_t k = k0; k < k0 + SCALE_BLOCK; k++) {
+          const double b = element_b(in, n, k);
+          sum[k] += sign[n] * b;
+          magnitude[k] += fabs(b);
+        }
+}
+
+/* The errors of a row's elements, each within its bound b_n, meet signs that
+ * know nothing of them: |sum of sign e_n| exceeds 7 sqrt(sum b_n^2) once in
+ * 10^10 rows (Hoeffding). b_n has a part in |c_n| and one in S_n; the latter's
+ * root mean square over n is taken for at most twice its mean. */
+static void project_row(const ws_shape *shape, const operands *in,
+                        const uint16_t *c, int64_t m, const double *sign,
+                        const double *sum, const double *magnitude,
+                        ws_comparison *out) {
+  double got = 0, square = 0, want = 0, scale = 0;
+  for (int64_t n = 0; n < shape->n; n++) {
+    const double value = bf16_decode(c[m * shape->n + n]);
+    got += sign[n] * value;
+    square += value * value;
+  }
+  for (int64_t k = 0; k < shape->k; k++) {
+    const double a = element_a(in, m, k);
+    want += a * sum[k];
+    scale += fabs(a) * magnitude[k];
+  }
+  const double bound =
+      7 * error_bound(shape, sqrt(square), 2 * scale / sqrt((double)shape->n));
+  add_compared(&(compared){m, WS_WHOLE_ROW, got, want, bound}, out);
+}
+
+static void sample(const ws_shape *shape, int layout,
+                   const void *const *buffers, uint64_t seed,
+                   ws_comparison *out) {
+  const uint16_t *c = buffers[ARG_C];
+  double *sign = calloc((size_t)(shape->n + 2 * shape->k), sizeof *sign);
+  WS_ASSERT(sign && "out of memory");
+  double *sum = sign + shape->n, *magnitude = sum + shape->k;
+  operands in;
+  ws_rng rng;
+  open_operands(shape, layout, buffers, &in);
+  ws_rng_init(&rng, seed);
+  memset(out, 0, sizeof(*out));
+  for (int i = 0; i < SAMPLES; i++) {
+    const int64_t m = (int64_t)ws_rng_below(&rng, (uint64_t)shape->m);
+    const int64_t n = (int64_t)ws_rng_below(&rng, (uint64_t)shape->n);
+    sample_element(shape, &in, c, m, n, out);
+  }
+  for (int64_t n = 0; n < shape->n; n++)
+    sign[n] = ws_rng_next(&rng) >> 63 ? 1 : -1;
+  project_b(shape, &in, sign, sum, magnitude);
+  for (int64_t m = 0; m < shape->m; m++)
+    project_row(shape, &in, c, m, sign, sum, magnitude, out);
+  free(sign);
 }
 
 static double flops(const ws_shape *shape) {
@@ -419,5 +526,6 @@ const ws_problem ws_fp8_gemm_blockscale = {
     .generate = generate,
     .reference = reference,
     .compare = compare,
+    .sample = sample,
     .flops = flops,
     .min_bytes = min_bytes};

@@ -264,6 +264,28 @@ static void add_comparison(const ws_comparison *part, ws_comparison *sum) {
   sum->worst_ratio = fmax(sum->worst_ratio, part->worst_ratio);
 }
 
+static void add_result(const ws__bench *bench, const ws_comparison *found,
+                       ws_measured *out) {
+  const char *unwritten =
+      isnan(found->first_got) ? " (it may never have been written)" : "";
+  const char *place =
+      found->first_n == WS_WHOLE_ROW
+          ? ws_arena_printf(bench->arena, "row %lld times random signs",
+                            (long long)found->first_m)
+          : ws_arena_printf(bench->arena, "[%lld][%lld]",
+                            (long long)found->first_m,
+                            (long long)found->first_n);
+  out->compared += found->checked;
+  out->worst_ratio = fmax(out->worst_ratio, found->worst_ratio);
+  if (found->wrong)
+    ws__measured_fail(
+        out, bench->arena, WS_VERDICT_WRONG, &bench->workload->shape,
+        "%lld of %lld elements are wrong, first %s: %g instead "
+        "of %g, bound %g%s",
+        (long long)found->wrong, (long long)found->checked, place,
+        found->first_got, found->first_want, found->first_bound, unwritten);
+}
+
 void ws__bench_compare(const ws__bench *bench, int64_t begin, int64_t end,
                        ws_measured *out) {
   const ws_shape *shape = &bench->workload->shape;
@@ -279,16 +301,17 @@ void ws__bench_compare(const ws__bench *bench, int64_t begin, int64_t end,
     bench->problem->compare(shape, buffers, m, stop, value, scale, &part);
     add_comparison(&part, &sum);
   }
-  out->compared += sum.checked;
-  out->worst_ratio = fmax(out->worst_ratio, sum.worst_ratio);
-  if (sum.wrong)
-    ws__measured_fail(
-        out, bench->arena, WS_VERDICT_WRONG, shape,
-        "%lld of %lld elements are wrong, first [%lld][%lld]: %g instead of "
-        "%g, bound %g%s",
-        (long long)sum.wrong, (long long)sum.checked, (long long)sum.first_m,
-        (long long)sum.first_n, sum.first_got, sum.first_want, sum.first_bound,
-        isnan(sum.first_got) ? " (it may never have been written)" : "");
+  add_result(bench, &sum, out);
+}
+
+/* No seed of inputs: the vector of signs must know nothing of them. */
+static const uint64_t SAMPLE_SEED = 0x73616d706c65;
+
+void ws__bench_sample(const ws__bench *bench, ws_measured *out) {
+  ws_comparison found;
+  bench->problem->sample(&bench->workload->shape, bench->workload->layout,
+                         (const void *const *)bench->host, SAMPLE_SEED, &found);
+  add_result(bench, &found, out);
 }
 
 /* ---- the simulator's report

@@ -56,6 +56,8 @@ void ws__measured_add_report(ws_measured *out, ws_device *device,
 /* Compares rows [begin, end) of the downloaded output with the reference. */
 void ws__bench_compare(const ws__bench *bench, int64_t begin, int64_t end,
                        ws_measured *out);
+/* Compares a sample of it and its projection. */
+void ws__bench_sample(const ws__bench *bench, ws_measured *out);
 /* Downloads outputs. */
 ws_status ws__bench_fetch(ws__bench *bench, ws_diag *diag) WS_MUST_CHECK;
 

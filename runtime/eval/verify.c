@@ -2,10 +2,11 @@
  *
  * Does a code object compute the problem? Each workload gets fresh buffers and
  * contents, a poisoned output and workspace, and a comparison of every element
- * with the fp64 reference under the problem's own bound; inputs and guards must
- * be as they were. On a simulator each workload runs once, because it is
- * deterministic and checks every access; a card runs each twice, and results of
- * which only one is right are `unstable`.
+ * with the fp64 reference under the problem's own bound, or of a sample and a
+ * projection where the workload says so; inputs and guards must be as they
+ * were. On a simulator each workload runs once, because it is deterministic and
+ * checks every access; a card runs each twice, and results of which only one is
+ * right are `unstable`.
  */
 #include "bench.h"
 
@@ -64,7 +65,10 @@ static ws_status check_results(ws__bench *bench, ws_measured *out,
   if (out->verdict != WS_VERDICT_OK)
     return WS_OK;
   WS_TRY(ws__bench_fetch(bench, diag));
-  ws__bench_compare(bench, 0, bench->workload->shape.m, out);
+  if (bench->workload->sampled)
+    ws__bench_sample(bench, out);
+  else
+    ws__bench_compare(bench, 0, bench->workload->shape.m, out);
   return WS_OK;
 }
 

@@ -18,6 +18,7 @@ typedef enum ws__trial_state {
 typedef struct ws__trial_candidate {
   const char *id;
   ws__trial_state state;
+  bool large_checked;  /* in this run */
   double *estimate_us; /* by shape; INFINITY: none */
   double *device_us;   /* by shape; INFINITY: none yet */
 } ws__trial_candidate;
@@ -34,7 +35,8 @@ typedef struct ws__trials {
   const int *finalists;     /* NULL: the search goes on */
   int finalist_count;
   int baseline;            /* an item; -1: none, or the search goes on */
-  int candidate, shape;    /* in hand; candidate -1: none; shape -1: verify */
+  int large;               /* shape that finalists are verified on, too */
+  int candidate, shape;    /* in hand; candidate -1: none; shape < 0: verify */
   ws_arena *request_arena; /* of what is in hand */
   double start_ms, finals_ms, sent_ms, busy_ms;
   double baseline_ms; /* of busy_ms */

@@ -241,6 +241,75 @@ WS_TEST(nan_and_infinity_are_wrong_everywhere) {
   WS_CHECK_INT(compare_one(0, NAN, 0).wrong, 1);
 }
 
+/* ---- samples of what is large ---------------------------------------------
+ */
+
+/* Round to nearest, ties to even. */
+static uint16_t to_bf16(double value) {
+  float narrow = (float)value;
+  uint32_t bits;
+  memcpy(&bits, &narrow, sizeof bits);
+  return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+/* Generated inputs and the right result. */
+static operands solved(int layout) {
+  operands o = make(96, 512, 1024, layout);
+  void *const inputs[] = {o.a, o.b, o.as, o.bs};
+  static const char *const names[] = {"a", "b", "as", "bs"};
+  for (int i = 0; i < 4; i++)
+    gemm()->generate(arg(names[i]), &o.shape, layout, 5, inputs[i]);
+  refer(&o);
+  for (int i = 0; i < 96 * 512; i++)
+    o.c[i] = to_bf16(o.value[i]);
+  return o;
+}
+
+static ws_comparison sample(const operands *o) {
+  ws_comparison found;
+  gemm()->sample(&o->shape, o->layout, o->buffers, 99, &found);
+  return found;
+}
+
+WS_TEST(a_right_result_passes_the_sample) {
+  for (int layout = KMAJOR; layout <= MNMAJOR; layout++) {
+    operands o = solved(layout);
+    ws_comparison found = sample(&o);
+    WS_CHECK_INT(found.wrong, 0);
+    WS_CHECK_INT(found.checked, 512 + 96); /* elements and rows */
+    WS_CHECK(found.worst_ratio > 0.01);
+    drop(&o);
+  }
+}
+
+/* The errors are few: what finds them is the projection, of their row alone. */
+static void check_row(operands *o, int64_t row) {
+  ws_comparison found = sample(o);
+  WS_CHECK(found.wrong >= 1);
+  WS_CHECK_INT(found.first_m, row);
+}
+
+WS_TEST(the_projection_sees_every_element) {
+  operands o = solved(KMAJOR);
+  o.c[77 * 512 + 300] = 0x7fc0; /* NaN */
+  check_row(&o, 77);
+  o.c[77 * 512 + 300] = to_bf16(o.value[77 * 512 + 300]);
+  memset(o.c + 40 * 512 + 64, 0,
+         64 * sizeof *o.c); /* a tile's row is missing */
+  check_row(&o, 40);
+  drop(&o);
+}
+
+WS_TEST(swapped_rows_and_columns_are_seen) {
+  operands o = solved(MNMAJOR);
+  uint16_t row[512];
+  memcpy(row, o.c, sizeof row);
+  memcpy(o.c, o.c + 512, sizeof row);
+  memcpy(o.c + 512, row, sizeof row);
+  WS_CHECK(sample(&o).wrong >= 2);
+  drop(&o);
+}
+
 /* ---- inputs -----------------------------------------------------------------
  */
 

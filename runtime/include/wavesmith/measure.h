@@ -52,6 +52,7 @@ typedef struct ws_workload {
   int layout;
   ws_shape shape;
   uint64_t seed; /* of the inputs */
+  bool sampled;  /* verify by the problem's sample(), not every element */
   int64_t workspace_bytes;
   const ws_workload_launch *launches;
   int launch_count;

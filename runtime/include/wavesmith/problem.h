@@ -47,6 +47,7 @@ typedef struct ws_comparison {
   int64_t first_m, first_n;
   double first_got, first_want, first_bound;
 } ws_comparison;
+enum { WS_WHOLE_ROW = -1 }; /* first_n: the row's projection is wrong */
 
 typedef struct ws_problem {
   const char *name, *purpose;
@@ -79,6 +80,10 @@ typedef struct ws_problem {
   void (*compare)(const ws_shape *shape, const void *const *buffers,
                   int64_t m_begin, int64_t m_end, const double *value,
                   const double *scale, ws_comparison *out);
+  /* For outputs that are too many to compare them all: some elements at random
+   * places, and every row's product with a vector of random signs. */
+  void (*sample)(const ws_shape *shape, int layout, const void *const *buffers,
+                 uint64_t seed, ws_comparison *out);
   double (*flops)(const ws_shape *shape);
   double (*min_bytes)(const ws_shape *shape); /* each operand moved once */
 } ws_problem;
