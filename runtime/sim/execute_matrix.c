@@ -257,7 +257,8 @@ static bool is_sound(ws_wave *wave, const ws_instruction *in, const shape *s,
 static bool is_fp8(const shape *s) { return s->a_type >= FP8 && !s->sparse; }
 
 static void multiply_fp8(ws_wave *wave, const ws_instruction *in,
-                         const shape *s, const source *a, const source *b) {
+                         const shape *s, const ws_vector *a,
+                         const ws_vector *b) {
   static const ws_fp8_format formats[] = {
       [FP8] = WS_FP8_E4M3_FNUZ, [BF8] = WS_FP8_E5M2_FNUZ};
   const ws_operand *c = &in->src[2];
@@ -268,10 +269,10 @@ static void multiply_fp8(ws_wave *wave, const ws_instruction *in,
   else
     for (int i = 0; i < 16; i++)
       constant[i] = (uint32_t)c->constant;
-  ws__mfma_fp8(
-      wave->group->fp8_cache, formats[s->a_type], formats[s->b_type], s->m,
-      (const uint32_t *)a->registers, (const uint32_t *)b->registers, from,
-      c->kind != WS_OPERAND_VECTOR, (float *)&wave->vgpr[in->dst[0].index]);
+  ws__mfma_fp8(wave->group->fp8_cache, formats[s->a_type], formats[s->b_type],
+               s->m, (const uint32_t *)a, (const uint32_t *)b, from,
+               c->kind != WS_OPERAND_VECTOR,
+               (float *)&wave->vgpr[in->dst[0].index]);
 }
 
 /* Elements by row and k, decoded. */
@@ -370,13 +371,33 @@ static void multiply(ws_wave *wave, const ws_instruction *in) {
     spread_poison(wave, in, s, sources[0].poison | index, sources[1].poison);
   }
   if (is_fp8(s))
-    multiply_fp8(wave, in, s, &sources[0], &sources[1]);
+    multiply_fp8(wave, in, s, sources[0].registers, sources[1].registers);
   else
     multiply_any(wave, in, s, sides, sources);
 }
 
+/* Dense fp8 without modifiers: what a GEMM consists of. */
+static void multiply_usual(ws_wave *wave, const ws_instruction *in) {
+  const shape *s = shape_of(in);
+  const ws_operand *c = &in->src[2];
+  const int a = in->src[0].index, b = in->src[1].index;
+  const int results = s->m == 16 ? 4 : 16;
+  if (!is_fp8(s) || in->cbsz | in->abid | in->blgp || wave->group->timing ||
+      !is_range(&in->src[0], 2) || !is_range(&in->src[1], 2) ||
+      !(c->kind == WS_OPERAND_CONSTANT || is_range(c, results)) ||
+      !is_range(&in->dst[0], results)) {
+    multiply(wave, in);
+    return;
+  }
+  if (wave->group->checked)
+    spread_poison(wave, in, s,
+                  wave->vector_poison[a] | wave->vector_poison[a + 1],
+                  wave->vector_poison[b] | wave->vector_poison[b + 1]);
+  multiply_fp8(wave, in, s, &wave->vgpr[a], &wave->vgpr[b]);
+}
+
 ws_execute ws__execute_matrix(ws_op op) {
-#define ENTRY(name, ...) [WS_OP_##name] = multiply,
+#define ENTRY(name, ...) [WS_OP_##name] = multiply_usual,
   static const ws_execute handlers[WS_OP_COUNT] = {WS_MATRIX_MAP(ENTRY)};
 #undef ENTRY
   return (unsigned)op < WS_OP_COUNT ? handlers[op] : NULL;
