@@ -253,6 +253,9 @@ void ws__effects_of(const ws_instruction *in, ws_effects *effects) {
   effects->simple = class_ <= WS_CLASS_TRANS && !effects->flags &&
                     effects->flow <= WS_FLOW_WIDE &&
                     !(effects->scalar_writes[0] | effects->scalar_writes[1]);
+  effects->unchecked = class_ == WS_CLASS_MFMA ||
+                       (class_ == WS_CLASS_INTERNAL && !effects->flags &&
+                        effects->flow == WS_FLOW_NONE);
 }
 
 const ws_effects *ws__effects_create(ws_arena *arena, const ws_text *text) {

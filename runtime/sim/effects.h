@@ -60,6 +60,7 @@ typedef struct ws_effects {
   uint16_t flags;
   uint8_t lane_mask; /* scalar register of a lane mask source; 0xff: none */
   bool simple;       /* vector registers in, vector registers out */
+  bool unchecked;    /* only waits matter: MFMA, s_nop */
 } ws_effects;
 
 /* One per instruction of text, in the arena. */

@@ -90,9 +90,14 @@ void ws__step_indexed(ws_wave *wave, const ws_instruction *in, bool checked);
 /* The common case, inline: vector registers in, vector registers out. */
 static inline void ws__step_checked(ws_wave *wave, const ws_instruction *in,
                                     const ws_effects *effects) {
-  if (!effects->simple || ws__touches_pending(wave, effects) ||
+  if (!(effects->simple | effects->unchecked) ||
+      ws__touches_pending(wave, effects) ||
       ws__reads_poisoned_scalar(wave, effects)) {
     ws__step_careful(wave, in, effects);
+    return;
+  }
+  if (effects->unchecked) {
+    in->execute(wave, in);
     return;
   }
   const uint64_t poison = ws__any_poison(wave, effects);
