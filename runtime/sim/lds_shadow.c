@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 /* 0..15 readers, 16..31 writers, 32..47 atomics; then for a dword: split, and
- * 15 bits of interval; for a byte: carried over a barrier, and the wave + 1
+ * 14 bits of interval; for a byte: carried over a barrier, and the wave + 1
  * whose load to LDS is under way. */
 #define READER 1ull
 #define WRITER (1ull << 16)
@@ -18,7 +18,7 @@
 #define ALL_WAVES 0xffffull
 #define SPLIT (1ull << 48)
 #define CARRIED (1ull << 48)
-enum { INTERVAL_SHIFT = 49, LOADER_SHIFT = 49, INTERVALS = 1 << 15 };
+enum { INTERVAL_SHIFT = 49, LOADER_SHIFT = 49, INTERVALS = 1 << 14 };
 
 enum { DWORDS = WS_LDS_BYTES / 4, KEPT_LDS = 32, KEPT_VMEM = 64 };
 
@@ -290,22 +290,23 @@ mark_lanes(uint64_t *dwords, uint64_t fresh, uint64_t mark, uint64_t mask,
   return found[0] | found[1] | found[2] | found[3];
 }
 
-typedef uint64_t records4 __attribute__((vector_size(32), aligned(8)));
+typedef int64_t records4 __attribute__((vector_size(32), aligned(8)));
 
-/* The same of four dwords. */
+/* The same of four dwords. Records of older intervals are less than fresh. */
 static inline __attribute__((always_inline)) uint64_t
 mark_lanes4(uint64_t *dwords, uint64_t fresh, uint64_t mark, uint64_t mask,
             const uint64_t address[WS_LANES]) {
-  records4 found = {0}, fresh4 = {fresh, fresh, fresh, fresh};
+  const records4 zero = {0}, fresh4 = zero + (int64_t)fresh;
+  records4 found = zero;
   WS_EACH_LANE(lane, mask) {
     records4 *at = (records4 *)(dwords + address[lane] / 4);
     records4 record = *at;
-    records4 stale = (records4)((record ^ fresh4) >> INTERVAL_SHIFT != 0);
-    record = ((record & ~stale) | (fresh4 & stale)) | mark;
+    const records4 current = record > fresh4;
+    record = (record & current) | (fresh4 & ~current) | (int64_t)mark;
     found |= record;
     *at = record;
   }
-  return found[0] | found[1] | found[2] | found[3];
+  return (uint64_t)(found[0] | found[1] | found[2] | found[3]);
 }
 
 __attribute__((target_clones("avx2", "default"))) static uint64_t
