@@ -4,8 +4,9 @@
  * simulator's model and of the bound model never stand in one matrix. A
  * candidate takes part when it has a time on every shape of the set that it
  * accepts, and a provenance when one of its candidates accepts every legal
- * shape. Cards come before simulators, then more candidates before fewer, then
- * the later name (the later model version).
+ * shape. Other shapes are rows too where all who take part have times. Cards
+ * come before simulators, then more candidates before fewer, then the later
+ * name (the later model version).
  */
 #include "dispatch_internal.h"
 
@@ -137,6 +138,49 @@ static int keep_complete(ws_dispatch_entry *entries, recorded *times, int count,
   return kept;
 }
 
+/* ---- shapes beside the set ---- */
+
+static bool has_shape(const ws_shape *shapes, int count,
+                      const ws_shape *shape) {
+  for (int i = 0; i < count; i++)
+    if (!memcmp(&shapes[i], shape, sizeof *shape))
+      return true;
+  return false;
+}
+
+/* Whether every entry that takes it has a time. */
+static bool is_whole_row(const ws_dispatch_entry *entries,
+                         const recorded *times, int count,
+                         const ws_shape *shape, const char *provenance) {
+  const ws_shape_set one = {.shapes = shape, .count = 1};
+  for (int e = 0; e < count; e++)
+    if (!is_complete(&entries[e], &times[e], &one, provenance))
+      return false;
+  return true;
+}
+
+/* The set's shapes, then what else was timed for all entries. */
+static void collect_shapes(ws_arena *arena, const ws_dispatch_entry *entries,
+                           const recorded *times, int count,
+                           const ws_shape_set *set, const char *provenance,
+                           ws_matrix *out) {
+  int room = set->count;
+  for (int e = 0; e < count; e++)
+    room += times[e].count;
+  ws_shape *shapes = ws_arena_alloc(arena, sizeof *shapes * (size_t)room);
+  memcpy(shapes, set->shapes, sizeof *shapes * (size_t)set->count);
+  out->shapes = shapes;
+  out->shape_count = set->count;
+  for (int e = 0; e < count; e++)
+    for (int i = 0; i < times[e].count; i++) {
+      const ws_measurement *item = &times[e].items[i];
+      if (!strcmp(item->provenance, provenance) &&
+          !has_shape(shapes, out->shape_count, &item->shape) &&
+          is_whole_row(entries, times, count, &item->shape, provenance))
+        shapes[out->shape_count++] = item->shape;
+    }
+}
+
 ws_status ws_dispatch_measured(ws_archive *archive, ws_arena *arena,
                                const ws_problem *problem,
                                const ws_shape_set *set, const char *wanted,
@@ -151,11 +195,13 @@ ws_status ws_dispatch_measured(ws_archive *archive, ws_arena *arena,
   *count = keep_complete(entries, times, *count, set, best.provenance);
   out_matrix->provenance = best.provenance;
   out_matrix->candidate_count = *count;
-  out_matrix->us = ws_arena_alloc(
-      arena, sizeof *out_matrix->us * (size_t)set->count * (size_t)*count);
-  for (int s = 0; s < set->count; s++)
+  collect_shapes(arena, entries, times, *count, set, best.provenance,
+                 out_matrix);
+  size_t cells = (size_t)out_matrix->shape_count * (size_t)*count;
+  out_matrix->us = ws_arena_alloc(arena, sizeof *out_matrix->us * cells);
+  for (int s = 0; s < out_matrix->shape_count; s++)
     for (int e = 0; e < *count; e++)
       out_matrix->us[s * *count + e] =
-          time_on(&times[e], &set->shapes[s], best.provenance);
+          time_on(&times[e], &out_matrix->shapes[s], best.provenance);
   return WS_OK;
 }

@@ -18,7 +18,8 @@
  * simulator it is slow to run too: it gets a fifth of the finals' time and what
  * the others leave, its small shapes first. When all times are there, each
  * finalist is run on one large shape as well, and a sample of the result
- * compared: edges that are that far out do not occur on small ones.
+ * compared: edges that are that far out do not occur on small ones. Then they
+ * are timed beside the task's shapes too, for the dispatch's rules.
  *
  * Proposals follow from estimates alone. So the sequence depends on the seed
  * and not on how fast the device is, nor on whether there is one.
@@ -72,12 +73,39 @@ static void close_device(ws__trials *t) {
   t->candidate = -1;
 }
 
+static bool is_among(const ws_shape *shapes, int count, const ws_shape *shape) {
+  for (int i = 0; i < count; i++)
+    if (!memcmp(&shapes[i], shape, sizeof *shape))
+      return true;
+  return false;
+}
+
 static double *new_times(ws__trials *t) {
-  int count = t->task->shape_count;
+  int count = t->shape_count;
   double *us = ws_arena_alloc(t->arena, sizeof *us * (size_t)count);
   for (int s = 0; s < count; s++)
     us[s] = INFINITY;
   return us;
+}
+
+/* The task's shapes, then its (n, k) at a few other m, which decides most:
+ * rules for a dispatch should not stand on the task's shapes alone. */
+static void set_shapes(ws__trials *t) {
+  static const int64_t spread[] = {16, 64, 256};
+  enum { SPREAD = sizeof spread / sizeof spread[0] };
+  const ws__task *task = t->task;
+  size_t room = (size_t)task->shape_count * (SPREAD + 1);
+  ws_shape *shapes = ws_arena_alloc(t->arena, sizeof *shapes * room);
+  memcpy(shapes, task->shapes, sizeof *shapes * (size_t)task->shape_count);
+  t->shapes = shapes;
+  t->shape_count = task->shape_count;
+  for (int m = 0; m < SPREAD; m++)
+    for (int s = 0; s < task->shape_count; s++) {
+      ws_shape shape = {spread[m], task->shapes[s].n, task->shapes[s].k};
+      if (task->problem->check_shape(&shape, NULL) == WS_OK &&
+          !is_among(shapes, t->shape_count, &shape))
+        shapes[t->shape_count++] = shape;
+    }
 }
 
 /* The largest that a simulator can run, else the smallest of all. */
@@ -103,6 +131,7 @@ ws_status ws__trials_init(ws__trials *trials, ws_arena *arena,
                          .candidate = -1,
                          .baseline = -1,
                          .start_ms = ws_clock_ms()};
+  set_shapes(trials);
   trials->best_estimate_us = new_times(trials);
   trials->large = pick_large(task);
   WS_TRY(open_device(trials, kind, diag));
@@ -145,8 +174,8 @@ static ws_status read_times(ws__trials *t, ws__trial_candidate *item,
   WS_TRY(ws_archive_get_measurements(t->archive, t->arena, item->id, &found,
                                      &count, diag));
   for (int i = 0; i < count; i++)
-    for (int s = 0; s < t->task->shape_count; s++) {
-      if (memcmp(&found[i].shape, &t->task->shapes[s], sizeof(ws_shape)))
+    for (int s = 0; s < t->shape_count; s++) {
+      if (memcmp(&found[i].shape, &t->shapes[s], sizeof(ws_shape)))
         continue;
       if (!strcmp(found[i].provenance, WS_PROVENANCE_ESTIMATE)) {
         item->estimate_us[s] = found[i].us;
@@ -243,6 +272,19 @@ static int smallest_open_shape(const ws__trials *t,
   return smallest;
 }
 
+/* Shape by shape: a shape is of use when all finalists have a time. */
+static bool next_in_spread(const ws__trials *t, int *out_candidate,
+                           int *out_shape) {
+  for (int s = t->task->shape_count; s < t->shape_count; s++)
+    for (int i = 0; i < t->finalist_count; i++)
+      if (is_open(&t->items[t->finalists[i]], s)) {
+        *out_candidate = t->finalists[i];
+        *out_shape = s;
+        return true;
+      }
+  return false;
+}
+
 static bool next_of(const ws__trials *t, int candidate, int *out_candidate,
                     int *out_shape) {
   *out_candidate = candidate;
@@ -273,7 +315,8 @@ static bool next_in_finals(const ws__trials *t, int *out_candidate,
   for (int i = 0; i < t->finalist_count; i++)
     if (next_of(t, t->finalists[i], out_candidate, out_shape))
       return true;
-  if (next_large(t, out_candidate, out_shape))
+  if (next_large(t, out_candidate, out_shape) ||
+      next_in_spread(t, out_candidate, out_shape))
     return true;
   return has_baseline && next_of(t, t->baseline, out_candidate, out_shape);
 }
@@ -331,7 +374,7 @@ static ws_status fill_request(const ws__trials *t, ws_arena *arena,
   if (shape == EDGE_SHAPES)
     count = ws_verify_shapes(candidate, shapes);
   else
-    shapes[0] = t->task->shapes[shape == LARGE_SHAPE ? t->large : shape];
+    shapes[0] = t->shapes[shape == LARGE_SHAPE ? t->large : shape];
   ws_workload *workloads =
       ws_arena_alloc(arena, sizeof *workloads * WS_VERIFY_SHAPES);
   int layout = ws_problem_layout_index(t->task->problem, t->task->layout);
@@ -395,7 +438,7 @@ static ws_status keep_time(ws__trials *t, ws__trial_candidate *item,
                            const ws_measured *measured, ws_diag *diag) {
   item->device_us[t->shape] = measured->us;
   t->timed++;
-  const ws_measurement row = {.shape = t->task->shapes[t->shape],
+  const ws_measurement row = {.shape = t->shapes[t->shape],
                               .us = measured->us,
                               .bound = measured->bound,
                               .provenance = t->provenance};
@@ -540,6 +583,32 @@ static void add_finalist(ws__trials *t, int *finalists, int candidate) {
   finalists[t->finalist_count++] = candidate;
 }
 
+/* Estimates beside the task's shapes, which the search does not make. */
+static ws_status estimate_spread(ws__trials *t, ws_arena *arena, int candidate,
+                                 ws_diag *diag) {
+  ws__trial_candidate *item = &t->items[candidate];
+  int first = t->task->shape_count, count = t->shape_count - first;
+  ws_candidate *loaded;
+  ws_build_result build;
+  ws_matrix matrix;
+  WS_TRY(load(t, arena, item->id, &loaded, &build, diag));
+  const ws_dispatch_entry entry = {.candidate = loaded, .result = &build};
+  WS_TRY(ws_dispatch_estimate(arena, t->task->problem, &entry, 1,
+                              t->shapes + first, count, &matrix, diag));
+  memcpy(item->estimate_us + first, matrix.us, sizeof(double) * (size_t)count);
+  return WS_OK;
+}
+
+/* One that cannot be loaded is not timed there; its trial will say why. */
+static void estimate_finalists(ws__trials *t) {
+  ws_arena *arena = ws_arena_create();
+  ws_diag diag;
+  for (int i = 0; i < t->finalist_count; i++)
+    if (estimate_spread(t, arena, t->finalists[i], &diag) != WS_OK)
+      ws_log(WS_LOG_DEBUG, "%s", diag.text);
+  ws_arena_destroy(arena);
+}
+
 static bool is_baseline(const ws__trials *t, int candidate) {
   const ws_candidate *baseline = t->task->baseline_candidate;
   return baseline && !strcmp(baseline->id.hex, t->items[candidate].id);
@@ -581,5 +650,6 @@ ws_status ws__trials_begin_finals(ws__trials *trials, ws_diag *diag) {
   if (!trials->finalists)
     trials->finals_ms = ws_clock_ms();
   trials->finalists = finalists;
+  estimate_finalists(trials);
   return WS_OK;
 }

@@ -19,7 +19,7 @@ typedef struct ws__trial_candidate {
   const char *id;
   ws__trial_state state;
   bool large_checked;  /* in this run */
-  double *estimate_us; /* by shape; INFINITY: none */
+  double *estimate_us; /* by shape of the trials; INFINITY: none */
   double *device_us;   /* by shape; INFINITY: none yet */
 } ws__trial_candidate;
 
@@ -29,6 +29,8 @@ typedef struct ws__trials {
   ws_arena *arena;
   const ws__task *task;
   const char *provenance; /* of the device; "" for none */
+  const ws_shape *shapes; /* the task's, then those beside them */
+  int shape_count;
   ws__trial_candidate *items;
   int count, capacity;
   double *best_estimate_us; /* by shape */
