@@ -307,8 +307,10 @@ static void print_text(const ws_tune_result *result,
     return;
   printf("Look at: wavesmith archive show %s CANDIDATE\n",
          options->archive_path);
-  printf("Use:     wavesmith dispatch %s --layout %s --shapes '%s' --out DIR\n",
-         options->archive_path, options->layout, options->shape_set);
+  bool named = !strchr(options->shape_set, ','); /* dispatch takes no list */
+  printf("Use:     wavesmith dispatch %s --layout %s%s%s --out DIR\n",
+         options->archive_path, options->layout, named ? " --shapes " : "",
+         named ? options->shape_set : "");
 }
 
 /* ---- JSON ---- */
