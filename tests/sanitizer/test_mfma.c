@@ -8,7 +8,7 @@
 #include "ws_test.h"
 
 /* The source itself, to reach the vector code of each instruction set. */
-#include "../../runtime/sim/mfma.c"
+#include "../../runtime/sim/arithmetic/mfma.c"
 
 #include <stdint.h>
 
