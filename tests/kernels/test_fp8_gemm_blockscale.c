@@ -285,8 +285,9 @@ WS_TEST(a_right_result_passes_the_sample) {
 /* The errors are few: what finds them is the projection, of their row alone. */
 static void check_row(operands *o, int64_t row) {
   ws_comparison found = sample(o);
-  WS_CHECK(found.wrong >= 1);
+  WS_CHECK_INT(found.wrong, 1);
   WS_CHECK_INT(found.first_m, row);
+  WS_CHECK_INT(found.first_n, WS_WHOLE_ROW);
 }
 
 WS_TEST(the_projection_sees_every_element) {
