@@ -653,6 +653,40 @@ WS_TEST(i8_wraps) {
 
 /* The two fp8 cases that tell the published arithmetic from a sum in f32; more
  * in tests/sanitizer/test_mfma.c. */
+/* Random bytes and a large C, so that the quick way is tried and given up. */
+static void fill_wide(void) {
+  for (int lane = 0; lane < 64; lane++)
+    for (int r = 0; r < 40; r++)
+      wave.vgpr[r].u32[lane] =
+          r < 4 ? draw() & 0x7f7f7f7f
+                : (uint32_t)(100 + draw() % 40) << 23 | draw() >> 9;
+}
+
+/* Whatever D covers, it is as if it were written after everything is read. */
+WS_TEST(fp8_result_over_its_operands) {
+  enum { OLD = 12, APART = 24, WORDS = 4 };
+  static const int places[] = {OLD - 3, OLD - 2, OLD - 1, OLD, OLD + 1, OLD + 2,
+                               OLD + 3, 0,       1,       2,   3,       APART};
+  for (int round = 0; round < 50; round++) {
+    static ws_vector before[40], want[WORDS];
+    reset();
+    fill_wide();
+    memcpy(before, wave.vgpr, sizeof before);
+    for (size_t i = sizeof places / sizeof *places; i-- > 0;) {
+      char line[128];
+      snprintf(line, sizeof line,
+               "v_mfma_f32_16x16x32_fp8_fp8 v[%d:%d], v[0:1], v[2:3], v[12:15]",
+               places[i], places[i] + 3);
+      memcpy(wave.vgpr, before, sizeof before);
+      run(line);
+      if (places[i] == APART)
+        memcpy(want, &wave.vgpr[APART], sizeof want);
+      if (memcmp(want, &wave.vgpr[places[i]], sizeof want) != 0)
+        WS_FAIL("round %d: %s", round, line);
+    }
+  }
+}
+
 WS_TEST(fp8_is_not_a_sum_in_f32) {
   reset();
   put(A, FP8, 0, 0, 0x40);

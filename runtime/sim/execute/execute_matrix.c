@@ -256,6 +256,20 @@ static bool is_sound(ws_wave *wave, const ws_instruction *in, const shape *s,
 
 static bool is_fp8(const shape *s) { return s->a_type >= FP8 && !s->sparse; }
 
+/* D may be C, which ws__mfma_fp8 allows; a D that covers C in part, or A or B,
+ * would change them while they are still read. */
+static bool disturbs(const ws_instruction *in, const shape *s) {
+  const int d = in->dst[0].index, words = result_registers(s);
+  for (int i = 0; i < 3; i++) {
+    const ws_operand *from = &in->src[i];
+    const bool same = i == 2 && from->index == d;
+    if (from->kind == WS_OPERAND_VECTOR && !same && from->index < d + words &&
+        d < from->index + from->count)
+      return true;
+  }
+  return false;
+}
+
 static void multiply_fp8(ws_wave *wave, const ws_instruction *in,
                          const shape *s, const ws_vector *a,
                          const ws_vector *b) {
@@ -269,10 +283,13 @@ static void multiply_fp8(ws_wave *wave, const ws_instruction *in,
   else
     for (int i = 0; i < 16; i++)
       constant[i] = (uint32_t)c->constant;
+  ws_vector aside[16], *d = &wave->vgpr[in->dst[0].index];
+  const bool set_aside = disturbs(in, s);
   ws__mfma_fp8(wave->group->fp8_cache, formats[s->a_type], formats[s->b_type],
                s->m, (const uint32_t *)a, (const uint32_t *)b, from,
-               c->kind != WS_OPERAND_VECTOR,
-               (float *)&wave->vgpr[in->dst[0].index]);
+               c->kind != WS_OPERAND_VECTOR, (float *)(set_aside ? aside : d));
+  if (set_aside)
+    memcpy(d, aside, (size_t)result_registers(s) * sizeof *d);
 }
 
 /* Elements by row and k, decoded. */
