@@ -44,7 +44,7 @@ static double run_once(const ws_shape *shape, int threads, bool unchecked,
 }
 
 WS_TEST(instructions_per_second) {
-  static const ws_shape shape = {1024, 1024, 2048};
+  static const ws_shape shape = {1024, 1024, 16384};
   for (int unchecked = 0; unchecked < 2; unchecked++) {
     const double one = run_once(&shape, 1, unchecked, false);
     const double two = run_once(&shape, 2, unchecked, false);
