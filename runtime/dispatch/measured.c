@@ -6,7 +6,9 @@
  * accepts, and a provenance when one of its candidates accepts every legal
  * shape. Other shapes are rows too where all who take part have times. Cards
  * come before simulators, then more candidates before fewer, then the later
- * name (the later model version).
+ * name (the later model version). A simulator's times are taken unasked only
+ * where a whole portfolio can be picked from them: of two models, the finer one
+ * with few kernels costs more than the cruder one with many.
  */
 #include "dispatch_internal.h"
 
@@ -84,7 +86,7 @@ static choice examine(const char *provenance, const ws_problem *problem,
   return found;
 }
 
-enum { MAX_PROVENANCES = 64 };
+enum { MAX_PROVENANCES = 64, SIMULATED_ENOUGH = 8 /* the portfolio */ };
 
 /* wanted: NULL for any, a kind, or a whole provenance. */
 static choice choose(const ws_problem *problem,
@@ -105,7 +107,9 @@ static choice choose(const ws_problem *problem,
         continue;
       seen[seen_count++] = provenance;
       choice found = examine(provenance, problem, entries, times, count, set);
-      if (found.universal && is_better(&found, &best))
+      const bool enough = wanted || !is_of_kind(provenance, "sim") ||
+                          found.complete >= SIMULATED_ENOUGH;
+      if (found.universal && enough && is_better(&found, &best))
         best = found;
     }
   return best;
