@@ -6,6 +6,7 @@
  * memory-atomic-fadd-f32-denormal-support); min and max return the number when
  * one side is NaN.
  */
+#include "float_bits.h"
 #include "memory_lanes.h"
 #include "wavesmith/mfma.h"
 #include <math.h>
@@ -57,32 +58,14 @@ MODIFY(conditional) {
   return high << 32 | low;
 }
 
-static float f32(uint64_t bits) {
-  uint32_t low = (uint32_t)bits;
-  float value;
-  memcpy(&value, &low, sizeof value);
-  return value;
+MODIFY(add_f32) { return ws_float_bits(ws_float(memory) + ws_float(data)); }
+MODIFY(add_f64) { return ws_double_bits(ws_double(memory) + ws_double(data)); }
+MODIFY(compare_f32) {
+  return ws_float(memory) == ws_float(data) ? data2 : memory;
 }
-static uint64_t bits32(float value) {
-  uint32_t bits;
-  memcpy(&bits, &value, sizeof bits);
-  return bits;
+MODIFY(compare_f64) {
+  return ws_double(memory) == ws_double(data) ? data2 : memory;
 }
-static double f64(uint64_t bits) {
-  double value;
-  memcpy(&value, &bits, sizeof value);
-  return value;
-}
-static uint64_t bits64(double value) {
-  uint64_t bits;
-  memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
-
-MODIFY(add_f32) { return bits32(f32(memory) + f32(data)); }
-MODIFY(add_f64) { return bits64(f64(memory) + f64(data)); }
-MODIFY(compare_f32) { return f32(memory) == f32(data) ? data2 : memory; }
-MODIFY(compare_f64) { return f64(memory) == f64(data) ? data2 : memory; }
 
 /* -0 is less than +0. */
 static bool less(double a, double b) {
@@ -94,17 +77,17 @@ static uint64_t pick(double memory, double data, bool first, uint64_t a,
     return a;
   return isnan(memory) || !first ? b : a;
 }
-#define EXTREMES(bits)                                                         \
-  MODIFY(min_f##bits) {                                                        \
-    double a = f##bits(memory), b = f##bits(data);                             \
+#define EXTREMES(type, number)                                                 \
+  MODIFY(min_##type) {                                                         \
+    double a = number(memory), b = number(data);                               \
     return pick(a, b, !less(b, a), memory, data);                              \
   }                                                                            \
-  MODIFY(max_f##bits) {                                                        \
-    double a = f##bits(memory), b = f##bits(data);                             \
+  MODIFY(max_##type) {                                                         \
+    double a = number(memory), b = number(data);                               \
     return pick(a, b, !less(a, b), memory, data);                              \
   }
-EXTREMES(32)
-EXTREMES(64)
+EXTREMES(f32, ws_float)
+EXTREMES(f64, ws_double)
 
 static uint32_t add_f16(uint32_t a, uint32_t b) {
   uint16_t low = (uint16_t)a, high = (uint16_t)b;
@@ -120,7 +103,7 @@ MODIFY(pk_add_f16) {
          add_f16((uint32_t)memory >> 16, (uint32_t)data >> 16) << 16;
 }
 static uint32_t add_bf16(uint32_t a, uint32_t b) {
-  return ws_bf16_from_f32(f32(a << 16) + f32(b << 16));
+  return ws_bf16_from_f32(ws_float(a << 16) + ws_float(b << 16));
 }
 MODIFY(pk_add_bf16) {
   return add_bf16((uint32_t)memory, (uint32_t)data) |

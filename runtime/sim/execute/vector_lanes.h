@@ -19,9 +19,8 @@
 #ifndef WAVESMITH_SIM_VECTOR_LANES_H
 #define WAVESMITH_SIM_VECTOR_LANES_H
 
+#include "float_bits.h"
 #include "machine.h"
-
-#define WS_INLINE static inline __attribute__((always_inline))
 
 /* What a kernel sees. Words of an operand: low first. */
 struct ws_lanes {
@@ -100,29 +99,6 @@ WS_INLINE int ws__words_of(char type) {
   return type == 'I' || type == 'F' || type == 'G' ? 2 : type == 'V' ? 4 : 1;
 }
 
-/* ---- bits and numbers ------------------------------------------------------
- */
-
-WS_INLINE float ws_float(uint32_t bits) {
-  float value;
-  memcpy(&value, &bits, sizeof value);
-  return value;
-}
-WS_INLINE uint32_t ws_float_bits(float value) {
-  uint32_t bits;
-  memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
-WS_INLINE double ws_double(uint64_t bits) {
-  double value;
-  memcpy(&value, &bits, sizeof value);
-  return value;
-}
-WS_INLINE uint64_t ws_double_bits(double value) {
-  uint64_t bits;
-  memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
 WS_INLINE uint64_t ws_join(uint32_t low, uint32_t high) {
   return low | (uint64_t)high << 32;
 }
