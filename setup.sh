@@ -80,6 +80,7 @@ test -n "$(llvm_major)"|llvm-21-dev|testing|LLVM 20-22 with its C API
 have_comgr|libamd-comgr-dev|testing|comgr 3: code objects for gfx942
 have_hip_headers|libamdhip64-dev|testing|HIP headers (types only; the library is opened at run time)
 have_lld|lld-21|testing|linker for AMD code objects
+have_pkg libcurl|libcurl4-openssl-dev|testing|HTTP to language models (the LLVM above brings the library itself from testing)
 TABLE
   if [ "$purpose" = test ]; then
     cat <<'TABLE'

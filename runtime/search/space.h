@@ -55,8 +55,9 @@ ws_candidate *ws__space_candidate(const ws__space *space, ws_arena *arena,
  * none, a depth-first walk that cuts off at the first broken constraint. */
 typedef enum ws__draw {
   WS__DRAW_FOUND,
-  WS__DRAW_NONE,   /* the walk saw the whole space: there is none left */
-  WS__DRAW_GAVE_UP /* the space is too large to tell */
+  WS__DRAW_NONE,    /* the walk saw the whole space: there is none left */
+  WS__DRAW_GAVE_UP, /* the space is too large to tell */
+  WS__DRAW_WAIT     /* a strategy wants more results first */
 } ws__draw;
 ws__draw ws__space_draw(ws__space *space, ws_rng *rng, const ws__seen *seen,
                         int *out_point);

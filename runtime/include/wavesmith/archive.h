@@ -63,11 +63,16 @@ ws_status ws_archive_begin_run(ws_archive *archive, const ws_run_row *run,
 /* ---- candidates ---- */
 typedef struct ws_candidate_row {
   const char *id, *template_hash, *template_name;
-  const char *layout;       /* "kmajor" */
-  const char *assignments;  /* all parameters, declaration order */
-  const char *variants;     /* as ws_candidate_variants_text */
-  const char *proposer;     /* "builtin", "default", ... */
-  const char *parent_id;    /* "" for none */
+  const char *layout;           /* "kmajor" */
+  const char *assignments;      /* all parameters, declaration order */
+  const char *variants;         /* as ws_candidate_variants_text */
+  const char *proposer;         /* "builtin", "default", ... */
+  const char *parent_id;        /* "" for none */
+  const char *second_parent_id; /* of a crossover or an experiment; "" */
+  const char *kind;             /* of the request, "exploit"; "" of old runs */
+  const char *label; /* a name of a few words that a model gave; "" */
+  const char *cell;  /* of the grid, "lds=2 regs=1 ..."; "" */
+  int64_t island;
   const char *move;         /* what was changed, in words */
   int64_t run_id, sequence; /* order of proposal within the run */
   const char *verdict, *stage, *reason;
@@ -84,6 +89,8 @@ typedef struct ws_measurement {
   double us;
   const char *bound;
   const char *provenance;
+  double low_us, high_us; /* 95 % interval of the median; us itself where a
+                           * model computed it */
 } ws_measurement;
 
 /* ---- builds ---- */
@@ -151,6 +158,101 @@ ws_status ws_archive_put_measurements(ws_archive *archive,
 ws_status ws_archive_refute(ws_archive *archive, const char *candidate_id,
                             const char *verdict, const char *reason,
                             ws_diag *diag) WS_MUST_CHECK;
+
+/* ---- questions to models ----------------------------------------------------
+ * One per request of a run that a model answered, whatever came of it. */
+typedef struct ws_exchange_row {
+  int64_t run_id, sequence;  /* together the key */
+  const char *kind, *member; /* "exploit", "openai:qwen3" */
+  const char *prompt_version, *prompt_hash, *prompt_cut;
+  const char *system, *prompt, *reply, *error; /* texts are kept once */
+  int64_t prompt_tokens, reply_tokens;
+  double usd, seconds;
+  int64_t unix_ms;
+  /* The outcome, set when the request is done. */
+  const char *candidate_id;             /* "" when the reply held none */
+  const char *verdict, *stage, *reason; /* verdict "": a document, or open */
+  const char *claims_json; /* [{"what":"speedup","low":1.05,"high":1.2,
+                            *   "measured":1.07}]; measured only if known */
+  double reward;           /* ln of the speed-up over the parent; 0 if none */
+} ws_exchange_row;
+/* Recording a (run, sequence) that is there changes nothing. */
+ws_status ws_archive_put_exchange(ws_archive *archive,
+                                  const ws_exchange_row *row,
+                                  ws_diag *diag) WS_MUST_CHECK;
+/* Only the fields of the outcome are read. */
+ws_status ws_archive_set_outcome(ws_archive *archive,
+                                 const ws_exchange_row *row,
+                                 ws_diag *diag) WS_MUST_CHECK;
+ws_status ws_archive_get_exchange(ws_archive *archive, ws_arena *arena,
+                                  int64_t run_id, int64_t sequence,
+                                  bool *out_found, ws_exchange_row *out_row,
+                                  ws_diag *diag) WS_MUST_CHECK;
+/* The exchange that a candidate came from. */
+ws_status ws_archive_get_origin(ws_archive *archive, ws_arena *arena,
+                                const char *candidate_id, bool *out_found,
+                                ws_exchange_row *out_row,
+                                ws_diag *diag) WS_MUST_CHECK;
+/* In order of run and sequence; run_id 0: all runs. */
+ws_status ws_archive_list_exchanges(ws_archive *archive, ws_arena *arena,
+                                    int64_t run_id, ws_exchange_row **out_items,
+                                    int *out_count,
+                                    ws_diag *diag) WS_MUST_CHECK;
+
+/* ---- findings: a document per run that grows --------------------------------
+ */
+typedef struct ws_findings_row {
+  int64_t run_id, sequence; /* of the request that wrote it */
+  const char *text;
+} ws_findings_row;
+ws_status ws_archive_put_findings(ws_archive *archive,
+                                  const ws_findings_row *row,
+                                  ws_diag *diag) WS_MUST_CHECK;
+ws_status ws_archive_list_findings(ws_archive *archive, ws_arena *arena,
+                                   int64_t run_id, ws_findings_row **out_items,
+                                   int *out_count, ws_diag *diag) WS_MUST_CHECK;
+
+/* ---- confirmations: a winner checked again
+ * ----------------------------------- In a fresh process, with fresh seeds, on
+ * the search's and on held-out shapes, against the incumbent. The latest of a
+ * candidate and provenance counts. */
+typedef struct ws_confirmation_row {
+  const char *candidate_id, *against_id, *provenance;
+  int64_t run_id;
+  const char *verdict, *reason; /* "ok", or why it does not stand */
+  /* Geometric means of against / candidate over the shapes; 0: none. */
+  double search_speedup, held_out_speedup;
+  double worst_speedup; /* of one shape, both sets */
+  double noise;         /* of an A/A run: |ln ratio|, 95 % */
+} ws_confirmation_row;
+ws_status ws_archive_put_confirmation(ws_archive *archive,
+                                      const ws_confirmation_row *row,
+                                      ws_diag *diag) WS_MUST_CHECK;
+/* candidate_id NULL: of all. */
+ws_status ws_archive_list_confirmations(ws_archive *archive, ws_arena *arena,
+                                        const char *candidate_id,
+                                        ws_confirmation_row **out_items,
+                                        int *out_count,
+                                        ws_diag *diag) WS_MUST_CHECK;
+
+/* ---- profiles: what a simulator said of one timed shape ---------------------
+ * report: JSON objects, one a line, as ws_measured has it. One per candidate
+ * and provenance: a later one replaces it. */
+ws_status ws_archive_put_profile(ws_archive *archive, const char *candidate_id,
+                                 const char *provenance, const ws_shape *shape,
+                                 const char *report,
+                                 ws_diag *diag) WS_MUST_CHECK;
+/* provenance NULL: any. */
+ws_status ws_archive_get_profile(ws_archive *archive, ws_arena *arena,
+                                 const char *candidate_id,
+                                 const char *provenance, bool *out_found,
+                                 ws_shape *out_shape, const char **out_report,
+                                 ws_diag *diag) WS_MUST_CHECK;
+
+/* All runs, in order. */
+ws_status ws_archive_list_runs(ws_archive *archive, ws_arena *arena,
+                               ws_run_row **out_items, int *out_count,
+                               ws_diag *diag) WS_MUST_CHECK;
 
 typedef struct ws_archive_filter { /* NULL or 0 fields: any */
   const char *problem, *layout, *target, *verdict, *template_name;

@@ -7,6 +7,7 @@
 #define WAVESMITH_SEARCH_H
 
 #include "wavesmith/archive.h"
+#include "wavesmith/llm.h"
 #include "wavesmith/model.h"
 
 #ifdef __cplusplus
@@ -19,7 +20,7 @@ typedef struct ws_tune_options {
   const char *archive_path;
   const char *layout;    /* "kmajor" */
   const char *shape_set; /* "contest", or "m,n,k;m,n,k" */
-  const char *strategy;  /* "random" or "local" */
+  const char *strategy;  /* docs/search.md */
   uint64_t seed;
   double minutes;      /* <= 0: no time limit */
   int64_t evaluations; /* <= 0: no limit on candidates */
@@ -27,6 +28,26 @@ typedef struct ws_tune_options {
   /* "hip", "sim", "auto" (the first of these that answers), "estimate" or
    * NULL: no device, the bound model alone */
   const char *device;
+  /* What proposals follow from: "estimate" (the bound model; the device is
+   * asked beside the search), "device" (every candidate is verified and timed
+   * there before its result counts), or NULL: device with a model or a table,
+   * else estimate. */
+  const char *rank;
+  const char *held_out;     /* shape set of confirmations; NULL: "held-out" */
+  const char *const *start; /* ids of candidates in the archive to begin with */
+  int start_count;
+  int repairs; /* of one failed candidate by a model; < 0: 1 */
+
+  /* Models: none is the built-in proposer alone (wavesmith/llm.h). */
+  const char *const *models; /* specs */
+  int model_count;
+  const char *prompts; /* folder in place of the program's own; NULL */
+  size_t prompt_bytes; /* budget of one; 0: WS_PROMPT_BYTES */
+  int in_flight;       /* requests open at once; <= 0: 4 */
+  double request_seconds, total_seconds; /* ws_llm_options */
+  int64_t token_budget;                  /* < 0: none */
+  double usd_budget;                     /* < 0: none */
+
   bool json; /* progress as JSON lines on stdout, not as text on stderr */
 } ws_tune_options;
 
@@ -83,6 +104,40 @@ typedef struct ws_tune_result {
  * WS_OK with interrupted set. The result lives in the arena. */
 ws_status ws_tune(const ws_tune_options *options, ws_arena *arena,
                   ws_tune_result *out_result, ws_diag *diag) WS_MUST_CHECK;
+
+/* ---- a session step by step, for who proposes from outside (MCP)
+ * ------------- Options as for ws_tune; strategy, models and limits are not
+ * used. One thread; calls wait until their work is done. */
+typedef struct ws_session ws_session;
+ws_status ws_session_open(const ws_tune_options *options,
+                          ws_session **out_session,
+                          ws_diag *diag) WS_MUST_CHECK;
+void ws_session_close(ws_session *session); /* NULL is allowed */
+ws_archive *ws_session_archive(ws_session *session);
+int64_t ws_session_run(const ws_session *session);
+const char *ws_session_provenance(const ws_session *session); /* of its times */
+
+/* The prompt that a model would get. parents: candidate ids of this run or of
+ * the archive, at most two; none: the leader. */
+ws_status ws_session_prompt(ws_session *session, ws_arena *arena,
+                            ws_request_kind kind, const char *const *parents,
+                            int parent_count, ws_prompt *out_prompt,
+                            ws_diag *diag) WS_MUST_CHECK;
+
+typedef struct ws_session_result {
+  int64_t sequence;
+  const char *candidate_id; /* "": the reply held none */
+  ws_verdict verdict;
+  const char *stage, *reason;
+  double speedup_over_parent, speedup_over_reference; /* 0: not known */
+} ws_session_result;
+/* Judges a reply as that to a request of this kind: built, checked, verified,
+ * timed, recorded. What is wrong with the reply is a verdict. */
+ws_status ws_session_submit(ws_session *session, ws_arena *arena,
+                            ws_request_kind kind, const char *const *parents,
+                            int parent_count, const char *reply,
+                            ws_session_result *out_result,
+                            ws_diag *diag) WS_MUST_CHECK;
 
 #ifdef __cplusplus
 }
