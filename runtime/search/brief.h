@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * What a model is told: the sections of a prompt, from the task, the results so
+ * far and the archive. Deterministic: no times of day, no paths of this
+ * machine, no order that depends on speed; numbers with the digits that matter.
+ */
+#ifndef WAVESMITH_SEARCH_BRIEF_H
+#define WAVESMITH_SEARCH_BRIEF_H
+
+#include "strategy.h"
+#include "task.h"
+#include "wavesmith/archive.h"
+
+typedef struct ws__brief {
+  ws_archive *archive; /* builds, findings, profiles, texts of templates */
+  const ws__task *task;
+  const ws__knowledge *knowledge;
+  const ws_prompts *prompts;
+  const char *provenance; /* of the results' times */
+  size_t budget_bytes;
+} ws__brief;
+
+ws_status ws__brief_prompt(const ws__brief *brief, ws_arena *arena,
+                           const ws__request *request, ws_prompt *out_prompt,
+                           ws_diag *diag) WS_MUST_CHECK;
+
+#endif
