@@ -17,6 +17,7 @@ enum {
   REJECTION_TRIES = 2000, /* an acceptance rate of 1 in 300 still draws */
   WALK_NODES = 1000000,   /* below a second */
   MOVE_TRIES = 100,
+  REPAIR_TRIES = 16,
   MAX_MOVED = 3
 };
 /* Of moves: one dimension, two, else three; one step, else any value. */
@@ -105,16 +106,24 @@ static void add_dimensions(ws__space *space, ws_arena *arena,
   space->dimensions = dimensions;
 }
 
-/* How many leading dimensions must be set before require can be evaluated. */
-static int depth_of(const ws__space *space, const ws_require *require) {
-  int depth = 0;
+static bool *names_of(const ws__space *space, ws_arena *arena,
+                      const ws_require *require) {
+  bool *names = ws_arena_alloc(arena, sizeof *names * (size_t)space->count);
   for (int n = 0; n < ws_expr_name_count(require->expr); n++) {
     int param =
         ws_template_param_index(space->tmpl, ws_expr_name(require->expr, n));
-    for (int d = 0; param >= 0 && d < space->count; d++)
-      if (space->dimensions[d].param == param && depth < d + 1)
-        depth = d + 1;
+    for (int d = 0; d < space->count; d++)
+      names[d] |= param >= 0 && space->dimensions[d].param == param;
   }
+  return names;
+}
+
+/* How many leading dimensions must be set before a constraint that names these
+ * can be evaluated. */
+static int depth_of(const ws__space *space, const bool *names) {
+  int depth = space->count;
+  while (depth > 0 && !names[depth - 1])
+    depth--;
   return depth;
 }
 
@@ -130,8 +139,11 @@ static void add_scope(ws__space *space, ws_arena *arena) {
     space->bindings[tmpl->param_count + i] = (ws_binding){shape_names[i], 0};
   size_t count = (size_t)tmpl->require_count;
   int *depths = ws_arena_alloc(arena, sizeof *depths * count);
-  for (int i = 0; i < tmpl->require_count; i++)
-    depths[i] = depth_of(space, &tmpl->requires[i]);
+  space->names = ws_arena_alloc(arena, sizeof *space->names * count);
+  for (int i = 0; i < tmpl->require_count; i++) {
+    space->names[i] = names_of(space, arena, &tmpl->requires[i]);
+    depths[i] = depth_of(space, space->names[i]);
+  }
   space->require_depth = depths;
   space->broken = ws_arena_alloc(arena, sizeof *space->broken * count);
 }
@@ -154,21 +166,42 @@ ws_status ws__space_init(ws__space *space, ws_arena *arena,
   return WS_OK;
 }
 
+static int choice_of(const ws_param *param, int64_t value) {
+  int choice = 0;
+  while (choice + 1 < param->value_count && param->values[choice] != value)
+    choice++;
+  return choice;
+}
+
 void ws__space_default(const ws__space *space, int *out_point) {
   for (int d = 0; d < space->count; d++) {
     int index = space->dimensions[d].param;
-    out_point[d] = 0;
-    if (index < 0)
-      continue;
-    const ws_param *param = &space->tmpl->params[index];
-    while (param->values[out_point[d]] != param->default_value)
-      out_point[d]++;
+    out_point[d] = index < 0
+                       ? 0
+                       : choice_of(&space->tmpl->params[index],
+                                   space->tmpl->params[index].default_value);
   }
 }
 
-ws_candidate *ws__space_candidate(const ws__space *space, ws_arena *arena,
-                                  const int *point) {
-  ws_candidate *candidate = ws_candidate_create(arena, space->tmpl);
+void ws__space_point_of(const ws__space *space, const ws_candidate *candidate,
+                        int *out_point) {
+  for (int d = 0; d < space->count; d++) {
+    const ws__dimension *dimension = &space->dimensions[d];
+    if (dimension->param >= 0) {
+      out_point[d] = choice_of(&space->tmpl->params[dimension->param],
+                               candidate->values[dimension->param]);
+      continue;
+    }
+    const ws_body *body = &candidate->bodies[dimension->region];
+    out_point[d] = body->text ? WS__OWN_BODY : body->variant + 1;
+  }
+}
+
+ws_candidate *ws__space_candidate_on(const ws__space *space, ws_arena *arena,
+                                     const int *point,
+                                     const ws_candidate *base) {
+  ws_candidate *candidate = base ? ws_candidate_copy(arena, base)
+                                 : ws_candidate_create(arena, space->tmpl);
   for (int i = 0; i < space->tmpl->param_count; i++)
     candidate->values[i] = space->fixed_values[i];
   for (int d = 0; d < space->count; d++) {
@@ -176,11 +209,16 @@ ws_candidate *ws__space_candidate(const ws__space *space, ws_arena *arena,
     if (dimension->param >= 0)
       candidate->values[dimension->param] =
           space->tmpl->params[dimension->param].values[point[d]];
-    else
-      candidate->bodies[dimension->region].variant = point[d] - 1;
+    else if (point[d] != WS__OWN_BODY)
+      candidate->bodies[dimension->region] = (ws_body){.variant = point[d] - 1};
   }
   ws_candidate_update_id(candidate);
   return candidate;
+}
+
+ws_candidate *ws__space_candidate(const ws__space *space, ws_arena *arena,
+                                  const int *point) {
+  return ws__space_candidate_on(space, arena, point, NULL);
 }
 
 /* ---- legality ---- */
@@ -199,18 +237,20 @@ static bool holds(ws__space *space, int require) {
          value != 0;
 }
 
-/* Those constraints without shape that `depth` dimensions decide. */
-static bool hold_at_depth(ws__space *space, int depth) {
+/* The first constraint without shape that `depth` dimensions decide and that
+ * does not hold, or -1. */
+static int broken_at_depth(ws__space *space, int depth) {
   for (int i = 0; i < space->tmpl->require_count; i++)
     if (!space->tmpl->requires[i].uses_shape &&
         space->require_depth[i] == depth && !holds(space, i)) {
       space->broken[i]++;
-      return false;
+      return i;
     }
-  return true;
+  return -1;
 }
 
-static bool takes_a_shape(ws__space *space) {
+/* The constraint that refuses the last shape when all are refused, or -1. */
+static int broken_by_shapes(ws__space *space) {
   ws_binding *mnk = &space->bindings[space->tmpl->param_count];
   int broken = -1;
   for (int s = 0; s < space->shape_count; s++) {
@@ -222,29 +262,41 @@ static bool takes_a_shape(ws__space *space) {
       if (space->tmpl->requires[i].uses_shape && !holds(space, i))
         broken = i;
     if (broken < 0)
-      return true;
+      return -1;
   }
   if (broken >= 0)
     space->broken[broken]++;
-  return false;
+  return broken;
+}
+
+/* The first constraint that point breaks, or -1. */
+static int broken_by(ws__space *space, const int *point) {
+  for (int d = 0; d < space->count; d++)
+    bind(space, d, point[d]);
+  int broken = -1;
+  for (int depth = 0; broken < 0 && depth <= space->count; depth++)
+    broken = broken_at_depth(space, depth);
+  return broken >= 0 ? broken : broken_by_shapes(space);
 }
 
 bool ws__space_is_legal(ws__space *space, const int *point) {
-  for (int d = 0; d < space->count; d++)
-    bind(space, d, point[d]);
-  for (int depth = 0; depth <= space->count; depth++)
-    if (!hold_at_depth(space, depth))
-      return false;
-  return takes_a_shape(space);
+  return broken_by(space, point) < 0;
 }
 
 static bool is_new(const ws__space *space, const ws__seen *seen,
-                   const int *point) {
+                   const ws_candidate *base, const int *point) {
   ws_arena *arena = ws_arena_create();
-  const ws_candidate *candidate = ws__space_candidate(space, arena, point);
+  const ws_candidate *candidate =
+      ws__space_candidate_on(space, arena, point, base);
   bool contained = ws__seen_contains(seen, &candidate->id);
   ws_arena_destroy(arena);
   return !contained;
+}
+
+static bool is_fixed(const ws__space *space, int dimension,
+                     const ws_candidate *base) {
+  int region = space->dimensions[dimension].region;
+  return base && region >= 0 && base->bodies[region].text;
 }
 
 /* ---- drawing ---- */
@@ -252,6 +304,7 @@ typedef struct walk {
   ws__space *space;
   ws_rng *rng;
   const ws__seen *seen;
+  const ws_candidate *base;
   int *point;
   int64_t nodes;
   bool tired;
@@ -262,10 +315,15 @@ typedef struct walk {
 static bool walk_from(walk *w, int depth) {
   if (++w->nodes > WALK_NODES)
     return w->tired = true;
-  if (!hold_at_depth(w->space, depth))
+  if (broken_at_depth(w->space, depth) >= 0)
     return false;
   if (depth == w->space->count)
-    return takes_a_shape(w->space) && is_new(w->space, w->seen, w->point);
+    return broken_by_shapes(w->space) < 0 &&
+           is_new(w->space, w->seen, w->base, w->point);
+  if (is_fixed(w->space, depth, w->base)) {
+    w->point[depth] = WS__OWN_BODY;
+    return walk_from(w, depth + 1);
+  }
   int size = w->space->dimensions[depth].size;
   int first = (int)ws_rng_below(w->rng, (uint64_t)size);
   for (int i = 0; i < size; i++) {
@@ -277,27 +335,38 @@ static bool walk_from(walk *w, int depth) {
   return false;
 }
 
-ws__draw ws__space_draw(ws__space *space, ws_rng *rng, const ws__seen *seen,
-                        int *out_point) {
+ws__draw ws__space_draw_on(ws__space *space, ws_rng *rng, const ws__seen *seen,
+                           const ws_candidate *base, int *out_point) {
   for (int i = 0; i < REJECTION_TRIES; i++) {
     for (int d = 0; d < space->count; d++)
       out_point[d] =
-          (int)ws_rng_below(rng, (uint64_t)space->dimensions[d].size);
-    if (ws__space_is_legal(space, out_point) && is_new(space, seen, out_point))
+          is_fixed(space, d, base)
+              ? WS__OWN_BODY
+              : (int)ws_rng_below(rng, (uint64_t)space->dimensions[d].size);
+    if (ws__space_is_legal(space, out_point) &&
+        is_new(space, seen, base, out_point))
       return WS__DRAW_FOUND;
   }
-  walk w = {.space = space, .rng = rng, .seen = seen, .point = out_point};
+  walk w = {.space = space,
+            .rng = rng,
+            .seen = seen,
+            .base = base,
+            .point = out_point};
   bool ended = walk_from(&w, 0);
   return w.tired ? WS__DRAW_GAVE_UP : ended ? WS__DRAW_FOUND : WS__DRAW_NONE;
 }
 
+ws__draw ws__space_draw(ws__space *space, ws_rng *rng, const ws__seen *seen,
+                        int *out_point) {
+  return ws__space_draw_on(space, rng, seen, NULL, out_point);
+}
+
 /* ---- moving ---- */
-static int moved_dimensions(ws_rng *rng, int limit) {
+static int moved_dimensions(ws_rng *rng) {
   double draw = ws_rng_double(rng);
-  int count = draw < one_dimension                    ? 1
-              : draw < one_dimension + two_dimensions ? 2
-                                                      : MAX_MOVED;
-  return count < limit ? count : limit;
+  return draw < one_dimension                    ? 1
+         : draw < one_dimension + two_dimensions ? 2
+                                                 : MAX_MOVED;
 }
 
 /* Another choice of a dimension; values ascend, so a neighbour is one step
@@ -315,21 +384,75 @@ static int another_choice(const ws__dimension *dimension, int choice,
   return other < choice ? other : other + 1;
 }
 
+/* Draws choices anew, of dimensions that a broken constraint names and that
+ * are not locked, until point is legal. False: tries did not make it so. */
+static bool repair(ws__space *space, ws_rng *rng, const bool *locked,
+                   int *point) {
+  for (int i = 0; i < REPAIR_TRIES; i++) {
+    int broken = broken_by(space, point), drawn = -1, named = 0;
+    if (broken < 0)
+      return true;
+    for (int d = 0; d < space->count; d++)
+      if (space->names[broken][d] && !locked[d] &&
+          ws_rng_below(rng, (uint64_t)++named) == 0)
+        drawn = d; /* each of them equally likely */
+    if (drawn < 0)
+      return false;
+    point[drawn] = another_choice(&space->dimensions[drawn], point[drawn], rng);
+  }
+  return false;
+}
+
+/* Changes `moves` dimensions of those that are not locked, and locks them. */
+static void change(const ws__space *space, ws_rng *rng, int moves, bool *locked,
+                   int *point) {
+  int free_count = 0;
+  for (int d = 0; d < space->count; d++)
+    free_count += !locked[d];
+  for (; moves > 0 && free_count > 0; moves--, free_count--) {
+    int nth = (int)ws_rng_below(rng, (uint64_t)free_count), d = 0;
+    while (locked[d] || nth-- > 0)
+      d++;
+    point[d] = another_choice(&space->dimensions[d], point[d], rng);
+    locked[d] = true;
+  }
+}
+
+enum { MAX_DIMENSIONS = WS_TEMPLATE_MAX_PARAMS + WS_TEMPLATE_MAX_REGIONS };
+
+static void lock_own_bodies(const ws__space *space, const int *point,
+                            bool *locked) {
+  for (int d = 0; d < space->count; d++)
+    locked[d] = point[d] == WS__OWN_BODY;
+}
+
 bool ws__space_move(ws__space *space, ws_rng *rng, const ws__seen *seen,
-                    const int *from, int *out_point) {
-  if (space->count == 0)
-    return false;
+                    const ws_candidate *base, const int *from, int *out_point) {
+  bool locked[MAX_DIMENSIONS];
   for (int i = 0; i < MOVE_TRIES; i++) {
     memcpy(out_point, from, sizeof *from * (size_t)space->count);
-    int moves = moved_dimensions(rng, space->count);
-    while (moves > 0) {
-      int d = (int)ws_rng_below(rng, (uint64_t)space->count);
-      if (out_point[d] != from[d])
-        continue; /* terminates: fewer are moved than there are */
-      out_point[d] = another_choice(&space->dimensions[d], from[d], rng);
-      moves--;
-    }
-    if (ws__space_is_legal(space, out_point) && is_new(space, seen, out_point))
+    lock_own_bodies(space, from, locked);
+    change(space, rng, moved_dimensions(rng), locked, out_point);
+    if (repair(space, rng, locked, out_point) &&
+        is_new(space, seen, base, out_point))
+      return true;
+  }
+  return false;
+}
+
+bool ws__space_cross(ws__space *space, ws_rng *rng, const ws__seen *seen,
+                     const ws_candidate *base, const int *a, const int *b,
+                     int *out_point) {
+  bool locked[MAX_DIMENSIONS];
+  for (int i = 0; i < MOVE_TRIES; i++) {
+    for (int d = 0; d < space->count; d++)
+      out_point[d] = is_fixed(space, d, base) ? WS__OWN_BODY
+                     : a[d] == WS__OWN_BODY   ? b[d]
+                     : b[d] == WS__OWN_BODY || ws_rng_below(rng, 2) ? a[d]
+                                                                    : b[d];
+    lock_own_bodies(space, out_point, locked);
+    if (repair(space, rng, locked, out_point) &&
+        is_new(space, seen, base, out_point))
       return true;
   }
   return false;
@@ -342,8 +465,10 @@ static const char *choice_text(const ws__space *space, ws_arena *arena,
   if (d->param >= 0)
     return ws_arena_printf(
         arena, "%lld", (long long)space->tmpl->params[d->param].values[choice]);
-  return choice ? space->tmpl->regions[d->region].variants[choice - 1].function
-                : "default";
+  return choice == WS__OWN_BODY ? "own body"
+         : choice
+             ? space->tmpl->regions[d->region].variants[choice - 1].function
+             : "default";
 }
 
 char *ws__space_describe_move(const ws__space *space, ws_arena *arena,

@@ -27,6 +27,7 @@ typedef struct ws__space {
   ws_binding *bindings;
   const int64_t *fixed_values; /* defaults and the layout, by parameter */
   const int *require_depth;    /* by constraint: dimensions it needs set */
+  bool **names;                /* by constraint, dimension: it names that */
   int64_t *broken;             /* by constraint: how often it was broken */
 } ws__space;
 
@@ -46,10 +47,22 @@ ws_status ws__space_init(ws__space *space, ws_arena *arena,
                          const char *layout_name, const ws_shape *shapes,
                          int shape_count, ws_diag *diag) WS_MUST_CHECK;
 
+/* The choice of a region that a candidate has rewritten: a body of its own, not
+ * one that the template ships. Drawing and moving leave such a choice as it is;
+ * the body comes from a `base`, a candidate of the template (NULL: none). */
+enum { WS__OWN_BODY = -1 };
+
 void ws__space_default(const ws__space *space, int *out_point);
 bool ws__space_is_legal(ws__space *space, const int *point);
+/* Of a candidate of this template. */
+void ws__space_point_of(const ws__space *space, const ws_candidate *candidate,
+                        int *out_point);
 ws_candidate *ws__space_candidate(const ws__space *space, ws_arena *arena,
                                   const int *point);
+/* Regions without a choice, and those with a body of their own, as in base. */
+ws_candidate *ws__space_candidate_on(const ws__space *space, ws_arena *arena,
+                                     const int *point,
+                                     const ws_candidate *base);
 
 /* Uniform over legal points that were not seen, by rejection; where that finds
  * none, a depth-first walk that cuts off at the first broken constraint. */
@@ -61,11 +74,19 @@ typedef enum ws__draw {
 } ws__draw;
 ws__draw ws__space_draw(ws__space *space, ws_rng *rng, const ws__seen *seen,
                         int *out_point);
+ws__draw ws__space_draw_on(ws__space *space, ws_rng *rng, const ws__seen *seen,
+                           const ws_candidate *base, int *out_point);
 
 /* A legal point, not seen, that differs from `from` in one to three
- * dimensions, mostly by one step. False when tries find none. */
+ * dimensions, mostly by one step, and in those that constraints then make
+ * change with them. False when tries find none. */
 bool ws__space_move(ws__space *space, ws_rng *rng, const ws__seen *seen,
-                    const int *from, int *out_point);
+                    const ws_candidate *base, const int *from, int *out_point);
+/* A legal point, not seen, with each choice of a or b, but for those that
+ * constraints make change. base has the rewritten bodies of the child. */
+bool ws__space_cross(ws__space *space, ws_rng *rng, const ws__seen *seen,
+                     const ws_candidate *base, const int *a, const int *b,
+                     int *out_point);
 
 /* "tile_m 64 -> 128; stage: default -> stage_wide", in the arena. */
 char *ws__space_describe_move(const ws__space *space, ws_arena *arena,
