@@ -33,10 +33,14 @@ typedef struct ws__request {
   int member;         /* who is asked; the engine fills it in */
 } ws__request;
 
-/* What became of a request. Lives as long as the session. */
+/* What became of a request. Its index in ws__knowledge.results is the request's
+ * sequence in the run (ws_exchange_row.sequence). Lives as long as the session.
+ */
 typedef struct ws__result {
   ws__request request;
-  const ws_candidate *candidate; /* NULL: a document, or a reply without one */
+  /* NULL: a document, a reply without one, or one that failed and that no
+   * repair is asked for */
+  const ws_candidate *candidate;
   const ws_reply *reply;         /* NULL: the built-in proposer */
   ws_verdict verdict;            /* of the candidate or the reply */
   const char *stage, *reason;    /* stage "reply": it held no candidate */
@@ -61,7 +65,9 @@ typedef struct ws__knowledge {
   int count, capacity;
   int (*best)[WS__TOP]; /* by shape: results, best first; -1 */
   int *stale;           /* by shape: requests aimed at it since it improved */
-  int leader;           /* result with the best score; -1: none */
+  int leader;           /* parent with the best score; -1: none */
+  int reference;        /* first result with a time; -1: none */
+  int repairs_open;     /* the engine's: repairs asked or to be asked */
   const char *findings; /* the latest document of a distil request; "" */
 } ws__knowledge;
 
@@ -76,6 +82,8 @@ void ws__knowledge_add_space(ws__knowledge *knowledge, ws__space *space);
 /* Computes score; copies nothing: what result points at must live as long as
  * the arena. Returns its index. */
 int ws__knowledge_add(ws__knowledge *knowledge, const ws__result *result);
+/* Has it times, and a template whose space is known? */
+bool ws__knowledge_is_parent(const ws__knowledge *knowledge, int result);
 /* The fastest result for shape, the baseline included; -1: none. */
 int ws__knowledge_best(const ws__knowledge *knowledge, int shape);
 /* Geometric mean over the shapes of their best times; 0: none. */
@@ -94,6 +102,7 @@ typedef struct ws__strategy {
                    ws__request *out_request);
   /* A result was added; also of repairs, which the engine asks for itself. */
   void (*learn)(void *state, ws__knowledge *knowledge, int result);
+  bool uses_cells; /* results of earlier runs need their cells too */
 } ws__strategy;
 
 /* NULL: none of that name; the diag then lists them. */
