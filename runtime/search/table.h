@@ -14,6 +14,12 @@ typedef struct ws__table ws__table;
 /* In the arena. WS_INPUT: no such table, or a column that is neither. */
 ws_status ws__table_read(ws_arena *arena, const char *path,
                          ws__table **out_table, ws_diag *diag) WS_MUST_CHECK;
+/* WS_INPUT: a column is no parameter of the template. */
+ws_status ws__table_check(const ws__table *table, const ws_template *tmpl,
+                          ws_diag *diag) WS_MUST_CHECK;
+/* Its shapes, ascending, in the arena; returns how many. */
+int ws__table_shapes(const ws__table *table, ws_arena *arena,
+                     const ws_shape **out_shapes);
 /* INFINITY: the table has no such row. */
 double ws__table_us(const ws__table *table, const ws_candidate *candidate,
                     const ws_shape *shape);

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * The built-in proposer: answers a request for a candidate by drawing a point
+ * of the template's space, moving a parent's or crossing two. It sets
+ * parameters and chooses among shipped bodies; what a parent has rewritten it
+ * keeps.
+ */
+#include "strategy.h"
+
+#include <string.h>
+
+typedef struct proposer {
+  ws__knowledge *knowledge;
+  ws_rng *rng;
+  ws_arena *arena;
+  ws__space *space;
+  const ws_candidate *first, *second; /* parents; NULL: none */
+  ws_candidate **out_candidate;
+  const char **out_move;
+} proposer;
+
+/* NULL: none, or of a template without space. */
+static const ws_candidate *parent_of(const ws__knowledge *knowledge,
+                                     int result) {
+  if (result < 0 || result >= knowledge->count)
+    return NULL;
+  const ws_candidate *candidate = knowledge->results[result].candidate;
+  return candidate && ws__knowledge_space(knowledge, candidate->tmpl)
+             ? candidate
+             : NULL;
+}
+
+static int *new_point(const proposer *p) {
+  return ws_arena_alloc(p->arena, sizeof(int) * (size_t)p->space->count);
+}
+
+static ws__draw found(proposer *p, const ws_candidate *base, const int *point,
+                      const char *move) {
+  *p->out_candidate = ws__space_candidate_on(p->space, p->arena, point, base);
+  *p->out_move = move;
+  return WS__DRAW_FOUND;
+}
+
+static ws__draw explore(proposer *p) {
+  int *point = new_point(p);
+  ws__draw draw =
+      ws__space_draw_on(p->space, p->rng, p->knowledge->seen, p->first, point);
+  return draw == WS__DRAW_FOUND ? found(p, p->first, point, "") : draw;
+}
+
+static ws__draw exploit(proposer *p) {
+  if (!p->first)
+    return explore(p);
+  int *from = new_point(p), *to = new_point(p);
+  ws__space_point_of(p->space, p->first, from);
+  if (!ws__space_move(p->space, p->rng, p->knowledge->seen, p->first, from, to))
+    return explore(p); /* all around it was seen */
+  return found(p, p->first, to,
+               ws__space_describe_move(p->space, p->arena, from, to));
+}
+
+/* A copy of the first parent with each rewritten body of either parent, or not,
+ * at random. */
+static ws_candidate *cross_bodies(const proposer *p) {
+  ws_candidate *child = ws_candidate_copy(p->arena, p->first);
+  for (int r = 0; r < p->space->tmpl->region_count; r++)
+    if ((p->first->bodies[r].text || p->second->bodies[r].text) &&
+        ws_rng_below(p->rng, 2))
+      child->bodies[r] = p->second->bodies[r];
+  return child;
+}
+
+static ws__draw crossover(proposer *p) {
+  if (!p->first || !p->second || p->first->tmpl != p->second->tmpl)
+    return exploit(p);
+  int *a = new_point(p), *b = new_point(p), *to = new_point(p);
+  ws__space_point_of(p->space, p->first, a);
+  ws__space_point_of(p->space, p->second, b);
+  const ws_candidate *base = cross_bodies(p);
+  if (!ws__space_cross(p->space, p->rng, p->knowledge->seen, base, a, b, to))
+    return exploit(p); /* the parents are too alike */
+  return found(p, base, to, ws__space_describe_move(p->space, p->arena, a, to));
+}
+
+static ws__draw (*const answers[WS_REQUEST_COUNT])(proposer *) = {
+    [WS_REQUEST_EXPLORE] = explore,     [WS_REQUEST_EXPLOIT] = exploit,
+    [WS_REQUEST_CROSSOVER] = crossover, [WS_REQUEST_REPAIR] = exploit,
+    [WS_REQUEST_WRITE] = exploit,
+};
+
+ws__draw ws__builtin_propose(ws__knowledge *knowledge, ws_rng *rng,
+                             ws_arena *arena, const ws__request *request,
+                             ws_candidate **out_candidate,
+                             const char **out_move) {
+  WS_ASSERT(answers[request->kind]); /* it writes no documents */
+  proposer p = {.knowledge = knowledge,
+                .rng = rng,
+                .arena = arena,
+                .space = knowledge->spaces[0],
+                .first = parent_of(knowledge, request->parents[0]),
+                .second = parent_of(knowledge, request->parents[1]),
+                .out_candidate = out_candidate,
+                .out_move = out_move};
+  if (!p.first)
+    p.first = p.second;
+  if (p.first)
+    p.space = ws__knowledge_space(knowledge, p.first->tmpl);
+  return answers[request->kind](&p);
+}

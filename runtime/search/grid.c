@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * The grid's bins: per axis a table of upper ends, the last one open. They
+ * follow what changes on the hardware: LDS and registers where a further
+ * workgroup or wave fits no more, tiles by the factor two. Of several launches
+ * the one with the most work in the first sanitizer run counts.
+ */
+#include "grid.h"
+
+#include <string.h>
+
+enum { MAX_BINS = 8 };
+
+typedef struct scale {
+  const char *name;
+  int count;
+  int64_t upper[MAX_BINS]; /* inclusive; of the last bin: ignored */
+  const char *texts[MAX_BINS];
+} scale;
+
+static const scale scales[WS__AXIS_COUNT] = {
+    [WS__AXIS_LDS] = {"lds",
+                      5,
+                      {0, 8192, 16384, 32768},
+                      {"none", "1-8K", "8-16K", "16-32K", "32-64K"}},
+    [WS__AXIS_REGISTERS] = {"registers",
+                            6,
+                            {64, 96, 128, 168, 256},
+                            {"1-64", "65-96", "97-128", "129-168", "169-256",
+                             "257-512"}},
+    [WS__AXIS_OCCUPANCY] = {"occupancy",
+                            4,
+                            {1, 2, 4},
+                            {"1", "2", "3-4", "5-8"}},
+    [WS__AXIS_BOTTLENECK] = {"bottleneck", WS_BOUND_COUNT, {0}, {0}},
+    [WS__AXIS_TILE] = {"tile",
+                       6,
+                       {1024, 4096, 8192, 16384, 32768},
+                       {"1-1K", "1-4K", "4-8K", "8-16K", "16-32K", "32K-"}},
+};
+
+static int8_t bin_of(ws__axis axis, int64_t value) {
+  const scale *s = &scales[axis];
+  int bin = 0;
+  while (bin + 1 < s->count && value > s->upper[bin])
+    bin++;
+  return (int8_t)bin;
+}
+
+/* ---- which launch ---- */
+static int64_t work_of(const ws_observed *o) {
+  enum { CLOCKS_16 = 16, CLOCKS_32 = 32 };
+  return o->ds_clocks + o->vmem_clocks + CLOCKS_16 * o->mfma_16x16x32 +
+         CLOCKS_32 * o->mfma_32x32x16;
+}
+
+static const char *longest_kernel(const ws_build_result *result) {
+  const char *name = result->kernel_count ? result->kernels[0].name : "";
+  int64_t most = -1;
+  for (int i = 0; result->run_count && i < result->runs[0].launch_count; i++) {
+    int64_t work = work_of(&result->runs[0].launches[i].observed);
+    if (work > most) {
+      most = work;
+      name = result->runs[0].launches[i].kernel;
+    }
+  }
+  return name;
+}
+
+static const ws_kernel_facts *facts_of(const ws_build_result *result,
+                                       const char *kernel) {
+  for (int i = 0; i < result->kernel_count; i++)
+    if (!strcmp(result->kernels[i].name, kernel))
+      return &result->kernels[i];
+  return NULL;
+}
+
+static const ws_launch *launch_of(const ws_template *tmpl, const char *kernel) {
+  for (int i = 0; i < tmpl->launch_count; i++)
+    if (!strcmp(tmpl->launches[i].kernel, kernel))
+      return &tmpl->launches[i];
+  return tmpl->launch_count ? &tmpl->launches[0] : NULL;
+}
+
+/* ---- the axes ---- */
+static int64_t threads_of(const ws_candidate *candidate,
+                          const ws_launch *launch) {
+  ws_arena *arena = ws_arena_create();
+  ws_scope scope = ws_candidate_scope(arena, candidate, NULL, 0);
+  int64_t threads;
+  if (ws_expr_eval(launch->threads, &scope, &threads, NULL) != WS_OK)
+    threads = -1;
+  ws_arena_destroy(arena);
+  return threads;
+}
+
+static int8_t occupancy_bin(const ws_candidate *candidate,
+                            const ws_launch *launch,
+                            const ws_kernel_facts *facts) {
+  enum { LANES = 64, SIMDS = 4 };
+  int64_t threads = launch ? threads_of(candidate, launch) : -1;
+  if (threads <= 0 || threads > 1024)
+    return -1;
+  int64_t groups =
+      ws_occupancy_workgroups(facts, (int)threads, facts->lds_bytes);
+  int64_t waves = groups * ((threads + LANES - 1) / LANES);
+  return bin_of(WS__AXIS_OCCUPANCY, (waves + SIMDS - 1) / SIMDS);
+}
+
+/* tile_m * tile_n where the template has these parameters (as for the
+ * sanitizer's runs, model.h), else the outputs of a large problem by its
+ * workgroups. */
+static int64_t tile_of(const ws_candidate *candidate, const ws_launch *launch) {
+  static const ws_shape large = {4096, 4096, 4096};
+  const ws_template *tmpl = candidate->tmpl;
+  int m = ws_template_param_index(tmpl, "tile_m");
+  int n = ws_template_param_index(tmpl, "tile_n");
+  if (m >= 0 && n >= 0)
+    return candidate->values[m] * candidate->values[n];
+  ws_arena *arena = ws_arena_create();
+  ws_scope scope =
+      ws_candidate_scope(arena, candidate, &large, ws_mi300x.cu_count);
+  int64_t tile = large.m * large.n;
+  for (int i = 0; tile > 0 && i < 3; i++) {
+    int64_t groups;
+    tile =
+        launch &&
+                ws_expr_eval(launch->grid[i], &scope, &groups, NULL) == WS_OK &&
+                groups > 0
+            ? tile / groups
+            : -1;
+  }
+  ws_arena_destroy(arena);
+  return tile;
+}
+
+static int8_t bottleneck_bin(const char *bound) {
+  for (int i = 0; i < WS_BOUND_COUNT; i++)
+    if (!strcmp(bound, ws_bound_text((ws_bound)i)))
+      return (int8_t)i;
+  return -1;
+}
+
+ws__cell ws__cell_of(const ws_candidate *candidate,
+                     const ws_build_result *result, const char *bound) {
+  const char *kernel = result ? longest_kernel(result) : "";
+  const ws_launch *launch = launch_of(candidate->tmpl, kernel);
+  const ws_kernel_facts *facts = result ? facts_of(result, kernel) : NULL;
+  int64_t tile = tile_of(candidate, launch);
+  ws__cell cell;
+  memset(cell.bins, -1, sizeof cell.bins);
+  if (facts) {
+    cell.bins[WS__AXIS_LDS] = bin_of(WS__AXIS_LDS, facts->lds_bytes);
+    cell.bins[WS__AXIS_REGISTERS] = bin_of(WS__AXIS_REGISTERS, facts->vgpr);
+    cell.bins[WS__AXIS_OCCUPANCY] = occupancy_bin(candidate, launch, facts);
+  }
+  cell.bins[WS__AXIS_BOTTLENECK] = bottleneck_bin(bound);
+  if (tile > 0)
+    cell.bins[WS__AXIS_TILE] = bin_of(WS__AXIS_TILE, tile);
+  return cell;
+}
+
+/* ---- cells ---- */
+bool ws__cell_equal(const ws__cell *a, const ws__cell *b) {
+  return !memcmp(a->bins, b->bins, sizeof a->bins);
+}
+
+/* Bottlenecks have no order: another one is one bin away. */
+int ws__cell_distance(const ws__cell *a, const ws__cell *b) {
+  int sum = 0;
+  for (int axis = 0; axis < WS__AXIS_COUNT; axis++) {
+    int distance = a->bins[axis] - b->bins[axis];
+    distance = distance < 0 ? -distance : distance;
+    sum += axis == WS__AXIS_BOTTLENECK ? distance != 0 : distance;
+  }
+  return sum;
+}
+
+const char *ws__bin_text(ws__axis axis, int bin) {
+  if (bin < 0 || bin >= scales[axis].count)
+    return NULL;
+  return axis == WS__AXIS_BOTTLENECK ? ws_bound_text((ws_bound)bin)
+                                     : scales[axis].texts[bin];
+}
+
+char *ws__cell_text(ws_arena *arena, const ws__cell *cell) {
+  char *text = ws_arena_strdup(arena, "");
+  for (int axis = 0; axis < WS__AXIS_COUNT; axis++) {
+    const char *bin = ws__bin_text((ws__axis)axis, cell->bins[axis]);
+    text = ws_arena_printf(arena, "%s%s%s=%s", text, axis ? " " : "",
+                           scales[axis].name, bin ? bin : "?");
+  }
+  return text;
+}

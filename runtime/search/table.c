@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * The table as a device. Rows are kept as keys (m, n, k, then the parameter
+ * columns in their order) sorted for search; each maps to total_us_min.
+ */
+#include "table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  SHAPE_COLUMNS = 3,
+  MAX_COLUMNS = SHAPE_COLUMNS + WS_TEMPLATE_MAX_PARAMS
+};
+static const char time_column[] = "total_us_min";
+
+struct ws__table {
+  const char *path, *provenance;
+  const char *names[MAX_COLUMNS]; /* of the key */
+  int key_count;
+  int time_field; /* index in a line */
+  int64_t *keys;  /* key_count of each row */
+  double *us;     /* by row; sorted with keys */
+  int count;
+};
+
+/* ---- reading ---- */
+/* Cuts *rest at its next separator; NULL at the end. */
+static char *next_field(char **rest, const char *separator) {
+  return *rest ? strsep(rest, separator) : NULL;
+}
+
+static bool is_time(const char *name) { return strstr(name, "_us") != NULL; }
+
+/* Columns: m, n, k; parameters; times. */
+static ws_status read_heading(ws__table *table, ws_arena *arena, char *line,
+                              ws_diag *diag) {
+  static const char *const shape_names[SHAPE_COLUMNS] = {"m", "n", "k"};
+  int field = 0;
+  table->time_field = -1;
+  for (char *rest = line, *name; (name = next_field(&rest, ",")); field++) {
+    if (is_time(name)) {
+      if (!strcmp(name, time_column))
+        table->time_field = field;
+      continue;
+    }
+    bool fits = table->key_count == field && field < MAX_COLUMNS && *name &&
+                (field >= SHAPE_COLUMNS || !strcmp(name, shape_names[field]));
+    if (!fits)
+      return ws_fail(diag, WS_INPUT, table->path, 1,
+                     "column %d, '%s': a table has the columns m, n, k, then "
+                     "parameters, then times in ..._us...",
+                     field + 1, name);
+    table->names[table->key_count++] = ws_arena_strdup(arena, name);
+  }
+  if (table->time_field < 0)
+    return ws_fail(diag, WS_INPUT, table->path, 1, "there is no column %s",
+                   time_column);
+  return WS_OK;
+}
+
+static ws_status read_row(ws__table *table, char *line, int number,
+                          ws_diag *diag) {
+  int64_t *key = &table->keys[table->count * table->key_count];
+  int field = 0;
+  bool timed = false;
+  for (char *rest = line, *text; (text = next_field(&rest, ",")); field++) {
+    char *end = text;
+    double us = 0;
+    if (field < table->key_count)
+      key[field] = strtoll(text, &end, 10);
+    else
+      us = strtod(text, &end);
+    if (end == text || *end || !(us >= 0))
+      return ws_fail(diag, WS_INPUT, table->path, number,
+                     "column %d: '%s' is not a number", field + 1, text);
+    if (field == table->time_field) {
+      table->us[table->count] = us;
+      timed = us > 0 && isfinite(us);
+    }
+  }
+  if (!timed)
+    return ws_fail(diag, WS_INPUT, table->path, number,
+                   "the row ends before %s, or its time is 0", time_column);
+  table->count++;
+  return WS_OK;
+}
+
+/* ---- sorted rows ---- */
+static int compare_keys(const int64_t *a, const int64_t *b, int count) {
+  for (int i = 0; i < count; i++)
+    if (a[i] != b[i])
+      return a[i] < b[i] ? -1 : 1;
+  return 0;
+}
+
+typedef struct row {
+  const int64_t *key;
+  double us;
+  int key_count;
+} row;
+
+static int compare_rows(const void *a, const void *b) {
+  const row *x = a, *y = b;
+  return compare_keys(x->key, y->key, x->key_count);
+}
+
+static ws_status sort(ws__table *table, ws_arena *arena, ws_diag *diag) {
+  size_t count = (size_t)table->count, width = (size_t)table->key_count;
+  row *rows = ws_arena_alloc(arena, sizeof *rows * (count + 1));
+  int64_t *keys = ws_arena_alloc(arena, sizeof *keys * (count * width + 1));
+  for (size_t i = 0; i < count; i++)
+    rows[i] = (row){&table->keys[i * width], table->us[i], table->key_count};
+  qsort(rows, count, sizeof *rows, compare_rows);
+  for (size_t i = 0; i < count; i++) {
+    memcpy(&keys[i * width], rows[i].key, sizeof *keys * width);
+    table->us[i] = rows[i].us;
+    if (i && compare_rows(&rows[i - 1], &rows[i]) == 0)
+      return ws_fail(diag, WS_INPUT, table->path, 0,
+                     "two rows have the same shape (%lld,%lld,%lld) and "
+                     "parameters",
+                     (long long)rows[i].key[0], (long long)rows[i].key[1],
+                     (long long)rows[i].key[2]);
+  }
+  table->keys = keys;
+  return WS_OK;
+}
+
+ws_status ws__table_read(ws_arena *arena, const char *path,
+                         ws__table **out_table, ws_diag *diag) {
+  char *rest, *line;
+  size_t size;
+  WS_TRY(ws_file_read(arena, path, &rest, &size, diag));
+  ws__table *table = ws_arena_alloc(arena, sizeof *table);
+  const char *slash = strrchr(path, '/');
+  table->path = ws_arena_strdup(arena, path);
+  table->provenance =
+      ws_arena_printf(arena, "table:%s", slash ? slash + 1 : path);
+  size_t lines = 1;
+  for (size_t i = 0; i < size; i++)
+    lines += rest[i] == '\n';
+  line = next_field(&rest, "\r\n");
+  WS_TRY(read_heading(table, arena, line, diag));
+  table->keys = ws_arena_alloc(arena, sizeof *table->keys * lines *
+                                          (size_t)table->key_count);
+  table->us = ws_arena_alloc(arena, sizeof *table->us * lines);
+  for (int number = 2; (line = next_field(&rest, "\n")); number++) {
+    line[strcspn(line, "\r")] = '\0';
+    if (*line)
+      WS_TRY(read_row(table, line, number, diag));
+  }
+  *out_table = table;
+  return sort(table, arena, diag);
+}
+
+/* ---- looking up ---- */
+ws_status ws__table_check(const ws__table *table, const ws_template *tmpl,
+                          ws_diag *diag) {
+  for (int i = SHAPE_COLUMNS; i < table->key_count; i++)
+    if (ws_template_param_index(tmpl, table->names[i]) < 0)
+      return ws_fail(diag, WS_INPUT, table->path, 1,
+                     "column '%s' is no parameter of template %s (%s)",
+                     table->names[i], tmpl->name, tmpl->file);
+  return WS_OK;
+}
+
+double ws__table_us(const ws__table *table, const ws_candidate *candidate,
+                    const ws_shape *shape) {
+  int64_t key[MAX_COLUMNS] = {shape->m, shape->n, shape->k};
+  for (int i = SHAPE_COLUMNS; i < table->key_count; i++) {
+    int param = ws_template_param_index(candidate->tmpl, table->names[i]);
+    if (param < 0)
+      return INFINITY;
+    key[i] = candidate->values[param];
+  }
+  int low = 0, high = table->count;
+  while (low < high) {
+    int middle = low + (high - low) / 2;
+    int order = compare_keys(&table->keys[middle * table->key_count], key,
+                             table->key_count);
+    if (order == 0)
+      return table->us[middle];
+    if (order < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return INFINITY;
+}
+
+const char *ws__table_provenance(const ws__table *table) {
+  return table->provenance;
+}
+
+int ws__table_shapes(const ws__table *table, ws_arena *arena,
+                     const ws_shape **out_shapes) {
+  ws_shape *shapes =
+      ws_arena_alloc(arena, sizeof *shapes * (size_t)(table->count + 1));
+  int count = 0;
+  for (int i = 0; i < table->count; i++) {
+    const int64_t *key = &table->keys[i * table->key_count];
+    ws_shape shape = {key[0], key[1], key[2]};
+    if (!count || memcmp(&shapes[count - 1], &shape, sizeof shape))
+      shapes[count++] = shape;
+  }
+  *out_shapes = shapes;
+  return count;
+}
