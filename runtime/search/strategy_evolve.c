@@ -334,4 +334,5 @@ const ws__strategy ws__strategy_evolve = {
     .purpose = "islands, a grid over compiler facts, crossover",
     .create = create,
     .next = next,
-    .learn = learn};
+    .learn = learn,
+    .uses_cells = true};

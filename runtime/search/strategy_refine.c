@@ -101,4 +101,5 @@ const ws__strategy ws__strategy_refine = {
     .purpose = "one line of improvements, turn by turn",
     .create = create,
     .next = next,
-    .learn = learn};
+    .learn = learn,
+    .uses_cells = true};

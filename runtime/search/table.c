@@ -25,6 +25,10 @@ struct ws__table {
   int count;
 };
 
+static int64_t *key_of(const ws__table *table, int row) {
+  return &table->keys[(size_t)row * (size_t)table->key_count];
+}
+
 /* ---- reading ---- */
 /* Cuts *rest at its next separator; NULL at the end. */
 static char *next_field(char **rest, const char *separator) {
@@ -62,7 +66,7 @@ static ws_status read_heading(ws__table *table, ws_arena *arena, char *line,
 
 static ws_status read_row(ws__table *table, char *line, int number,
                           ws_diag *diag) {
-  int64_t *key = &table->keys[table->count * table->key_count];
+  int64_t *key = key_of(table, table->count);
   int field = 0;
   bool timed = false;
   for (char *rest = line, *text; (text = next_field(&rest, ",")); field++) {
@@ -140,7 +144,8 @@ ws_status ws__table_read(ws_arena *arena, const char *path,
   size_t lines = 1;
   for (size_t i = 0; i < size; i++)
     lines += rest[i] == '\n';
-  line = next_field(&rest, "\r\n");
+  line = next_field(&rest, "\n");
+  line[strcspn(line, "\r")] = '\0';
   WS_TRY(read_heading(table, arena, line, diag));
   table->keys = ws_arena_alloc(arena, sizeof *table->keys * lines *
                                           (size_t)table->key_count);
@@ -177,8 +182,7 @@ double ws__table_us(const ws__table *table, const ws_candidate *candidate,
   int low = 0, high = table->count;
   while (low < high) {
     int middle = low + (high - low) / 2;
-    int order = compare_keys(&table->keys[middle * table->key_count], key,
-                             table->key_count);
+    int order = compare_keys(key_of(table, middle), key, table->key_count);
     if (order == 0)
       return table->us[middle];
     if (order < 0)
@@ -199,7 +203,7 @@ int ws__table_shapes(const ws__table *table, ws_arena *arena,
       ws_arena_alloc(arena, sizeof *shapes * (size_t)(table->count + 1));
   int count = 0;
   for (int i = 0; i < table->count; i++) {
-    const int64_t *key = &table->keys[i * table->key_count];
+    const int64_t *key = key_of(table, i);
     ws_shape shape = {key[0], key[1], key[2]};
     if (!count || memcmp(&shapes[count - 1], &shape, sizeof shape))
       shapes[count++] = shape;
