@@ -41,6 +41,18 @@ ws__worker *ws__pool_idle(ws__pool *pool) {
   return NULL;
 }
 
+ws_status ws__pool_idle_compiler(ws__pool *pool, ws_compiler **out_compiler,
+                                 ws_diag *diag) {
+  ws__worker *worker = ws__pool_idle(pool);
+  *out_compiler = NULL;
+  if (!worker)
+    return WS_OK;
+  if (!worker->compiler)
+    WS_TRY(ws_compiler_start(&worker->compiler, diag));
+  *out_compiler = worker->compiler;
+  return WS_OK;
+}
+
 ws_status ws__pool_send(ws__worker *worker, int job,
                         const ws_build_request *request, ws_diag *diag) {
   if (!worker->compiler)

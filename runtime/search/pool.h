@@ -27,6 +27,9 @@ void ws__pool_stop(ws__pool *pool);
 
 /* An idle worker; NULL: all are busy. */
 ws__worker *ws__pool_idle(ws__pool *pool);
+/* The compiler of an idle worker, for a call that waits; NULL: all are busy. */
+ws_status ws__pool_idle_compiler(ws__pool *pool, ws_compiler **out_compiler,
+                                 ws_diag *diag) WS_MUST_CHECK;
 ws_status ws__pool_send(ws__worker *worker, int job,
                         const ws_build_request *request,
                         ws_diag *diag) WS_MUST_CHECK;

@@ -54,6 +54,11 @@ static void print_json(const ws__progress *progress,
     cJSON_AddNumberToObject(json, "timed", (double)state->timed);
     cJSON_AddNumberToObject(json, "refuted", (double)state->refuted);
   }
+  if (state->questions > 0) {
+    cJSON_AddNumberToObject(json, "questions", (double)state->questions);
+    cJSON_AddNumberToObject(json, "tokens", (double)state->tokens);
+    cJSON_AddNumberToObject(json, "usd", state->usd);
+  }
   if (isfinite(state->deadline_ms))
     cJSON_AddNumberToObject(json, "seconds_left", seconds_left(state));
   char *text = cJSON_PrintUnformatted(json);
@@ -81,8 +86,9 @@ static void print_text(const ws__progress *progress,
   if (state->replayed)
     ws_strbuf_printf(&line, ", %lld known", (long long)state->replayed);
   if (state->best_geomean_us > 0)
-    ws_strbuf_printf(&line, " | best %.2f us (geomean, estimate)",
-                     state->best_geomean_us);
+    ws_strbuf_printf(
+        &line, " | best %.2f us (geomean, %.*s)", state->best_geomean_us,
+        (int)strcspn(state->best_provenance, ":"), state->best_provenance);
   const char *separator = " | ";
   for (int i = 0; i < WS_VERDICT_COUNT; i++)
     if (state->verdicts[i]) {
@@ -95,12 +101,14 @@ static void print_text(const ws__progress *progress,
     ws_strbuf_printf(&line, " | %.*s: %lld timed",
                      (int)strcspn(state->provenance, ":"), state->provenance,
                      (long long)state->timed);
+  if (state->questions > 0)
+    ws_strbuf_printf(&line, " | %lld answers, %lld tokens",
+                     (long long)state->questions, (long long)state->tokens);
   if (isfinite(state->deadline_ms)) {
     int left = (int)ceil(seconds_left(state));
     ws_strbuf_printf(&line, " | %d:%02d left", left / 60, left % 60);
   } else if (state->evaluation_limit > 0) {
-    ws_strbuf_printf(&line, " | %lld of %lld",
-                     (long long)(state->evaluated + state->replayed),
+    ws_strbuf_printf(&line, " | %lld of %lld", (long long)state->candidates,
                      (long long)state->evaluation_limit);
   }
   if (progress->terminal)

@@ -15,12 +15,16 @@ typedef struct ws__progress {
 
 typedef struct ws__progress_state {
   int64_t evaluated, replayed;
+  int64_t candidates;       /* towards the limit: with replies that held none */
   int64_t evaluation_limit; /* <= 0: none */
   double deadline_ms;       /* INFINITY: none */
   double best_geomean_us;   /* 0: none yet */
+  const char *best_provenance;
   const int64_t *verdicts;
-  const char *provenance; /* of the device; "": none */
-  int64_t timed, refuted; /* there */
+  const char *provenance;    /* of the device; "": none */
+  int64_t timed, refuted;    /* there */
+  int64_t questions, tokens; /* models; 0: none */
+  double usd;
 } ws__progress_state;
 
 void ws__progress_init(ws__progress *progress, bool json);

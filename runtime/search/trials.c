@@ -25,10 +25,10 @@
  * and not on how fast the device is, nor on whether there is one.
  */
 #include "trials.h"
+#include "measuring.h"
 #include "wavesmith/dispatch.h"
 
 #include <math.h>
-#include <poll.h>
 #include <string.h>
 
 static const double near_best = 1.10, device_share = 0.25, baseline_share = 0.2;
@@ -39,8 +39,7 @@ enum { EDGE_SHAPES = -1, LARGE_SHAPE = -2 };
 static const double most_large_flops = 2.4e10;
 enum { MAX_PORTFOLIO = 8, POOL_PER_SHAPE = 2, MAX_FAILURES = 3 };
 
-/* ---- the device ------------------------------------------------------------
- */
+/* ---- the device ---- */
 
 static ws_status open_first(ws__trials *t, ws_diag *diag) {
   static const char *const kinds[] = {"hip", "sim"};
@@ -143,8 +142,7 @@ ws_status ws__trials_init(ws__trials *trials, ws_arena *arena,
 
 void ws__trials_stop(ws__trials *trials) { close_device(trials); }
 
-/* ---- candidates
- * -------------------------------------------------------------- */
+/* ---- candidates ---- */
 
 static int find_candidate(const ws__trials *t, const char *id) {
   for (int i = 0; i < t->count; i++)
@@ -219,8 +217,7 @@ ws_status ws__trials_note(ws__trials *trials, const char *id,
   return near ? add_candidate(trials, id, &index, diag) : WS_OK;
 }
 
-/* ---- which pair is next
- * -------------------------------------------------------- */
+/* ---- which pair is next ---- */
 
 static bool is_open(const ws__trial_candidate *item, int shape) {
   return item->state != WS__TRIAL_REFUTED && isinf(item->device_us[shape]) &&
@@ -342,59 +339,21 @@ bool ws__trials_pending(const ws__trials *trials) {
                             next_pair(trials, &candidate, &shape));
 }
 
-/* ---- sending
- * --------------------------------------------------------------------- */
-
-static ws_status load(const ws__trials *t, ws_arena *arena, const char *id,
-                      ws_candidate **out_candidate, ws_build_result *out_build,
-                      ws_diag *diag) {
-  bool found;
-  ws_candidate_row row;
-  const ws_template *tmpl;
-  WS_TRY(ws_archive_get_candidate(t->archive, arena, id, &found, &row, diag));
-  if (!found)
-    return ws_fail(diag, WS_INPUT, NULL, 0, "candidate %s has gone", id);
-  WS_TRY(ws_archive_get_template(t->archive, arena, row.template_hash, &tmpl,
-                                 NULL, diag));
-  WS_TRY(ws_archive_load_candidate(t->archive, arena, &row, tmpl, out_candidate,
-                                   diag));
-  WS_TRY(ws_archive_get_build(t->archive, arena, id, &found, out_build, diag));
-  if (!found || !out_build->code_object_size)
-    return ws_fail(diag, WS_INPUT, NULL, 0,
-                   "candidate %s has no code object in the archive", id);
-  return WS_OK;
-}
+/* ---- sending ---- */
 
 static ws_status fill_request(const ws__trials *t, ws_arena *arena,
                               const ws_candidate *candidate,
                               const ws_build_result *build, int shape,
                               ws_measure_request *out, ws_diag *diag) {
-  ws_shape shapes[WS_VERIFY_SHAPES];
-  int count = 1;
-  if (shape == EDGE_SHAPES)
-    count = ws_verify_shapes(candidate, shapes);
-  else
-    shapes[0] = t->shapes[shape == LARGE_SHAPE ? t->large : shape];
-  ws_workload *workloads =
-      ws_arena_alloc(arena, sizeof *workloads * WS_VERIFY_SHAPES);
-  int layout = ws_problem_layout_index(t->task->problem, t->task->layout);
-  for (int i = 0; i < count; i++) {
-    WS_TRY(ws_workload_of(
-        arena, t->task->problem, layout, candidate, build, &shapes[i],
-        ws_device_client_info(t->client)->cu_count, &workloads[i], diag));
-    workloads[i].seed = (uint64_t)(i + 1); /* other contents each time */
-    workloads[i].sampled = shape == LARGE_SHAPE;
-  }
-  *out = (ws_measure_request){.op = shape < 0 ? WS_MEASURE_VERIFY
-                                              : WS_MEASURE_TIME,
-                              .code_object = build->code_object,
-                              .code_object_size = build->code_object_size,
-                              .workloads = workloads,
-                              .workload_count = count,
-                              .settings = ws_measure_settings_default};
-  if (shape >= 0)
-    out->settings.roofline_us = ws_roofline_us(t->task->problem, &shapes[0]);
-  return WS_OK;
+  ws__question question = shape == EDGE_SHAPES   ? WS__VERIFY_EDGES
+                          : shape == LARGE_SHAPE ? WS__VERIFY_LARGE
+                                                 : WS__TIME;
+  return ws__measuring_request(
+      arena, t->task, t->client, candidate, build, question,
+      shape == EDGE_SHAPES
+          ? NULL
+          : &t->shapes[shape == LARGE_SHAPE ? t->large : shape],
+      1, out, diag);
 }
 
 static ws_status send_trial(ws__trials *t, int candidate, int shape,
@@ -405,7 +364,8 @@ static ws_status send_trial(ws__trials *t, int candidate, int shape,
   ws__trial_candidate *item = &t->items[candidate];
   int wanted = item->state == WS__TRIAL_NEW ? EDGE_SHAPES : shape;
   t->request_arena = ws_arena_create();
-  WS_TRY(load(t, t->request_arena, item->id, &loaded, &build, diag));
+  WS_TRY(ws__measuring_load(t->archive, t->request_arena, item->id, &loaded,
+                            &build, diag));
   WS_TRY(fill_request(t, t->request_arena, loaded, &build, wanted, &request,
                       diag));
   t->sent_ms = ws_clock_ms();
@@ -431,8 +391,7 @@ static void skip_candidate(ws__trials *t, int candidate, const ws_diag *diag) {
   end_request(t);
 }
 
-/* ---- receiving
- * ------------------------------------------------------------------ */
+/* ---- receiving ---- */
 
 static ws_status keep_time(ws__trials *t, ws__trial_candidate *item,
                            const ws_measured *measured, ws_diag *diag) {
@@ -441,16 +400,10 @@ static ws_status keep_time(ws__trials *t, ws__trial_candidate *item,
   const ws_measurement row = {.shape = t->shapes[t->shape],
                               .us = measured->us,
                               .bound = measured->bound,
-                              .provenance = t->provenance};
+                              .provenance = t->provenance,
+                              .low_us = measured->low_us,
+                              .high_us = measured->high_us};
   return ws_archive_put_measurements(t->archive, item->id, &row, 1, diag);
-}
-
-/* A simulator that dies or is too slow says nothing about the candidate. */
-static bool is_devices_fault(const ws__trials *t, const ws_measured *measured) {
-  return ws_device_client_info(t->client)->simulated &&
-         !measured->finding_count &&
-         (measured->verdict == WS_VERDICT_CRASH ||
-          measured->verdict == WS_VERDICT_TIMEOUT);
 }
 
 static ws_status keep(ws__trials *t, const ws_measured *measured,
@@ -474,13 +427,6 @@ static ws_status keep(ws__trials *t, const ws_measured *measured,
   return WS_OK;
 }
 
-static bool has_answer(const ws__trials *t) {
-  struct pollfd item = {.fd = ws_device_client_descriptor(t->client),
-                        .events = POLLIN};
-  return poll(&item, 1, 0) > 0 ||
-         ws_clock_ms() >= ws_device_client_deadline(t->client);
-}
-
 static void note_failure(ws__trials *t, const ws_diag *diag) {
   skip_candidate(t, t->candidate, diag);
   if (++t->failures < MAX_FAILURES)
@@ -499,7 +445,7 @@ static ws_status receive(ws__trials *t, ws_diag *diag) {
     t->baseline_ms += spent_ms;
   ws_status status =
       ws_device_client_receive(t->client, t->request_arena, &measured, diag);
-  if (status == WS_OK && is_devices_fault(t, &measured))
+  if (status == WS_OK && ws__measuring_devices_fault(t->client, &measured))
     status = ws_fail(diag, WS_ENVIRONMENT, NULL, 0, "%s", measured.reason);
   if (status != WS_OK) {
     note_failure(t, diag);
@@ -513,7 +459,8 @@ static ws_status receive(ws__trials *t, ws_diag *diag) {
 
 ws_status ws__trials_step(ws__trials *trials, ws_diag *diag) {
   int candidate, shape;
-  if (trials->client && trials->candidate >= 0 && has_answer(trials))
+  if (trials->client && trials->candidate >= 0 &&
+      ws__measuring_has_answer(trials->client))
     WS_TRY(receive(trials, diag));
   if (!trials->client || trials->candidate >= 0 || !may_be_busy(trials))
     return WS_OK;
@@ -534,8 +481,7 @@ int ws__trials_descriptor(const ws__trials *trials) {
              : -1;
 }
 
-/* ---- finals
- * -------------------------------------------------------------------- */
+/* ---- finals ---- */
 
 /* What is best in the archive by this provenance, as candidates here. */
 static ws_status read_best(ws__trials *t, const char *provenance, int per_shape,
@@ -591,7 +537,8 @@ static ws_status estimate_spread(ws__trials *t, ws_arena *arena, int candidate,
   ws_candidate *loaded;
   ws_build_result build;
   ws_matrix matrix;
-  WS_TRY(load(t, arena, item->id, &loaded, &build, diag));
+  WS_TRY(
+      ws__measuring_load(t->archive, arena, item->id, &loaded, &build, diag));
   const ws_dispatch_entry entry = {.candidate = loaded, .result = &build};
   WS_TRY(ws_dispatch_estimate(arena, t->task->problem, &entry, 1,
                               t->shapes + first, count, &matrix, diag));

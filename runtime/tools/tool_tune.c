@@ -3,170 +3,19 @@
  * `wavesmith tune`: options, and the table at the end. The work is ws_tune.
  */
 #include "tools.h"
+#include "tune_options.h"
 #include "wavesmith/search.h"
 
 #include <cjson/cJSON.h>
-#include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char usage[] =
     "usage: wavesmith tune TEMPLATE [OPTION ...]\n"
-    "Searches the template's space and keeps all that was learned in an\n"
-    "archive. The same command again resumes: what the archive knows is not\n"
-    "built again. Ctrl-C ends with everything kept.\n\n"
-    "  --baseline FILE    template that is shown as \"naive\"\n"
-    "  --layout L         kmajor or mnmajor (default: kmajor)\n"
-    "  --shapes S         shape set, or m,n,k;m,n,k (default: contest)\n"
-    "  --strategy S       local or random (default: local)\n"
-    "  --seed N           (default: 1)\n"
-    "  --minutes X        ends after X minutes (default: 3, unless "
-    "--evaluations)\n"
-    "  --evaluations N    ends after N candidates, known ones included\n"
-    "  --archive FILE     (default: wavesmith.db)\n"
-    "  --workers N        compile servers (default: one per core)\n"
-    "  --device D         what times candidates: hip (a card), sim (a "
-    "simulated\n"
-    "                     MI300X), estimate (the bound model alone), or auto:\n"
-    "                     the first of these that answers (default: auto)\n"
-    "  --json             progress and result as JSON lines on stdout\n";
-
-enum { DEFAULT_MINUTES = 3 };
-
-typedef struct tune_arguments {
-  ws_tune_options tune;
-  bool help;
-} tune_arguments;
-
-/* ---- options ---- */
-static ws_status wrong_number(const char *option, const char *what,
-                              ws_diag *diag) {
-  return ws_fail(diag, WS_USAGE, NULL, 0, "--%s '%s' is not %s", option, optarg,
-                 what);
-}
-
-static ws_status read_seed(tune_arguments *out, ws_diag *diag) {
-  char *end;
-  errno = 0;
-  out->tune.seed = strtoull(optarg, &end, 10);
-  if (*optarg < '0' || *optarg > '9' || *end || errno)
-    return wrong_number("seed", "an integer from 0", diag);
-  return WS_OK;
-}
-
-static ws_status read_minutes(tune_arguments *out, ws_diag *diag) {
-  char *end;
-  out->tune.minutes = strtod(optarg, &end);
-  if (end == optarg || *end || !(out->tune.minutes > 0) ||
-      out->tune.minutes > 1e6)
-    return wrong_number("minutes", "a number above 0", diag);
-  return WS_OK;
-}
-
-static ws_status read_evaluations(tune_arguments *out, ws_diag *diag) {
-  char *end;
-  errno = 0;
-  out->tune.evaluations = strtoll(optarg, &end, 10);
-  if (end == optarg || *end || errno || out->tune.evaluations < 1)
-    return wrong_number("evaluations", "an integer from 1", diag);
-  return WS_OK;
-}
-
-static ws_status read_workers(tune_arguments *out, ws_diag *diag) {
-  char *end;
-  long workers = strtol(optarg, &end, 10);
-  if (end == optarg || *end || workers < 1 || workers > 4096)
-    return wrong_number("workers", "a number from 1 to 4096", diag);
-  out->tune.workers = (int)workers;
-  return WS_OK;
-}
-
-static const struct text_option {
-  const char *name;
-  size_t offset;
-} text_options[] = {
-    {"baseline", offsetof(ws_tune_options, baseline_file)},
-    {"layout", offsetof(ws_tune_options, layout)},
-    {"shapes", offsetof(ws_tune_options, shape_set)},
-    {"strategy", offsetof(ws_tune_options, strategy)},
-    {"archive", offsetof(ws_tune_options, archive_path)},
-    {"device", offsetof(ws_tune_options, device)},
-};
-static const struct number_option {
-  const char *name;
-  ws_status (*read)(tune_arguments *out, ws_diag *diag);
-} number_options[] = {
-    {"seed", read_seed},
-    {"minutes", read_minutes},
-    {"evaluations", read_evaluations},
-    {"workers", read_workers},
-};
-enum {
-  TEXT_OPTIONS = sizeof text_options / sizeof text_options[0],
-  NUMBER_OPTIONS = sizeof number_options / sizeof number_options[0],
-  JSON = TEXT_OPTIONS + NUMBER_OPTIONS,
-  HELP,
-  OPTION_COUNT
-};
-
-static void fill_table(struct option table[OPTION_COUNT + 1]) {
-  memset(table, 0, sizeof *table * (OPTION_COUNT + 1));
-  for (int i = 0; i < TEXT_OPTIONS; i++)
-    table[i] =
-        (struct option){text_options[i].name, required_argument, NULL, i};
-  for (int i = 0; i < NUMBER_OPTIONS; i++)
-    table[TEXT_OPTIONS + i] = (struct option){
-        number_options[i].name, required_argument, NULL, TEXT_OPTIONS + i};
-  table[JSON] = (struct option){"json", no_argument, NULL, JSON};
-  table[HELP] = (struct option){"help", no_argument, NULL, HELP};
-}
-
-static ws_status read_option(int option, tune_arguments *out, ws_diag *diag) {
-  if (option < TEXT_OPTIONS)
-    memcpy((char *)&out->tune + text_options[option].offset, &optarg,
-           sizeof optarg);
-  else if (option < TEXT_OPTIONS + NUMBER_OPTIONS)
-    return number_options[option - TEXT_OPTIONS].read(out, diag);
-  else if (option == JSON)
-    out->tune.json = true;
-  else
-    out->help = true;
-  return WS_OK;
-}
-
-static ws_status read_arguments(int argc, char **argv, tune_arguments *out,
-                                ws_diag *diag) {
-  struct option table[OPTION_COUNT + 1];
-  fill_table(table);
-  *out = (tune_arguments){.tune = {.layout = "kmajor",
-                                   .shape_set = "contest",
-                                   .strategy = "local",
-                                   .archive_path = "wavesmith.db",
-                                   .device = "auto",
-                                   .seed = 1}};
-  opterr = 0;
-  int option;
-  while ((option = getopt_long(argc, argv, ":", table, NULL)) >= 0) {
-    if (option == '?' || option == ':')
-      return ws_fail(diag, WS_USAGE, NULL, 0,
-                     "'%s' is unknown or lacks its value; `wavesmith tune "
-                     "--help` lists the options",
-                     argv[optind - 1]);
-    WS_TRY(read_option(option, out, diag));
-  }
-  if (out->help)
-    return WS_OK;
-  if (optind + 1 != argc)
-    return ws_fail(diag, WS_USAGE, NULL, 0,
-                   "wanted is one template file; `wavesmith tune --help` shows "
-                   "how");
-  out->tune.template_file = argv[optind];
-  if (out->tune.minutes <= 0 && out->tune.evaluations <= 0)
-    out->tune.minutes = DEFAULT_MINUTES;
-  return WS_OK;
-}
+    "Searches the template's space, or lets models rewrite it, and keeps all\n"
+    "that was learned in an archive. The same command again resumes: what the\n"
+    "archive knows is not built, timed or asked again. Ctrl-C ends with\n"
+    "everything kept.\n\n";
 
 /* ---- the table ---- */
 /* "estimate" of "estimate:bound-model-1:MI300X". */
@@ -267,6 +116,42 @@ static void print_device(const ws_tune_result *result) {
            a->worst_regret);
 }
 
+static void print_speedup(double speedup) {
+  if (speedup > 0)
+    printf(" %8.3fx", speedup);
+  else
+    printf(" %9s", "-");
+}
+
+/* Winners again, in a fresh process and on shapes that the search never saw. */
+static void print_confirmations(const ws_tune_result *result) {
+  if (!result->confirmation_count)
+    return;
+  printf("\nConfirmed against %.8s in a fresh process (%s):\n%-10s %-7s %9s "
+         "%9s %9s\n",
+         result->confirmations[0].against_id, result->provenance, "candidate",
+         "verdict", "search", "held-out", "worst");
+  for (int i = 0; i < result->confirmation_count; i++) {
+    const ws_confirmation_row *row = &result->confirmations[i];
+    printf("%-10.8s %-7s", row->candidate_id, row->verdict);
+    print_speedup(row->search_speedup);
+    print_speedup(row->held_out_speedup);
+    print_speedup(row->worst_speedup);
+    printf("%s%s\n", *row->reason ? "  " : "", row->reason);
+  }
+}
+
+static void print_models(const ws_tune_result *result) {
+  if (result->questions > 0)
+    printf("Models:   %lld questions, %lld tokens in, %lld out, %.4f USD; %lld "
+           "documents, %lld replies without a candidate\n",
+           (long long)result->questions, (long long)result->prompt_tokens,
+           (long long)result->reply_tokens, result->usd,
+           (long long)result->documents, (long long)result->refused);
+  if (*result->stop)
+    printf("Ended:    %s\n", result->stop);
+}
+
 static void print_counts(const ws_tune_result *result) {
   const char *separator = "; verdicts: ";
   printf("\nThis run: %lld candidates built in %.1f s, %lld known from the "
@@ -288,7 +173,8 @@ static const char *how_to_go_on(const ws_tune_result *result,
   if (result->exhausted)
     return "nothing is left to try: no further legal point was found";
   if (!result->interrupted && options->evaluations > 0 &&
-      result->evaluated + result->replayed >= options->evaluations)
+      result->evaluated + result->replayed + result->refused >=
+          options->evaluations)
     return "the same command with a larger --evaluations (it counts the known "
            "ones too), or with another --seed";
   return "the same command again; what is known is not built again";
@@ -300,8 +186,10 @@ static void print_text(const ws_tune_result *result,
     print_table(result, options);
   else
     printf("\nNo candidate has been judged yet.\n");
+  print_confirmations(result);
   print_counts(result);
   print_device(result);
+  print_models(result);
   printf("Go on:   %s\n", how_to_go_on(result, options));
   if (!(result->best_geomean_us > 0))
     return;
@@ -350,6 +238,39 @@ static cJSON *device_json(const ws_tune_result *result) {
   return json;
 }
 
+static void add_models_json(cJSON *json, const ws_tune_result *result) {
+  if (*result->stop)
+    cJSON_AddStringToObject(json, "stop", result->stop);
+  if (result->questions == 0)
+    return;
+  cJSON *models = cJSON_AddObjectToObject(json, "models");
+  cJSON_AddNumberToObject(models, "questions", (double)result->questions);
+  cJSON_AddNumberToObject(models, "prompt_tokens",
+                          (double)result->prompt_tokens);
+  cJSON_AddNumberToObject(models, "reply_tokens", (double)result->reply_tokens);
+  cJSON_AddNumberToObject(models, "usd", result->usd);
+  cJSON_AddNumberToObject(models, "documents", (double)result->documents);
+  cJSON_AddNumberToObject(models, "refused", (double)result->refused);
+}
+
+static cJSON *confirmations_json(const ws_tune_result *result) {
+  cJSON *list = cJSON_CreateArray();
+  for (int i = 0; i < result->confirmation_count; i++) {
+    const ws_confirmation_row *row = &result->confirmations[i];
+    cJSON *item = cJSON_CreateObject();
+    cJSON_AddStringToObject(item, "candidate", row->candidate_id);
+    cJSON_AddStringToObject(item, "against", row->against_id);
+    cJSON_AddStringToObject(item, "verdict", row->verdict);
+    cJSON_AddStringToObject(item, "reason", row->reason);
+    cJSON_AddNumberToObject(item, "search_speedup", row->search_speedup);
+    cJSON_AddNumberToObject(item, "held_out_speedup", row->held_out_speedup);
+    cJSON_AddNumberToObject(item, "worst_speedup", row->worst_speedup);
+    cJSON_AddNumberToObject(item, "noise", row->noise);
+    cJSON_AddItemToArray(list, item);
+  }
+  return list;
+}
+
 static void print_json(const ws_tune_result *result) {
   cJSON *json = cJSON_CreateObject();
   cJSON_AddStringToObject(json, "event", "result");
@@ -377,6 +298,9 @@ static void print_json(const ws_tune_result *result) {
   }
   if (*result->provenance)
     cJSON_AddItemToObject(json, "device", device_json(result));
+  if (result->confirmation_count)
+    cJSON_AddItemToObject(json, "confirmations", confirmations_json(result));
+  add_models_json(json, result);
   char *text = cJSON_PrintUnformatted(json);
   cJSON_Delete(json);
   WS_ASSERT(text);
@@ -402,13 +326,17 @@ static int finish(const tune_arguments *arguments,
 int tool_tune(int argc, char **argv) {
   ws_diag diag = {""};
   tune_arguments arguments;
-  ws_status status = read_arguments(argc, argv, &arguments, &diag);
+  ws_status status = tune_options_read("tune", argc, argv, &arguments, &diag);
   if (status != WS_OK)
     return tool_fail("tune", status, &diag);
   if (arguments.help) {
     fputs(usage, stdout);
+    fputs(tune_options_help, stdout);
     return 0;
   }
+  status = tune_options_limit(&arguments, &diag);
+  if (status != WS_OK)
+    return tool_fail("tune", status, &diag);
   ws_tune_result result;
   ws_arena *arena = ws_arena_create();
   status = ws_tune(&arguments.tune, arena, &result, &diag);

@@ -94,6 +94,15 @@ typedef struct ws_tune_result {
   const char *provenance;           /* of the device; "": none */
   int64_t timed, verified, refuted; /* there, in this run */
   ws_tune_agreement agreement;
+  /* Models; all 0 without. */
+  int64_t questions, prompt_tokens, reply_tokens;
+  double usd;
+  int64_t documents; /* answers that are no candidates and were not to be */
+  int64_t refused;   /* replies that held none: verdict illegal, too */
+  const char *stop;  /* "" or why it ended before its limits, in words */
+  /* Winners that were checked again in this run (docs/search.md). */
+  const ws_confirmation_row *confirmations;
+  int confirmation_count;
 } ws_tune_result;
 
 /* Deterministic from the seed: the sequence of proposals does not depend on

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * Learning from a job that is done: judged, recorded, its outcome written to
+ * the exchange, its repair asked for, the strategy and the bandit told.
+ */
+#include "session.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- judging ---- */
+static const char *id_of(const ws_session *s, int result) {
+  return result >= 0 ? s->knowledge.results[result].id : "";
+}
+
+static const char *proposer_of(const ws_session *s, const ws__job *job) {
+  if (!job->by_model)
+    return job->request.origin;
+  return s->llm ? ws_llm_member_at(s->llm, job->request.member)->name
+                : "outside";
+}
+
+static ws_candidate_row origin_of(const ws_session *s, const ws__job *job) {
+  return (ws_candidate_row){.proposer = proposer_of(s, job),
+                            .parent_id = id_of(s, job->request.parents[0]),
+                            .second_parent_id =
+                                id_of(s, job->request.parents[1]),
+                            .kind = ws_request_text(job->request.kind),
+                            .label = job->reply ? job->reply->name : "",
+                            .island = job->request.island,
+                            .move = job->move,
+                            .sequence = job->sequence};
+}
+
+static ws_status record_new(ws_session *s, ws__job *job,
+                            const ws__ranked *ranked, ws__judgement *out) {
+  const ws_candidate_row origin = origin_of(s, job);
+  if (job->source != &s->task.source)
+    WS_TRY(ws_archive_put_template(s->archive, job->source->tmpl,
+                                   job->source->text, NULL, s->diag));
+  WS_TRY(ws__judge_record(&s->judge, job->arena, job->candidate, &job->result,
+                          ranked, &origin, out, s->diag));
+  if (!ranked || ranked->profiled < 0)
+    return WS_OK;
+  return ws_archive_put_profile(
+      s->archive, job->candidate->id.hex, s->judge.provenance,
+      &s->task.shapes[ranked->profiled], ranked->report, s->diag);
+}
+
+/* The archive is asked again: another process may have been faster. */
+static ws_status judge(ws_session *s, ws__job *job, ws__judgement *out) {
+  bool judged;
+  const ws__ranked *ranked = job->was_ranked ? &job->ranked : NULL;
+  WS_TRY(ws__judge_replay(&s->judge, job->arena, job->candidate, ranked,
+                          &judged, out, s->diag));
+  job->replayed = job->replayed || judged;
+  return judged ? WS_OK : record_new(s, job, ranked, out);
+}
+
+/* ---- the result ---- */
+static void keep_arena(ws_session *s, ws__job *job) {
+  if (!job->keep)
+    return;
+  if (s->kept_count == s->kept_capacity) {
+    int capacity = s->kept_capacity ? 2 * s->kept_capacity : 64;
+    ws_arena **kept =
+        ws_arena_alloc(s->arena, sizeof(ws_arena *) * (size_t)capacity);
+    if (s->kept_count)
+      memcpy(kept, s->kept, sizeof(ws_arena *) * (size_t)s->kept_count);
+    s->kept = kept;
+    s->kept_capacity = capacity;
+  }
+  s->kept[s->kept_count++] = job->keep;
+  job->keep = NULL;
+}
+
+static bool is_timed(const ws_session *s, const ws__judgement *judgement) {
+  for (int i = 0; i < s->task.shape_count; i++)
+    if (isfinite(judgement->us[i]))
+      return true;
+  return false;
+}
+
+/* A failed reply or candidate of a model, as long as repairs are left. */
+static bool wants_repair(const ws_session *s, const ws__job *job,
+                         const ws__judgement *judgement, int repairs) {
+  int most = s->options->repairs < 0 ? 1 : s->options->repairs;
+  ws_verdict verdict = judgement->verdict;
+  return s->llm && job->by_model && !*job->answer.error && repairs < most &&
+         !ws_request_is_document(job->request.kind) &&
+         verdict != WS_VERDICT_OK && verdict != WS_VERDICT_DUPLICATE &&
+         verdict != WS_VERDICT_SLOW;
+}
+
+static int repairs_before(const ws_session *s, const ws__job *job) {
+  return job->request.kind == WS_REQUEST_REPAIR && job->request.parents[0] >= 0
+             ? s->knowledge.results[job->request.parents[0]].repairs + 1
+             : 0;
+}
+
+static void queue_repair(ws_session *s, const ws__job *job, int result) {
+  if (s->queue_end == s->queue_capacity) {
+    int open = s->queue_end - s->queue_begin;
+    int capacity = 2 * open + 16;
+    ws__request *queue =
+        ws_arena_alloc(s->arena, sizeof *queue * (size_t)capacity);
+    if (open)
+      memcpy(queue, s->queue + s->queue_begin, sizeof *queue * (size_t)open);
+    s->queue = queue;
+    s->queue_begin = 0;
+    s->queue_end = open;
+    s->queue_capacity = capacity;
+  }
+  ws__request request = job->request;
+  request.kind = WS_REQUEST_REPAIR;
+  request.parents[0] = result;
+  request.origin = "repair";
+  s->queue[s->queue_end++] = request;
+  s->knowledge.repairs_open++;
+}
+
+/* A template that a reply brought joins the run when it has times. */
+static ws_status adopt_template(ws_session *s, const ws__job *job) {
+  const ws_template *tmpl = job->candidate->tmpl;
+  if (ws__session_source(s, tmpl))
+    return WS_OK;
+  ws__session_add_source(s, job->source);
+  ws__space *space = ws_arena_alloc(s->arena, sizeof *space);
+  int layout = ws_problem_layout_index(s->task.problem, s->task.layout);
+  WS_TRY(ws__space_init(space, s->arena, tmpl, layout, s->task.layout,
+                        s->task.shapes, s->task.shape_count, s->diag));
+  ws__knowledge_add_space(&s->knowledge, space);
+  return WS_OK;
+}
+
+static const double *copy_times(ws_session *s, const ws__judgement *judgement) {
+  size_t size = sizeof(double) * (size_t)s->task.shape_count;
+  double *us = ws_arena_alloc(s->arena, size);
+  memcpy(us, judgement->us, size);
+  return us;
+}
+
+/* Adds the result and keeps what must live on. *out_repair: one is wanted. */
+static ws_status learn(ws_session *s, ws__job *job,
+                       const ws__judgement *judgement, int *out_index,
+                       bool *out_repair) {
+  bool timed = job->candidate && is_timed(s, judgement);
+  bool document = ws_request_is_document(job->request.kind);
+  ws__result result = {
+      .request = job->request,
+      .candidate = job->candidate,
+      .reply = document ? job->reply : NULL,
+      .verdict = judgement->verdict,
+      .stage = ws_arena_strdup(s->arena, judgement->stage),
+      .reason = ws_arena_strdup(s->arena, judgement->reason),
+      .us = copy_times(s, judgement),
+      .cell = judgement->cell,
+      .repairs = repairs_before(s, job),
+      .id = job->candidate ? ws_arena_strdup(s->arena, job->candidate->id.hex)
+                           : ""};
+  *out_repair = wants_repair(s, job, judgement, result.repairs);
+  if (timed)
+    WS_TRY(adopt_template(s, job));
+  if (timed || *out_repair || (document && job->reply))
+    keep_arena(s, job);
+  else if (job->keep)
+    result.candidate = NULL;
+  if (document && job->reply && job->request.kind == WS_REQUEST_DISTIL)
+    s->knowledge.findings = job->reply->findings;
+  *out_index = ws__knowledge_add(&s->knowledge, &result);
+  return WS_OK;
+}
+
+/* ---- what a model is told of it, and what is kept ---- */
+static double reward_of(const ws_session *s, const ws__result *result) {
+  int parent = result->request.parents[0];
+  if (parent < 0 || isinf(result->score))
+    return 0;
+  const ws__result *before = &s->knowledge.results[parent];
+  if (isinf(before->score)) /* of a repair: what it was meant to improve */
+    return 0;
+  return result->score - before->score;
+}
+
+static ws_status close_exchange(ws_session *s, const ws__job *job, int index) {
+  const ws__result *result = &s->knowledge.results[index];
+  int parent = result->request.parents[0];
+  bool document = ws_request_is_document(job->request.kind);
+  ws_exchange_row row = {
+      .run_id = s->run_id,
+      .sequence = job->sequence,
+      .candidate_id = result->id,
+      .verdict = document && job->reply ? "" : ws_verdict_text(result->verdict),
+      .stage = result->stage,
+      .reason = result->reason,
+      .claims_json = "",
+      .reward = reward_of(s, result)};
+  if (job->reply)
+    WS_TRY(ws__claims_json(s, job->arena, job, result,
+                           parent >= 0 ? &s->knowledge.results[parent] : NULL,
+                           &row.claims_json));
+  WS_TRY(ws_archive_set_outcome(s->archive, &row, s->diag));
+  if (job->request.kind != WS_REQUEST_DISTIL || !job->reply)
+    return WS_OK;
+  const ws_findings_row findings = {.run_id = s->run_id,
+                                    .sequence = job->sequence,
+                                    .text = job->reply->findings};
+  return ws_archive_put_findings(s->archive, &findings, s->diag);
+}
+
+static void tell_bandit(ws_session *s, const ws__job *job, int index) {
+  const ws__result *result = &s->knowledge.results[index];
+  if (!s->bandit || job->request.member < 0)
+    return;
+  const ws__arm arm = {.member = job->request.member,
+                       .kind = job->request.kind,
+                       .region = ws__request_region(s, &job->request)};
+  double reward = reward_of(s, result);
+  ws__bandit_learn(s->bandit, &arm, reward > 0 ? reward : 0, job->answer.usd);
+}
+
+static void count(ws_session *s, const ws__job *job,
+                  const ws__judgement *judgement) {
+  if (ws_request_is_document(job->request.kind)) {
+    s->documents++;
+    return;
+  }
+  s->verdicts[judgement->verdict]++;
+  if (!job->candidate)
+    s->refused++;
+  else if (job->replayed)
+    s->replayed++;
+  else
+    s->evaluated++;
+}
+
+/* ---- one job ---- */
+static bool is_repeat(const ws_session *s, const ws__job *job) {
+  return job->by_model && job->candidate &&
+         ws__seen_contains(&s->applied_ids, &job->candidate->id);
+}
+
+static ws_status no_candidate(ws_session *s, ws__job *job, ws_verdict verdict,
+                              const char *reason, ws__judgement *out) {
+  int shapes = s->task.shape_count;
+  *out = (ws__judgement){
+      .verdict = verdict,
+      .stage = *reason ? "reply" : "",
+      .reason = reason,
+      .us = ws_arena_alloc(job->arena, sizeof(double) * (size_t)shapes)};
+  for (int i = 0; i < shapes; i++)
+    out->us[i] = INFINITY;
+  memset(out->cell.bins, -1, sizeof out->cell.bins);
+  return WS_OK;
+}
+
+static ws_status judge_any(ws_session *s, ws__job *job, ws__judgement *out) {
+  if (!job->candidate)
+    return no_candidate(s, job,
+                        *job->refused ? WS_VERDICT_ILLEGAL : WS_VERDICT_OK,
+                        job->refused, out);
+  if (is_repeat(s, job))
+    return no_candidate(s, job, WS_VERDICT_DUPLICATE,
+                        "this candidate was proposed before in this run", out);
+  ws__seen_add(&s->applied_ids, &job->candidate->id);
+  if (job->by_model && !ws__seen_contains(&s->seen, &job->candidate->id))
+    ws__seen_add(&s->seen, &job->candidate->id);
+  return judge(s, job, out);
+}
+
+static ws_status apply(ws_session *s, ws__job *job) {
+  ws__judgement judgement;
+  bool repair;
+  int index;
+  WS_TRY(judge_any(s, job, &judgement));
+  WS_TRY(learn(s, job, &judgement, &index, &repair));
+  WS_ASSERT(index == job->sequence);
+  if (job->by_model)
+    WS_TRY(close_exchange(s, job, index));
+  tell_bandit(s, job, index);
+  if (job->request.kind == WS_REQUEST_REPAIR)
+    s->knowledge.repairs_open--;
+  if (repair)
+    queue_repair(s, job, index);
+  if (s->strategy)
+    s->strategy->learn(s->strategy_state, &s->knowledge, index);
+  count(s, job, &judgement);
+  if (judgement.verdict == WS_VERDICT_OK && job->candidate &&
+      !s->rank_by_device)
+    WS_TRY(ws__trials_note(&s->trials, job->candidate->id.hex, judgement.us,
+                           s->diag));
+  return WS_OK;
+}
+
+ws_status ws__apply_next(ws_session *s, bool *out_applied) {
+  *out_applied = false;
+  if (s->applied == s->proposed)
+    return WS_OK;
+  ws__job *job = &s->jobs[s->applied % WS__WINDOW];
+  if (job->state != WS__JOB_DONE)
+    return WS_OK;
+  WS_TRY(apply(s, job));
+  ws_arena_destroy(job->arena);
+  ws_arena_destroy(job->keep);
+  job->arena = NULL;
+  job->keep = NULL;
+  s->applied++;
+  *out_applied = true;
+  return WS_OK;
+}

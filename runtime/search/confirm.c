@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * Confirming winners: whoever is fastest on some shape, or overall, is verified
+ * and timed once more, in a fresh process of the device, on inputs from seeds
+ * that nobody has seen, on the search's shapes and on held-out ones, each
+ * beside what the run began with. That is timed twice on every shape: the A/A
+ * ratio is the noise (none on a simulator, whose times are a function of the
+ * launch), and a gain within it is none. A winner that fails
+ * here is refuted; one that gains on the search's shapes only does not stand.
+ */
+#include "best.h"
+#include "measuring.h"
+#include "session.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_WINNERS = 4, HELD_OUT_SIMULATED = 8, WALL_MS = 60000 };
+/* A simulator verifies larger ones for too long. */
+static const double most_large_flops = 2.4e10;
+
+typedef struct confirmation {
+  ws_session *s;
+  ws_arena *arena;
+  ws_device_client *client; /* a fresh one */
+  const ws_shape *shapes;   /* the search's, then held-out ones */
+  int shape_count, search_count;
+  const char *against_id;
+  double *against_us, *again_us; /* INFINITY: not taken */
+  double noise;
+} confirmation;
+
+/* ---- who ---- */
+static void add_winner(const char *ids[MOST_WINNERS], int counts[MOST_WINNERS],
+                       int *count, const char *id) {
+  int i = 0;
+  while (i < *count && strcmp(ids[i], id))
+    i++;
+  if (i == MOST_WINNERS)
+    return;
+  if (i == *count) {
+    ids[(*count)++] = id;
+    counts[i] = 0;
+  }
+  counts[i]++;
+  for (; i > 1 && counts[i] > counts[i - 1]; i--) { /* the leader stays first */
+    const char *id_before = ids[i - 1];
+    int count_before = counts[i - 1];
+    ids[i - 1] = ids[i];
+    counts[i - 1] = counts[i];
+    ids[i] = id_before;
+    counts[i] = count_before;
+  }
+}
+
+/* The run's leader, then the archive's best by shape, those of most first. */
+static ws_status pick_winners(confirmation *c, const char *ids[MOST_WINNERS],
+                              int *out_count) {
+  ws_session *s = c->s;
+  const ws__knowledge *k = &s->knowledge;
+  int counts[MOST_WINNERS] = {0};
+  int64_t known;
+  size_t size = sizeof(ws_tune_row) * (size_t)s->task.shape_count;
+  ws_tune_row *rows = ws_arena_alloc(c->arena, size);
+  for (int i = 0; i < s->task.shape_count; i++)
+    rows[i] = (ws_tune_row){
+        .shape = s->task.shapes[i], .best_id = "", .provenance = ""};
+  *out_count = 0;
+  WS_TRY(ws__best_fill(s->archive, c->arena, &s->task, s->trials.provenance,
+                       rows, &known, s->diag));
+  if (s->rank_by_device && k->leader >= 0)
+    add_winner(ids, counts, out_count, k->results[k->leader].id);
+  for (int i = 0; i < s->task.shape_count; i++)
+    if (*rows[i].best_id && !strcmp(rows[i].provenance, s->trials.provenance))
+      add_winner(ids, counts, out_count, rows[i].best_id);
+  return WS_OK;
+}
+
+/* ---- where ---- */
+static void pick_shapes(confirmation *c) {
+  const ws__task *task = &c->s->task;
+  const char *name = c->s->options->held_out;
+  const ws_shape_set *set =
+      ws_problem_shape_set(task->problem, name ? name : "held-out");
+  int held_out = set ? set->count : 0, step = 1;
+  bool simulated = ws_device_client_info(c->client)->simulated;
+  if (simulated && held_out > HELD_OUT_SIMULATED)
+    step = (held_out + HELD_OUT_SIMULATED - 1) / HELD_OUT_SIMULATED;
+  ws_shape *shapes = ws_arena_alloc(
+      c->arena, sizeof *shapes * (size_t)(task->shape_count + held_out));
+  memcpy(shapes, task->shapes, sizeof *shapes * (size_t)task->shape_count);
+  c->search_count = c->shape_count = task->shape_count;
+  for (int i = step / 2; i < held_out; i += step)
+    shapes[c->shape_count++] = set->shapes[i];
+  c->shapes = shapes;
+}
+
+/* ---- one question ---- */
+static bool out_of_time(const ws_session *s) {
+  return ws__signals_interrupted() || ws_clock_ms() >= s->deadline_ms;
+}
+
+/* Contents that no earlier check has used. */
+static uint64_t fresh_seed(const ws_session *s, const char *id) {
+  ws_hasher *hasher = ws_hasher_create();
+  ws_hasher_update(hasher, &s->options->seed, sizeof s->options->seed);
+  ws_hasher_update_text(hasher, "confirmation");
+  ws_hasher_update_text(hasher, id);
+  ws_hash hash = ws_hasher_finish(hasher);
+  uint64_t seed = 1;
+  for (int i = 0; i < 16; i++)
+    seed = seed * 16 + (uint64_t)(hash.hex[i] % 16);
+  return seed;
+}
+
+static ws_status measure(confirmation *c, const ws_candidate *candidate,
+                         const ws_build_result *build, ws__question question,
+                         const ws_shape *shape, ws_measured *out) {
+  ws_measure_request request;
+  *out = (ws_measured){.verdict = WS_VERDICT_OK, .reason = ""};
+  WS_TRY(ws__measuring_request(
+      c->arena, &c->s->task, c->client, candidate, build, question, shape,
+      fresh_seed(c->s, candidate->id.hex), &request, c->s->diag));
+  request.settings.wall_ms = WALL_MS;
+  return request.workload_count > 0
+             ? ws_device_client_measure(c->client, c->arena, &request, out,
+                                        c->s->diag)
+             : WS_OK;
+}
+
+/* *out_us INFINITY: it does not take the shape, or fails there. */
+static ws_status time_on(confirmation *c, const ws_candidate *candidate,
+                         const ws_build_result *build, const ws_shape *shape,
+                         double *out_us) {
+  ws_measured measured;
+  *out_us = INFINITY;
+  if (out_of_time(c->s) ||
+      ws_candidate_broken_require(candidate, shape, NULL) >= 0)
+    return WS_OK;
+  WS_TRY(measure(c, candidate, build, WS__TIME, shape, &measured));
+  if (measured.verdict == WS_VERDICT_OK && measured.us > 0)
+    *out_us = measured.us;
+  return WS_OK;
+}
+
+/* ---- the reference ---- */
+static ws_status time_reference(confirmation *c) {
+  ws_candidate *candidate;
+  ws_build_result build;
+  size_t size = sizeof(double) * (size_t)c->shape_count;
+  c->against_us = ws_arena_alloc(c->arena, size);
+  c->again_us = ws_arena_alloc(c->arena, size);
+  WS_TRY(ws__measuring_load(c->s->archive, c->arena, c->against_id, &candidate,
+                            &build, c->s->diag));
+  for (int i = 0; i < c->shape_count; i++) {
+    WS_TRY(time_on(c, candidate, &build, &c->shapes[i], &c->against_us[i]));
+    c->again_us[i] = c->against_us[i];
+    if (!ws_device_client_info(c->client)->simulated)
+      WS_TRY(time_on(c, candidate, &build, &c->shapes[i], &c->again_us[i]));
+    if (isfinite(c->against_us[i]) && isfinite(c->again_us[i]))
+      c->noise = fmax(c->noise, fabs(log(c->against_us[i] / c->again_us[i])));
+  }
+  return WS_OK;
+}
+
+/* ---- one winner ---- */
+static ws_status verify(confirmation *c, const ws_candidate *candidate,
+                        const ws_build_result *build, ws_measured *out) {
+  const ws_shape *large = NULL;
+  WS_TRY(measure(c, candidate, build, WS__VERIFY_EDGES, NULL, out));
+  for (int i = 0; i < c->search_count; i++) {
+    double flops = c->s->task.problem->flops(&c->shapes[i]);
+    if (flops <= most_large_flops &&
+        ws_candidate_broken_require(candidate, &c->shapes[i], NULL) < 0 &&
+        (!large || flops > c->s->task.problem->flops(large)))
+      large = &c->shapes[i];
+  }
+  return out->verdict == WS_VERDICT_OK && large
+             ? measure(c, candidate, build, WS__VERIFY_LARGE, large, out)
+             : WS_OK;
+}
+
+static double speedup(const confirmation *c, const double *us, int begin,
+                      int end) {
+  double sum = 0;
+  int count = 0;
+  for (int i = begin; i < end; i++)
+    if (isfinite(us[i]) && isfinite(c->against_us[i])) {
+      sum += log(c->against_us[i] / us[i]);
+      count++;
+    }
+  return count ? exp(sum / count) : 0;
+}
+
+static void find_worst(const confirmation *c, const double *us,
+                       ws_confirmation_row *row) {
+  const ws_shape *shape = NULL;
+  row->worst_speedup = 0;
+  for (int i = 0; i < c->shape_count; i++) {
+    double one = c->against_us[i] / us[i];
+    if (isfinite(us[i]) && isfinite(c->against_us[i]) &&
+        (!shape || one < row->worst_speedup)) {
+      row->worst_speedup = one;
+      shape = &c->shapes[i];
+    }
+  }
+  if (shape && row->worst_speedup < 1 && !*row->reason)
+    row->reason = ws_arena_printf(
+        c->s->arena,
+        "slower than what the run began with on %lld,%lld,%lld: %.3f x",
+        (long long)shape->m, (long long)shape->n, (long long)shape->k,
+        row->worst_speedup);
+}
+
+static void decide(const confirmation *c, ws_confirmation_row *row) {
+  double least = exp(fmax(c->noise, c->s->knowledge.noise));
+  const char *where =
+      row->search_speedup <= least ? "the search's"
+      : row->held_out_speedup > 0 && row->held_out_speedup <= least ? "held-out"
+                                                                    : NULL;
+  row->verdict = ws_verdict_text(where ? WS_VERDICT_SLOW : WS_VERDICT_OK);
+  if (where)
+    row->reason = ws_arena_printf(
+        c->s->arena, "no gain beyond the noise on %s shapes", where);
+}
+
+/* *out_done: false when time ran out on the way. */
+static ws_status confirm(confirmation *c, const char *id,
+                         ws_confirmation_row *row, bool *out_done) {
+  ws_session *s = c->s;
+  ws_candidate *candidate;
+  ws_build_result build;
+  ws_measured measured;
+  *row = (ws_confirmation_row){.candidate_id = ws_arena_strdup(s->arena, id),
+                               .against_id = c->against_id,
+                               .provenance = s->trials.provenance,
+                               .run_id = s->run_id,
+                               .reason = "",
+                               .noise = c->noise};
+  WS_TRY(ws__measuring_load(s->archive, c->arena, id, &candidate, &build,
+                            s->diag));
+  WS_TRY(verify(c, candidate, &build, &measured));
+  *out_done = true;
+  if (measured.verdict != WS_VERDICT_OK) {
+    row->verdict = ws_verdict_text(measured.verdict);
+    row->reason = ws_arena_strdup(s->arena, measured.reason);
+    return ws_archive_refute(s->archive, id, row->verdict, row->reason,
+                             s->diag);
+  }
+  double *us = ws_arena_alloc(c->arena, sizeof *us * (size_t)c->shape_count);
+  for (int i = 0; i < c->shape_count; i++)
+    WS_TRY(time_on(c, candidate, &build, &c->shapes[i], &us[i]));
+  *out_done = !out_of_time(s);
+  row->search_speedup = speedup(c, us, 0, c->search_count);
+  row->held_out_speedup = speedup(c, us, c->search_count, c->shape_count);
+  decide(c, row);
+  find_worst(c, us, row);
+  return WS_OK;
+}
+
+/* ---- all of them ---- */
+static ws_status confirm_all(confirmation *c, ws_tune_result *out) {
+  ws_session *s = c->s;
+  const char *ids[MOST_WINNERS];
+  int count;
+  WS_TRY(pick_winners(c, ids, &count));
+  ws_confirmation_row *rows =
+      ws_arena_alloc(s->arena, sizeof *rows * MOST_WINNERS);
+  out->confirmations = rows;
+  if (count == 0 || (count == 1 && !strcmp(ids[0], c->against_id)))
+    return WS_OK;
+  pick_shapes(c);
+  WS_TRY(time_reference(c));
+  for (int i = 0; i < count && !out_of_time(s); i++) {
+    ws_confirmation_row *row = &rows[out->confirmation_count];
+    bool done;
+    if (!strcmp(ids[i], c->against_id))
+      continue;
+    WS_TRY(confirm(c, ids[i], row, &done));
+    if (!done)
+      return WS_OK;
+    WS_TRY(ws_archive_put_confirmation(s->archive, row, s->diag));
+    out->confirmation_count++;
+  }
+  return WS_OK;
+}
+
+ws_status ws__confirm(ws_session *s, ws_tune_result *out) {
+  const ws__knowledge *k = &s->knowledge;
+  if (!s->trials.client || k->reference < 0 || !*k->results[k->reference].id ||
+      out_of_time(s))
+    return WS_OK;
+  confirmation c = {.s = s,
+                    .arena = ws_arena_create(),
+                    .against_id = k->results[k->reference].id};
+  const char *kind = ws_device_client_info(s->trials.client)->kind;
+  ws_status status = ws_device_client_start(kind, &c.client, s->diag);
+  if (status == WS_OK)
+    status = confirm_all(&c, out);
+  ws_device_client_stop(c.client);
+  ws_arena_destroy(c.arena);
+  return status;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * How a candidate becomes a request to the device.
+ */
+#include "measuring.h"
+
+#include <poll.h>
+
+ws_status ws__measuring_load(ws_archive *archive, ws_arena *arena,
+                             const char *id, ws_candidate **out_candidate,
+                             ws_build_result *out_build, ws_diag *diag) {
+  bool found;
+  ws_candidate_row row;
+  const ws_template *tmpl;
+  WS_TRY(ws_archive_get_candidate(archive, arena, id, &found, &row, diag));
+  if (!found)
+    return ws_fail(diag, WS_INPUT, NULL, 0, "candidate %s has gone", id);
+  WS_TRY(ws_archive_get_template(archive, arena, row.template_hash, &tmpl, NULL,
+                                 diag));
+  WS_TRY(ws_archive_load_candidate(archive, arena, &row, tmpl, out_candidate,
+                                   diag));
+  WS_TRY(ws_archive_get_build(archive, arena, id, &found, out_build, diag));
+  if (!found || !out_build->code_object_size)
+    return ws_fail(diag, WS_INPUT, NULL, 0,
+                   "candidate %s has no code object in the archive", id);
+  return WS_OK;
+}
+
+ws_status ws__measuring_request(ws_arena *arena, const ws__task *task,
+                                const ws_device_client *client,
+                                const ws_candidate *candidate,
+                                const ws_build_result *build,
+                                ws__question question, const ws_shape *shape,
+                                uint64_t seed, ws_measure_request *out,
+                                ws_diag *diag) {
+  ws_shape shapes[WS_VERIFY_SHAPES];
+  int count = 1;
+  if (question == WS__VERIFY_EDGES)
+    count = ws_verify_shapes(candidate, shapes);
+  else
+    shapes[0] = *shape;
+  ws_workload *workloads =
+      ws_arena_alloc(arena, sizeof *workloads * WS_VERIFY_SHAPES);
+  int layout = ws_problem_layout_index(task->problem, task->layout);
+  for (int i = 0; i < count; i++) {
+    WS_TRY(ws_workload_of(arena, task->problem, layout, candidate, build,
+                          &shapes[i], ws_device_client_info(client)->cu_count,
+                          &workloads[i], diag));
+    workloads[i].seed = seed + (uint64_t)i; /* other contents each time */
+    workloads[i].sampled = question == WS__VERIFY_LARGE;
+  }
+  *out = (ws_measure_request){.op = question == WS__TIME ? WS_MEASURE_TIME
+                                                         : WS_MEASURE_VERIFY,
+                              .code_object = build->code_object,
+                              .code_object_size = build->code_object_size,
+                              .workloads = workloads,
+                              .workload_count = count,
+                              .settings = ws_measure_settings_default};
+  if (question == WS__TIME)
+    out->settings.roofline_us = ws_roofline_us(task->problem, &shapes[0]);
+  return WS_OK;
+}
+
+bool ws__measuring_has_answer(const ws_device_client *client) {
+  struct pollfd item = {.fd = ws_device_client_descriptor(client),
+                        .events = POLLIN};
+  return poll(&item, 1, 0) > 0 ||
+         ws_clock_ms() >= ws_device_client_deadline(client);
+}
+
+bool ws__measuring_devices_fault(const ws_device_client *client,
+                                 const ws_measured *measured) {
+  return ws_device_client_info(client)->simulated && !measured->finding_count &&
+         (measured->verdict == WS_VERDICT_CRASH ||
+          measured->verdict == WS_VERDICT_TIMEOUT);
+}

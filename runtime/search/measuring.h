@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * Requests to the device about one candidate: to verify it on its edge shapes,
+ * to verify it on one large shape by samples, to time it on one.
+ */
+#ifndef WAVESMITH_SEARCH_MEASURING_H
+#define WAVESMITH_SEARCH_MEASURING_H
+
+#include "task.h"
+#include "wavesmith/measure.h"
+
+typedef enum ws__question {
+  WS__VERIFY_EDGES, /* shape is not read */
+  WS__VERIFY_LARGE,
+  WS__TIME
+} ws__question;
+
+/* A candidate of the archive with its build; WS_INPUT when its code object is
+ * not there. */
+ws_status ws__measuring_load(ws_archive *archive, ws_arena *arena,
+                             const char *id, ws_candidate **out_candidate,
+                             ws_build_result *out_build,
+                             ws_diag *diag) WS_MUST_CHECK;
+/* seed: of the inputs' contents. A workload_count of 0: the candidate takes
+ * none of the edge shapes. */
+ws_status ws__measuring_request(ws_arena *arena, const ws__task *task,
+                                const ws_device_client *client,
+                                const ws_candidate *candidate,
+                                const ws_build_result *build,
+                                ws__question question, const ws_shape *shape,
+                                uint64_t seed, ws_measure_request *out,
+                                ws_diag *diag) WS_MUST_CHECK;
+/* An answer has come, or its time is over. */
+bool ws__measuring_has_answer(const ws_device_client *client);
+/* A simulator that dies or is too slow says nothing about the candidate. */
+bool ws__measuring_devices_fault(const ws_device_client *client,
+                                 const ws_measured *measured);
+
+#endif

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * From candidate to result: what waits is given to compile servers, what is
+ * built to the device, in the order of requests. Of two candidates that are the
+ * same only the first is timed: a job waits for earlier ones that are not built
+ * yet, or are its twin.
+ */
+#include "session.h"
+
+#include <math.h>
+#include <poll.h>
+#include <string.h>
+
+enum { DEADLINE_MARGIN_MS = 500 };
+
+/* ---- building ---- */
+/* A candidate or build that the archive holds is not built again, unless it has
+ * to be timed and its code object is not there (an import). */
+static ws_status look_up(ws_session *s, ws__job *job) {
+  const char *id = job->candidate->id.hex;
+  bool found = false;
+  ws_candidate_row row;
+  if (!s->ranker)
+    WS_TRY(ws_archive_get_candidate(s->archive, job->arena, id, &found, &row,
+                                    s->diag));
+  if (!found) {
+    ws_build_result build;
+    WS_TRY(ws_archive_get_build(s->archive, job->arena, id, &found, &build,
+                                s->diag));
+    found = found && (!s->ranker || build.verdict != WS_VERDICT_OK ||
+                      build.code_object_size);
+    if (found)
+      job->result = build;
+  }
+  if (found) {
+    job->replayed = true;
+    job->state = WS__JOB_BUILT;
+  }
+  return WS_OK;
+}
+
+/* Limits reach to just beyond the deadline, so that no job is cut short by it
+ * and still counted. */
+static ws_limits limits_now(const ws_session *s) {
+  ws_limits limits = ws_limits_default;
+  double left = s->search_end_ms - ws_clock_ms() + DEADLINE_MARGIN_MS;
+  if (left < limits.wall_ms)
+    limits.wall_ms = left < 1 ? 1 : (int)left;
+  return limits;
+}
+
+static int fill_bodies(const ws__job *job, struct ws_request_body *out) {
+  const ws_template *tmpl = job->candidate->tmpl;
+  int count = 0;
+  for (int i = 0; i < tmpl->region_count; i++) {
+    const ws_body *body = &job->candidate->bodies[i];
+    if (!body->text)
+      continue;
+    bool opencl = !strcmp(body->language, "opencl");
+    const char *region = tmpl->regions[i].function;
+    out[count++] = (struct ws_request_body){
+        .region = region,
+        .language = body->language,
+        .text = body->text,
+        .file =
+            ws_arena_printf(job->arena, "%s.%s", region, opencl ? "cl" : "ll")};
+  }
+  return count;
+}
+
+static ws_status send(ws_session *s, ws__worker *worker, int index) {
+  ws__job *job = &s->jobs[index];
+  ws_run runs[WS_STANDARD_RUNS];
+  struct ws_request_body bodies[WS_TEMPLATE_MAX_REGIONS];
+  int lines = s->ranker ? WS_STAGE_LINES : 0; /* profiles quote them */
+  ws_build_request request = {
+      .template_file = job->source->tmpl->file,
+      .template_text = job->source->text,
+      .template_size = job->source->size,
+      .target = job->source->tmpl->target,
+      .assignments = ws_candidate_values_text(job->arena, job->candidate),
+      .variants = ws_candidate_variants_text(job->arena, job->candidate),
+      .bodies = bodies,
+      .body_count = fill_bodies(job, bodies),
+      .runs = runs,
+      .run_count = ws_standard_runs(job->candidate, runs),
+      .stages = WS_STAGE_CHECK | WS_STAGE_SANITIZE | WS_STAGE_LOWER | lines,
+      .limits = limits_now(s)};
+  job->state = WS__JOB_BUILDING;
+  return ws__pool_send(worker, index, &request, s->diag);
+}
+
+/* A table needs no code. */
+static void skip_build(ws__job *job) {
+  job->state = WS__JOB_BUILT;
+  job->result = (ws_build_result){.verdict = WS_VERDICT_OK,
+                                  .stage = "",
+                                  .reason = "",
+                                  .ir_hash = "",
+                                  .code_hash = "",
+                                  .compiler = ""};
+}
+
+static ws_status build_waiting(ws_session *s) {
+  for (int64_t i = s->applied; i < s->proposed && !ws__session_must_end(s);
+       i++) {
+    int index = (int)(i % WS__WINDOW);
+    if (s->jobs[index].state != WS__JOB_WAITING)
+      continue;
+    if (s->table) {
+      skip_build(&s->jobs[index]);
+      continue;
+    }
+    WS_TRY(look_up(s, &s->jobs[index])); /* another process may have built it */
+    if (s->jobs[index].state != WS__JOB_WAITING)
+      continue;
+    ws__worker *worker = ws__pool_idle(&s->pool);
+    if (!worker)
+      return WS_OK;
+    WS_TRY(send(s, worker, index));
+  }
+  return WS_OK;
+}
+
+/* Records a build; if another process was faster, its build counts. */
+static ws_status keep_build(ws_session *s, ws__job *job) {
+  const char *id = job->candidate->id.hex;
+  bool added, found;
+  WS_TRY(ws_archive_put_build(s->archive, id, &job->result, &added, s->diag));
+  if (added)
+    return WS_OK;
+  const void *code = job->result.code_object;
+  size_t size = job->result.code_object_size;
+  WS_TRY(ws_archive_get_build(s->archive, job->arena, id, &found, &job->result,
+                              s->diag));
+  if (!size || job->result.code_object_size)
+    return WS_OK;
+  job->result.code_object = code; /* an import has none */
+  job->result.code_object_size = size;
+  return ws_archive_put_code_object(s->archive, id, code, size, s->diag);
+}
+
+ws_status ws__produce_wait(ws_session *s, int timeout_ms) {
+  int other = s->ranker ? ws__ranker_descriptor(s->ranker)
+                        : ws__trials_descriptor(&s->trials);
+  ws__worker *worker = ws__pool_wait(&s->pool, other, timeout_ms);
+  if (!worker)
+    return WS_OK;
+  ws__job *job = &s->jobs[worker->job];
+  WS_TRY(ws__pool_receive(worker, job->arena, &job->result, s->diag));
+  /* A server that the signal's sender ended too must not become a verdict. */
+  if (ws__session_must_end(s))
+    return WS_OK;
+  job->state = WS__JOB_BUILT;
+  return keep_build(s, job);
+}
+
+/* ---- timing ---- */
+static void look_up_times(ws_session *s, ws__job *job) {
+  int count = s->task.shape_count, known = 0;
+  double *us = ws_arena_alloc(job->arena, sizeof *us * (size_t)count);
+  const char **bounds =
+      ws_arena_alloc(job->arena, sizeof *bounds * (size_t)count);
+  for (int i = 0; i < count; i++) {
+    us[i] = ws__table_us(s->table, job->candidate, &s->task.shapes[i]);
+    bounds[i] = "";
+    known += isfinite(us[i]) != 0;
+  }
+  job->ranked =
+      (ws__ranked){.verdict = known ? WS_VERDICT_OK : WS_VERDICT_ILLEGAL,
+                   .reason = known ? "" : "the table has no such row",
+                   .us = us,
+                   .low_us = us,
+                   .high_us = us,
+                   .bounds = bounds,
+                   .profiled = -1};
+  job->was_ranked = true;
+}
+
+/* Whether an earlier job that is not applied yet is not built, or is the same
+ * as this one. */
+static bool must_wait(const ws_session *s, const ws__job *job) {
+  const char *key =
+      ws__twin_key(job->arena, job->candidate, job->result.ir_hash);
+  for (int64_t i = s->applied; i < job->sequence; i++) {
+    const ws__job *other = &s->jobs[i % WS__WINDOW];
+    if (other->state < WS__JOB_BUILT)
+      return true;
+    if (other->candidate && *key && *other->result.ir_hash &&
+        !strcmp(key, ws__twin_key(job->arena, other->candidate,
+                                  other->result.ir_hash)))
+      return true;
+  }
+  return false;
+}
+
+static ws_status begin_timing(ws_session *s, ws__job *job) {
+  bool wants;
+  double *known;
+  WS_TRY(ws__judge_wants_times(&s->judge, job->arena, job->candidate,
+                               &job->result, &wants, &known, s->diag));
+  job->state = wants ? WS__JOB_TIMING : WS__JOB_DONE;
+  return wants ? ws__ranker_begin(s->ranker, job->arena, job->candidate,
+                                  &job->result, known, job->bar_us, s->diag)
+               : WS_OK;
+}
+
+/* Without a device to rank by, a build is the whole result. */
+static ws_status finish_built(ws_session *s, ws__job *job) {
+  if (s->table)
+    look_up_times(s, job);
+  if (s->table || !s->ranker || job->result.verdict != WS_VERDICT_OK)
+    job->state = WS__JOB_DONE;
+  else if (!ws__ranker_busy(s->ranker) && !must_wait(s, job))
+    return begin_timing(s, job);
+  return WS_OK;
+}
+
+static ws_status step_ranker(ws_session *s) {
+  bool done;
+  ws__ranked ranked;
+  WS_TRY(ws__ranker_step(s->ranker, &done, &ranked, s->diag));
+  for (int64_t i = s->applied; done && i < s->proposed; i++) {
+    ws__job *job = &s->jobs[i % WS__WINDOW];
+    if (job->state != WS__JOB_TIMING)
+      continue;
+    job->ranked = ranked;
+    job->was_ranked = true;
+    job->state = WS__JOB_DONE;
+  }
+  return WS_OK;
+}
+
+static ws_status time_built(ws_session *s) {
+  if (s->ranker && ws__ranker_busy(s->ranker))
+    WS_TRY(step_ranker(s));
+  for (int64_t i = s->applied; i < s->proposed && !ws__session_must_end(s);
+       i++) {
+    ws__job *job = &s->jobs[i % WS__WINDOW];
+    if (job->state == WS__JOB_BUILT)
+      WS_TRY(finish_built(s, job));
+    if (job->state == WS__JOB_TIMING)
+      WS_TRY(step_ranker(s)); /* sends the first */
+  }
+  return WS_OK;
+}
+
+ws_status ws__produce(ws_session *s) {
+  WS_TRY(build_waiting(s));
+  return time_built(s);
+}

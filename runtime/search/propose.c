@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * From request to candidate: the baseline and what to begin with, then repairs
+ * that are due, then what the strategy wants; the built-in proposer answers at
+ * once, a model when it does. What the archive holds of a run's answers is not
+ * asked again.
+ */
+#include "session.h"
+
+#include <string.h>
+
+/* ---- what is next ---- */
+bool ws__may_propose(const ws_session *s) {
+  return !s->no_more && !*s->stop && s->proposed - s->applied < s->window &&
+         (s->options->evaluations <= 0 ||
+          s->candidates < s->options->evaluations);
+}
+
+static ws__request plain_request(ws_request_kind kind, const char *origin) {
+  return (ws__request){.kind = kind,
+                       .parents = {-1, -1},
+                       .target = -1,
+                       .region = -1,
+                       .plan = "",
+                       .origin = origin,
+                       .member = -1};
+}
+
+/* The first proposals: the baseline, then what the run starts from, or the
+ * template as it stands. False when that is done, or its defaults break its
+ * constraints. */
+static bool next_given(ws_session *s, ws__request *out_request,
+                       const ws_candidate **out_candidate) {
+  int64_t index = s->proposed;
+  if (s->task.baseline_candidate && index-- == 0) {
+    *out_request = plain_request(WS_REQUEST_EXPLORE, "baseline");
+    *out_candidate = s->task.baseline_candidate;
+    return true;
+  }
+  if (s->start_count > 0 && index < s->start_count) {
+    *out_request = plain_request(WS_REQUEST_EXPLORE, "start");
+    *out_candidate = s->start[index];
+    return true;
+  }
+  if (s->start_count > 0 || index > 0)
+    return false;
+  const ws__space *space = &s->task.space;
+  int point[space->count + 1];
+  ws__space_default(space, point);
+  *out_request = plain_request(WS_REQUEST_EXPLORE, "default");
+  *out_candidate = ws__space_candidate(space, s->arena, point);
+  return ws__space_is_legal(&s->task.space, point);
+}
+
+static ws__draw next_request(ws_session *s, ws__request *out) {
+  if (s->queue_begin < s->queue_end) {
+    *out = s->queue[s->queue_begin++];
+    return WS__DRAW_FOUND;
+  }
+  return s->strategy
+             ? s->strategy->next(s->strategy_state, &s->knowledge, &s->rng, out)
+             : WS__DRAW_WAIT;
+}
+
+/* ---- who answers ---- */
+/* What a reply's edits apply to: the parent; of a repair of a reply that held
+ * no candidate, what that was meant to change. NULL: nothing was there. */
+static const ws_candidate *base_of(const ws_session *s,
+                                   const ws__request *request) {
+  int parent = request->parents[0];
+  while (parent >= 0 && !s->knowledge.results[parent].candidate)
+    parent = s->knowledge.results[parent].request.parents[0];
+  return parent >= 0 ? s->knowledge.results[parent].candidate : NULL;
+}
+
+/* Only a model can write documents and experiments, and mend. */
+static bool suits_builtin(ws_request_kind kind) {
+  return kind == WS_REQUEST_EXPLORE || kind == WS_REQUEST_EXPLOIT ||
+         kind == WS_REQUEST_CROSSOVER;
+}
+
+static void choose_region(ws_session *s, ws__request *request) {
+  const ws_candidate *parent = base_of(s, request);
+  const ws_template *tmpl = parent ? parent->tmpl : NULL;
+  if (request->kind != WS_REQUEST_EXPLOIT || request->region >= 0 || !tmpl)
+    return;
+  const char *regions[WS_TEMPLATE_MAX_REGIONS + 1];
+  for (int i = 0; i < tmpl->region_count; i++)
+    regions[i] = tmpl->regions[i].function;
+  regions[tmpl->region_count] = ""; /* any, or parameters */
+  int picked = ws__bandit_pick_region(s->bandit, &s->rng, request->kind,
+                                      regions, tmpl->region_count + 1);
+  request->region = picked < tmpl->region_count ? picked : -1;
+}
+
+const char *ws__request_region(const ws_session *s,
+                               const ws__request *request) {
+  const ws_candidate *parent = base_of(s, request);
+  return parent && request->region >= 0
+             ? parent->tmpl->regions[request->region].function
+             : "";
+}
+
+static void choose_member(ws_session *s, ws__request *request) {
+  request->member = -1;
+  if (!s->llm)
+    return;
+  int count = ws_llm_member_count(s->llm);
+  bool allowed[count];
+  for (int i = 0; i < count; i++)
+    allowed[i] = !ws_llm_is_builtin(s->llm, i) || suits_builtin(request->kind);
+  choose_region(s, request);
+  request->member = ws__bandit_pick(s->bandit, &s->rng, allowed, request->kind,
+                                    ws__request_region(s, request));
+  if (request->member >= 0 && ws_llm_is_builtin(s->llm, request->member))
+    request->region = -1;
+}
+
+/* ---- jobs ---- */
+static ws__job *new_job(ws_session *s, const ws__request *request) {
+  ws__job *job = &s->jobs[s->proposed % WS__WINDOW];
+  *job = (ws__job){.sequence = s->proposed,
+                   .arena = ws_arena_create(),
+                   .request = *request,
+                   .source = NULL,
+                   .move = "",
+                   .refused = ""};
+  int leader = s->knowledge.leader;
+  job->bar_us = leader >= 0 ? s->knowledge.results[leader].us : NULL;
+  s->proposed++;
+  if (!ws_request_is_document(request->kind))
+    s->candidates++;
+  return job;
+}
+
+static void set_candidate(ws_session *s, ws__job *job,
+                          const ws_candidate *candidate,
+                          const ws__source *source) {
+  job->candidate = candidate;
+  job->source = source ? source : ws__session_source(s, candidate->tmpl);
+  job->state = WS__JOB_WAITING;
+}
+
+ws_status ws__render_prompt(ws_session *s, ws_arena *arena,
+                            const ws__request *request, ws_prompt *out_prompt) {
+  size_t budget = s->options->prompt_bytes;
+  const ws__brief brief = {.archive = s->archive,
+                           .task = &s->task,
+                           .knowledge = &s->knowledge,
+                           .prompts = s->prompts,
+                           .provenance = s->judge.provenance,
+                           .run_id = s->run_id,
+                           .budget_bytes = budget ? budget : WS_PROMPT_BYTES};
+  return ws__brief_prompt(&brief, arena, request, out_prompt, s->diag);
+}
+
+static ws_status render(ws_session *s, ws__job *job) {
+  return ws__render_prompt(s, job->arena, &job->request, &job->prompt);
+}
+
+static ws_status reuse(ws_session *s, ws__job *job,
+                       const ws_exchange_row *row) {
+  ws_hash hash = ws_llm_prompt_hash(job->prompt.system, job->prompt.user);
+  if (strcmp(hash.hex, row->prompt_hash))
+    return ws_fail(s->diag, WS_INPUT, s->options->archive_path, 0,
+                   "run %lld was asked something else as request %lld (other "
+                   "prompts, another version, or changed times); begin a new "
+                   "run with another --seed or --archive",
+                   (long long)s->run_id, (long long)job->sequence);
+  job->replayed = true;
+  job->state = WS__JOB_ANSWERED;
+  job->answer = (ws_llm_answer){.sequence = job->sequence,
+                                .member = job->request.member,
+                                .text = row->reply,
+                                .error = row->error,
+                                .prompt_tokens = row->prompt_tokens,
+                                .reply_tokens = row->reply_tokens,
+                                .usd = row->usd,
+                                .seconds = row->seconds};
+  return WS_OK;
+}
+
+static ws_status ask(ws_session *s, ws__job *job) {
+  bool found;
+  ws_exchange_row row;
+  job->by_model = true;
+  job->state = WS__JOB_ASKED;
+  job->keep = ws_arena_create();
+  WS_TRY(render(s, job));
+  WS_TRY(ws_archive_get_exchange(s->archive, job->arena, s->run_id,
+                                 job->sequence, &found, &row, s->diag));
+  if (found)
+    return reuse(s, job, &row);
+  const ws_llm_question question = {.kind = job->request.kind,
+                                    .sequence = job->sequence,
+                                    .system = job->prompt.system,
+                                    .user = job->prompt.user};
+  return ws_llm_ask(s->llm, job->request.member, &question, s->diag);
+}
+
+static ws_status answer_builtin(ws_session *s, const ws__request *request,
+                                bool *out_made) {
+  ws_candidate *candidate;
+  const char *move;
+  ws__draw draw = ws__builtin_propose(&s->knowledge, &s->rng, s->arena, request,
+                                      &candidate, &move);
+  *out_made = draw == WS__DRAW_FOUND;
+  if (!*out_made) {
+    s->no_more = true;
+    return WS_OK;
+  }
+  ws__job *job = new_job(s, request);
+  job->move = move;
+  set_candidate(s, job, candidate, NULL);
+  ws__seen_add(&s->seen, &candidate->id);
+  return WS_OK;
+}
+
+ws_status ws__propose(ws_session *s, bool *out_made) {
+  ws__request request;
+  const ws_candidate *given;
+  *out_made = true;
+  if (next_given(s, &request, &given)) {
+    set_candidate(s, new_job(s, &request), given, NULL);
+    ws__seen_add(&s->seen, &given->id);
+    return WS_OK;
+  }
+  ws__draw draw = next_request(s, &request);
+  *out_made = draw == WS__DRAW_FOUND;
+  if (draw != WS__DRAW_FOUND) {
+    s->no_more = draw != WS__DRAW_WAIT;
+    return WS_OK;
+  }
+  choose_member(s, &request);
+  if (request.member < 0 || ws_llm_is_builtin(s->llm, request.member))
+    return answer_builtin(s, &request, out_made);
+  return ask(s, new_job(s, &request));
+}
+
+ws_status ws__propose_given(ws_session *s, const ws__request *request,
+                            const char *reply) {
+  ws__job *job = new_job(s, request);
+  job->by_model = true;
+  job->keep = ws_arena_create();
+  WS_TRY(render(s, job));
+  job->state = WS__JOB_ANSWERED;
+  job->answer = (ws_llm_answer){.sequence = job->sequence,
+                                .member = -1,
+                                .text = ws_arena_strdup(job->arena, reply),
+                                .error = "",
+                                .attempts = 1};
+  return WS_OK;
+}
+
+/* ---- answers ---- */
+static void refuse(ws__job *job, const char *why) {
+  job->refused = ws_arena_strdup(job->arena, *why ? why : "no reason given");
+  job->state = WS__JOB_DONE;
+}
+
+static ws_status keep_exchange(ws_session *s, ws__job *job) {
+  if (job->replayed)
+    return WS_OK;
+  ws_hash hash = ws_llm_prompt_hash(job->prompt.system, job->prompt.user);
+  const ws_exchange_row row = {
+      .run_id = s->run_id,
+      .sequence = job->sequence,
+      .kind = ws_request_text(job->request.kind),
+      .member = s->llm && job->request.member >= 0
+                    ? ws_llm_member_at(s->llm, job->request.member)->name
+                    : "outside",
+      .prompt_version = job->prompt.version,
+      .prompt_hash = hash.hex,
+      .prompt_cut = job->prompt.cut,
+      .system = job->prompt.system,
+      .prompt = job->prompt.user,
+      .reply = job->answer.text,
+      .error = job->answer.error,
+      .prompt_tokens = job->answer.prompt_tokens,
+      .reply_tokens = job->answer.reply_tokens,
+      .usd = job->answer.usd,
+      .seconds = job->answer.seconds,
+      .unix_ms = ws_clock_unix_ms()};
+  return ws_archive_put_exchange(s->archive, &row, s->diag);
+}
+
+/* A new template: described, of this problem and target, with a legal point.
+ * What is wrong with it is the reply's fault. */
+static void describe(ws__job *job, ws_compiler *compiler) {
+  ws_diag why = {""};
+  ws__source *source = ws_arena_alloc(job->keep, sizeof *source);
+  source->text = job->reply->template_text;
+  source->size = strlen(source->text);
+  const char *file =
+      ws_arena_printf(job->keep, "reply-%lld.ll", (long long)job->sequence);
+  ws_status status =
+      ws_compiler_describe(compiler, job->keep, file, source->text,
+                           source->size, &source->tmpl, &why);
+  if (status == WS_OK)
+    job->source = source;
+  else if (status != WS_ENVIRONMENT || !ws__signals_interrupted())
+    refuse(job, why.text); /* else the signal's sender ended the server too */
+}
+
+static void check_template(ws_session *s, ws__job *job) {
+  const ws_template *tmpl = job->source->tmpl;
+  ws_diag why = {""};
+  ws__space space;
+  if (strcmp(tmpl->problem, s->task.problem->name) ||
+      strcmp(tmpl->target, s->task.source.tmpl->target)) {
+    refuse(job,
+           ws_arena_printf(job->arena,
+                           "the template is for %s on %s; wanted is %s on "
+                           "%s",
+                           tmpl->problem, tmpl->target, s->task.problem->name,
+                           s->task.source.tmpl->target));
+    return;
+  }
+  int layout = ws_problem_layout_index(s->task.problem, s->task.layout);
+  if (ws__space_init(&space, job->arena, tmpl, layout, s->task.layout,
+                     s->task.shapes, s->task.shape_count, &why) != WS_OK) {
+    refuse(job, why.text);
+    return;
+  }
+  ws_candidate *candidate = ws_candidate_create(job->keep, tmpl);
+  if (ws_template_param_index(tmpl, "layout") >= 0 &&
+      ws_candidate_set(candidate,
+                       ws_arena_printf(job->arena, "layout=%d", layout),
+                       &why) != WS_OK) {
+    refuse(job, why.text);
+    return;
+  }
+  if (*job->reply->parameters &&
+      ws_candidate_set(candidate, job->reply->parameters, &why) != WS_OK) {
+    refuse(job, why.text);
+    return;
+  }
+  set_candidate(s, job, candidate, job->source);
+}
+
+static void apply_reply(ws_session *s, ws__job *job) {
+  ws_diag why = {""};
+  ws_candidate *candidate;
+  const ws_candidate *parent = base_of(s, &job->request);
+  if (!parent)
+    parent = s->start_count > 0 ? s->start[0] : NULL;
+  if (!parent) {
+    int point[s->task.space.count + 1];
+    ws__space_default(&s->task.space, point);
+    parent = ws__space_candidate(&s->task.space, job->keep, point);
+  }
+  const ws__source *source = ws__session_source(s, parent->tmpl);
+  if (ws_reply_apply(job->keep, job->reply, parent, source->text, &candidate,
+                     &why) != WS_OK)
+    refuse(job, why.text);
+  else
+    set_candidate(s, job, candidate, source);
+}
+
+static void parse(ws__job *job) {
+  ws_diag why = {""};
+  ws_reply *reply = ws_arena_alloc(job->keep, sizeof *reply);
+  if (*job->answer.error) {
+    refuse(job, job->answer.error);
+  } else if (ws_reply_parse(job->keep, job->answer.text, job->request.kind,
+                            reply, &why) != WS_OK) {
+    refuse(job, why.text);
+  } else {
+    job->reply = reply;
+    if (ws_request_is_document(job->request.kind))
+      job->state = WS__JOB_DONE;
+  }
+}
+
+/* One job's way from answer to candidate; a template has to wait for a server
+ * that has time to read it. */
+static ws_status digest(ws_session *s, ws__job *job) {
+  if (!job->reply)
+    parse(job);
+  if (job->state != WS__JOB_ANSWERED)
+    return WS_OK;
+  if (!job->reply->template_text) {
+    apply_reply(s, job);
+    return WS_OK;
+  }
+  ws_compiler *compiler;
+  WS_TRY(ws__pool_idle_compiler(&s->pool, &compiler, s->diag));
+  if (!compiler)
+    return WS_OK;
+  describe(job, compiler);
+  if (job->state == WS__JOB_ANSWERED && job->source)
+    check_template(s, job);
+  return WS_OK;
+}
+
+static void take(ws_session *s, const ws_llm_answer *answer) {
+  ws__job *job = &s->jobs[answer->sequence % WS__WINDOW];
+  WS_ASSERT(job->state == WS__JOB_ASKED && job->sequence == answer->sequence);
+  job->answer = *answer;
+  job->answer.text = ws_arena_strdup(job->arena, answer->text);
+  job->answer.error = ws_arena_strdup(job->arena, answer->error);
+  job->state = WS__JOB_ANSWERED;
+}
+
+/* The reply is the request's result unless the model as such failed: a run that
+ * gets no answers ends, and asks the same again when it is resumed. */
+static ws_status admit(ws_session *s, ws__job *job) {
+  if (job->replayed || !job->by_model || job->reply)
+    return WS_OK;
+  if (*job->answer.error && *ws_llm_spent_so_far(s->llm).exhausted) {
+    s->stop =
+        ws_arena_printf(s->arena, "%s", ws_llm_spent_so_far(s->llm).exhausted);
+    return WS_OK;
+  }
+  enum { MOST_FAILURES = 3 };
+  s->model_failures = *job->answer.error ? s->model_failures + 1 : 0;
+  if (s->model_failures >= MOST_FAILURES)
+    return ws_fail(s->diag, WS_ENVIRONMENT, NULL, 0,
+                   "no answer to %d questions in a row: %s; everything is "
+                   "kept, the same command goes on",
+                   MOST_FAILURES, job->answer.error);
+  return keep_exchange(s, job);
+}
+
+ws_status ws__take_answers(ws_session *s) {
+  bool found = s->llm != NULL;
+  while (found) {
+    ws_llm_answer answer;
+    ws_arena *arena = ws_arena_create();
+    ws_status status = ws_llm_take(s->llm, arena, &found, &answer, s->diag);
+    if (status == WS_OK && found)
+      take(s, &answer);
+    ws_arena_destroy(arena);
+    WS_TRY(status);
+  }
+  for (int64_t i = s->applied; i < s->proposed && !*s->stop; i++) {
+    ws__job *job = &s->jobs[i % WS__WINDOW];
+    if (job->state != WS__JOB_ANSWERED)
+      continue;
+    WS_TRY(admit(s, job));
+    if (!*s->stop)
+      WS_TRY(digest(s, job));
+  }
+  return WS_OK;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * The engine's state. Requests are jobs in a ring; a job goes from question to
+ * candidate to build to device to result, many at a time, and results are
+ * applied, and candidates recorded, in the order of requests. So what is asked
+ * next depends on the seed, the answers and the results alone, not on how many
+ * servers work on it, how fast, or whether the run was cut: resuming is asking
+ * the same and finding the answers in the archive. What is expensive (answers,
+ * builds, times) is recorded as it arrives, whatever its place: a kill loses
+ * what the servers and models have in hand and nothing else.
+ *
+ * One thread. Parts: propose.c makes jobs and their candidates, produce.c has
+ * them built and timed, apply.c learns from them; tune.c and outside.c drive.
+ */
+#ifndef WAVESMITH_SEARCH_SESSION_H
+#define WAVESMITH_SEARCH_SESSION_H
+
+#include "bandit.h"
+#include "brief.h"
+#include "judge.h"
+#include "pool.h"
+#include "progress.h"
+#include "ranker.h"
+#include "table.h"
+#include "trials.h"
+
+typedef enum ws__job_state {
+  WS__JOB_ASKED,    /* a model has the question */
+  WS__JOB_ANSWERED, /* its reply has to become a candidate */
+  WS__JOB_WAITING,  /* for a compile server */
+  WS__JOB_BUILDING,
+  WS__JOB_BUILT, /* to be timed, if it must be */
+  WS__JOB_TIMING,
+  WS__JOB_DONE
+} ws__job_state;
+
+typedef struct ws__job {
+  ws__job_state state;
+  int64_t sequence;
+  ws_arena *arena; /* of what dies with the job */
+  ws_arena *keep;  /* of the reply and its candidate; NULL: the session's */
+  ws__request request;
+  const ws_candidate *candidate; /* NULL: none (yet) */
+  const ws__source *source;      /* the candidate's */
+  const char *move;              /* in words */
+  bool by_model;
+  ws_prompt prompt;     /* by_model */
+  ws_llm_answer answer; /* likewise, from WS__JOB_ANSWERED on */
+  ws_reply *reply;      /* NULL: could not be read */
+  /* Where the reply held no candidate: why. "": it does. */
+  const char *refused;
+  bool replayed;          /* known from the archive */
+  ws_build_result result; /* from WS__JOB_BUILT on */
+  const double *bar_us;   /* leader's times when it was asked; NULL: none */
+  ws__ranked ranked; /* from the device; verdict ok and no times: not run */
+  bool was_ranked;
+} ws__job;
+
+struct ws_session {
+  const ws_tune_options *options;
+  ws_arena *arena;
+  ws_diag *diag; /* of the call in progress */
+  ws_archive *archive;
+  int64_t run_id;
+  int lock; /* descriptor; -1: none */
+  ws__pool pool;
+  ws__task task;
+  bool rank_by_device;
+  ws__judge judge;
+  ws__trials trials;
+  ws__ranker *ranker; /* NULL: not ranking by a device with kernels */
+  ws__table *table;   /* NULL: no table */
+  ws_llm *llm;        /* NULL: the built-in proposer alone */
+  const ws_prompts *prompts;
+  ws__bandit *bandit;
+  ws__seen seen, applied_ids;
+  ws__knowledge knowledge;
+  const ws__strategy *strategy; /* NULL: requests come from outside */
+  void *strategy_state;
+  ws_rng rng;
+  ws__request *queue; /* repairs, first in first out */
+  int queue_begin, queue_end, queue_capacity;
+  ws_candidate **start; /* to begin with, after the baseline */
+  int start_count;
+  ws__job jobs[WS__WINDOW]; /* request i is at i % WS__WINDOW */
+  int window;               /* of jobs open at once, at most WS__WINDOW */
+  int64_t proposed, applied;
+  int64_t candidates; /* requests so far that want one */
+  double start_ms, deadline_ms;
+  double search_end_ms; /* the rest is for the finals on the device */
+  double finals_end_ms; /* the rest is for confirming winners */
+  bool no_more;         /* nothing is left to ask */
+  const char *stop;     /* why it ends early, in words; "" */
+  int model_failures;   /* in a row */
+  ws_arena **kept;      /* arenas of candidates that are remembered */
+  int kept_count, kept_capacity;
+  const ws__source **sources; /* of the run's templates */
+  int source_count, source_capacity;
+  int64_t evaluated, replayed, documents, refused;
+  int64_t verdicts[WS_VERDICT_COUNT];
+};
+
+/* session.c */
+ws_status ws__session_begin(ws_session *s) WS_MUST_CHECK;
+void ws__session_end(ws_session *s);
+void ws__session_add_source(ws_session *s, const ws__source *source);
+const ws__source *ws__session_source(const ws_session *s,
+                                     const ws_template *tmpl);
+/* Interrupted, out of time, or stopped. */
+bool ws__session_must_end(const ws_session *s);
+
+/* signals.c: Ctrl-C ends a session cleanly. */
+void ws__signals_catch(void);
+void ws__signals_restore(void);
+bool ws__signals_interrupted(void);
+
+/* propose.c */
+bool ws__may_propose(const ws_session *s);
+/* Makes the next job, if the strategy has one now; *out_made tells. */
+ws_status ws__propose(ws_session *s, bool *out_made) WS_MUST_CHECK;
+/* A job for a request and a reply that are there already. */
+ws_status ws__propose_given(ws_session *s, const ws__request *request,
+                            const char *reply) WS_MUST_CHECK;
+ws_status ws__render_prompt(ws_session *s, ws_arena *arena,
+                            const ws__request *request,
+                            ws_prompt *out_prompt) WS_MUST_CHECK;
+/* The function of the region that a request aims at; "": any. */
+const char *ws__request_region(const ws_session *s, const ws__request *request);
+/* Takes answers that have come; turns answers into candidates. */
+ws_status ws__take_answers(ws_session *s) WS_MUST_CHECK;
+
+/* produce.c */
+/* Gives servers and device what waits for them. */
+ws_status ws__produce(ws_session *s) WS_MUST_CHECK;
+/* Waits at most timeout_ms for one of them. */
+ws_status ws__produce_wait(ws_session *s, int timeout_ms) WS_MUST_CHECK;
+
+/* apply.c */
+/* Applies the first job if it is done. */
+ws_status ws__apply_next(ws_session *s, bool *out_applied) WS_MUST_CHECK;
+
+/* confirm.c: winners again, in a fresh process and on held-out shapes. */
+ws_status ws__confirm(ws_session *s, ws_tune_result *out) WS_MUST_CHECK;
+
+/* claims.c: what a reply claimed, with what was measured; "" for nothing. */
+ws_status ws__claims_json(ws_session *s, ws_arena *arena, const ws__job *job,
+                          const ws__result *result, const ws__result *parent,
+                          const char **out_json) WS_MUST_CHECK;
+
+#endif
