@@ -43,8 +43,8 @@ static source make_source(void) {
                       "\"findings\":[{\"file\":\"/home/me/t.ll\",\"line\":3}],"
                       "\"kernels\":[{\"vgpr\":128,\"name\":\"k\"}]}";
     ws_measurement times[] = {
-        {{1024, 1536, 7168}, 1.0 / 3, "mfma", "estimate:a"},
-        {{16, 16, 128}, 123456.789012345678, "lds", "estimate:a"}};
+        {{1024, 1536, 7168}, 1.0 / 3, "mfma", "estimate:a", 0, 0},
+        {{16, 16, 128}, 123456.789012345678, "lds", "estimate:a", 0, 0}};
     MUST(ws_archive_put_candidate(s.archive, &row, candidate, "code", 4, times,
                                   2, diag));
     s.ids[i] = candidate->id.hex;

@@ -24,7 +24,7 @@
 extern "C" {
 #endif
 
-enum { WS_ARCHIVE_VERSION = 2 };
+enum { WS_ARCHIVE_VERSION = 3 };
 
 typedef struct ws_archive ws_archive;
 /* Creates the file when create is set and it does not exist. */
@@ -311,14 +311,15 @@ typedef struct ws_progress {
   const char *reference_id; /* "": none */
   int shapes;               /* of the reference */
 } ws_progress;
-/* provenance NULL: the highest in rank that the run's candidates have. */
+/* provenance NULL: that which most draws have times of, of equals the highest
+ * in rank. */
 ws_status ws_archive_progress(ws_archive *archive, ws_arena *arena,
                               int64_t run_id, const char *provenance,
                               ws_progress *out_progress,
                               ws_diag *diag) WS_MUST_CHECK;
 /* Whether a time of this provenance was taken on a card, looked up, simulated,
- * estimated: "measured", "recorded", "simulated", "estimated"; its first word
- * for others. */
+ * estimated: "measured", "recorded", "simulated", "estimated"; "other"
+ * where it is none of these. */
 const char *ws_provenance_word(const char *provenance);
 
 typedef struct ws_archive_filter { /* NULL or 0 fields: any */
