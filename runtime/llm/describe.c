@@ -135,12 +135,31 @@ char *ws_describe_regions(ws_arena *arena, const ws_candidate *candidate,
   return finish(arena, &out);
 }
 
+/* The longest run of back quotes. */
+static size_t longest_run(const char *text) {
+  size_t longest = 0;
+  while ((text = strchr(text, '`'))) {
+    const size_t run = strspn(text, "`");
+    longest = run > longest ? run : longest;
+    text += run;
+  }
+  return longest;
+}
+
+static void put_fence(ws_strbuf *out, size_t size) {
+  for (size_t i = 0; i < size; i++)
+    ws_strbuf_puts(out, "`");
+}
+
 void ws_describe_fenced(ws_strbuf *out, const char *language,
                         const char *text) {
-  const char *fence = strstr(text, "```") ? "~~~~~~~~" : "```";
-  const size_t size = strlen(text);
-  ws_strbuf_printf(out, "%s%s\n%s%s%s\n", fence, language, text,
-                   size && text[size - 1] == '\n' ? "" : "\n", fence);
+  const size_t size = strlen(text), run = longest_run(text);
+  const size_t fence = run < 3 ? 3 : run + 1;
+  put_fence(out, fence);
+  ws_strbuf_printf(out, "%s\n%s%s", language, text,
+                   size && text[size - 1] == '\n' ? "" : "\n");
+  put_fence(out, fence);
+  ws_strbuf_puts(out, "\n");
 }
 
 char *ws_describe_code(ws_arena *arena, const ws_candidate *candidate,
