@@ -96,8 +96,9 @@ ws_status ws_archive_set_outcome(ws_archive *archive,
   "length(CAST(s.text AS BLOB))+length(CAST(p.text AS BLOB)),"                 \
   "length(CAST(r.text AS BLOB)),"                                              \
   "e.system,e.prompt,e.reply FROM exchange e"                                  \
-  " JOIN content s ON s.hash=e.system JOIN content p ON p.hash=e.prompt"       \
-  " JOIN content r ON r.hash=e.reply"
+  " LEFT JOIN content s ON s.hash=e.system LEFT JOIN content p ON "            \
+  "p.hash=e.prompt"                                                            \
+  " LEFT JOIN content r ON r.hash=e.reply"
 
 typedef struct read_exchange {
   ws_exchange_row row;
