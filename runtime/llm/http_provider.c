@@ -282,8 +282,9 @@ static void read_body(outcome *self) {
     ws__http_fault(&self->reply,
                    "the server sent '%s', not JSON; is the address right?",
                    *result->content_type ? result->content_type : "no type");
-  else if (!ws__text_is_utf8(result->body, result->size))
-    ws__http_fault(&self->reply, "the reply is not valid UTF-8");
+  else if (strlen(result->body) != result->size ||
+           !ws__text_is_utf8(result->body, result->size))
+    ws__http_fault(&self->reply, "the reply is not valid UTF-8 text");
   else if (is_stream)
     ws__sse_each(result->body, result->size, read_event, self);
   else

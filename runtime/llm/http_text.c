@@ -43,7 +43,7 @@ bool ws__text_is_utf8(const char *text, size_t size) {
 }
 
 char *ws__text_one_line(ws_arena *arena, const char *text, size_t limit) {
-  size_t left = strlen(text), used = 0;
+  size_t left = strlen(text), used = 0, cut = 0; /* cut: room for "..." */
   char *line = ws_arena_alloc(arena, limit + 1);
   while (left) {
     size_t step = character_size((const unsigned char *)text, left);
@@ -55,13 +55,14 @@ char *ws__text_one_line(ws_arena *arena, const char *text, size_t limit) {
     left -= size;
     if (*shown == ' ' && (used == 0 || line[used - 1] == ' '))
       continue;
-    if (used + size > limit - 3) {
-      memcpy(line + used, "...", 3);
-      used += 3;
+    if (used + size > limit) {
+      memcpy(line + cut, "...", 3);
+      used = cut + 3;
       break;
     }
     memcpy(line + used, shown, size);
     used += size;
+    cut = used <= limit - 3 ? used : cut;
   }
   while (used && line[used - 1] == ' ')
     used--;

@@ -222,7 +222,7 @@ static void retry_or_end(const ws__transport *transport, request *self,
              self->attempts);
   } else if (now + wait >= end) {
     snprintf(self->gave_up, sizeof self->gave_up,
-             "%d attempts; the next, after %.3g s, would be past the %.4g s "
+             "attempt %d; the next, after %.3g s, would be past the %.4g s "
              "that a question may take",
              self->attempts, wait / 1000, limits->total_seconds);
   } else {
