@@ -66,6 +66,20 @@ static const ws_problem_arg args[ARG_COUNT] = {
                          "elements between k blocks of bs"},
 };
 
+static const char definition[] =
+    "C = A B^T with block scales:\n"
+    "    C[i][j] (bf16) = sum over kb of as[i][kb] * bs[j/128][kb]\n"
+    "                     * sum over k in block kb of A[i][k] * B[j][k]\n"
+    "kb counts blocks of 128 in k. A has one scale per row and block, B one "
+    "per 128 x 128 block; the last column block may be cut short (n = 576 has "
+    "five). Scales are fp32 of either sign, also near zero.\n"
+    "Legal are m and n from 16 in multiples of 16, k from 128 in multiples of "
+    "128.\n"
+    "A result passes when |got - want| <= 2^-8 |want| + (k/16 + 16) 2^-23 S + "
+    "2^-126, where want is computed in fp64 and S = sum |as bs a b|. That "
+    "allows fp32 sums in any order and matrix instructions; bf16 must be "
+    "rounded to nearest (truncation fails).\n";
+
 static const char *const layouts[] = {
     [LAYOUT_KMAJOR] = "kmajor", [LAYOUT_MNMAJOR] = "mnmajor"};
 
@@ -514,6 +528,7 @@ const ws_problem ws_fp8_gemm_blockscale = {
     .name = "fp8_gemm_blockscale",
     .purpose = "fp8 matrix product with 1x128 and 128x128 block scales, bf16 "
                "result",
+    .definition = definition,
     .args = args,
     .arg_count = ARG_COUNT,
     .layouts = layouts,

@@ -77,7 +77,7 @@ static ws_status add_template(exporter *e, const char *hash, ws_diag *diag) {
 static ws_status add_run(exporter *e, int64_t id, ws_hash *out_hash,
                          ws_diag *diag) {
   ws_run_row run;
-  WS_TRY(ws__archive_get_run(e->archive, e->arena, id, &run, diag));
+  WS_TRY(ws_archive_get_run(e->archive, e->arena, id, &run, diag));
   cJSON *json = new_object();
   add_text(json, "problem", run.problem);
   add_text(json, "layout", run.layout);
@@ -144,6 +144,10 @@ static ws_status add_measurements(exporter *e, const char *id, cJSON *list,
     add_number(item, "us", items[i].us);
     add_text(item, "bound", items[i].bound);
     add_text(item, "provenance", items[i].provenance);
+    if (items[i].low_us != items[i].us || items[i].high_us != items[i].us) {
+      add_number(item, "low_us", items[i].low_us);
+      add_number(item, "high_us", items[i].high_us);
+    }
     cJSON_AddItemToArray(list, item);
   }
   return WS_OK;
@@ -168,10 +172,12 @@ static void make_repeatable(cJSON *result) {
   }
 }
 
+typedef struct keyed_text {
+  const char *key, *text;
+} keyed_text;
+
 static cJSON *row_to_json(const ws_candidate_row *row, const char *run) {
-  const struct {
-    const char *key, *value;
-  } texts[] = {
+  const keyed_text texts[] = {
       {"id", row->id},
       {"template", row->template_hash},
       {"template_name", row->template_name},
@@ -188,10 +194,23 @@ static cJSON *row_to_json(const ws_candidate_row *row, const char *run) {
       {"ir_hash", row->ir_hash},
       {"code_hash", row->code_hash},
   };
+  /* Only where there is something: what a search without models found is
+   * written as it was before there were any. */
+  const keyed_text optional[] = {
+      {"second_parent", row->second_parent_id},
+      {"kind", row->kind},
+      {"label", row->label},
+      {"cell", row->cell},
+  };
   cJSON *json = new_object();
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-    add_text(json, texts[i].key, texts[i].value);
+    add_text(json, texts[i].key, texts[i].text);
+  for (size_t i = 0; i < sizeof optional / sizeof optional[0]; i++)
+    if (*optional[i].text)
+      add_text(json, optional[i].key, optional[i].text);
   add_number(json, "sequence", (double)row->sequence);
+  if (row->island)
+    add_number(json, "island", (double)row->island);
   return json;
 }
 

@@ -140,6 +140,27 @@ static ws_status read_run(importer *in, const char *hash, const char *by,
 }
 
 /* ---- candidates ---- */
+static bool has(const cJSON *json, const char *key) {
+  return cJSON_GetObjectItemCaseSensitive(json, key) != NULL;
+}
+
+/* What is written only where there is something. */
+static ws_status read_optional(const cJSON *json, const char *path,
+                               ws_candidate_row *row, ws_diag *diag) {
+  const struct {
+    const char *key, **out;
+  } texts[] = {{"second_parent", &row->second_parent_id},
+               {"kind", &row->kind},
+               {"label", &row->label},
+               {"cell", &row->cell}};
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+    if (has(json, texts[i].key))
+      WS_TRY(ws_json_get_string(json, texts[i].key, path, texts[i].out, diag));
+  if (has(json, "island"))
+    WS_TRY(ws_json_get_int(json, "island", path, &row->island, diag));
+  return WS_OK;
+}
+
 static ws_status read_row(importer *in, const cJSON *json, const char *path,
                           ws_candidate_row *row, const char **out_run,
                           ws_diag *diag) {
@@ -164,6 +185,7 @@ static ws_status read_row(importer *in, const cJSON *json, const char *path,
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
     WS_TRY(ws_json_get_string(json, texts[i].key, path, texts[i].out, diag));
   WS_TRY(ws_json_get_int(json, "sequence", path, &row->sequence, diag));
+  WS_TRY(read_optional(json, path, row, diag));
   ws_verdict verdict;
   if (!ws_verdict_parse(row->verdict, &verdict))
     return ws_fail(diag, WS_INPUT, path, 0, "'%s' is not a verdict",
@@ -233,6 +255,7 @@ static ws_status rebuild(importer *in, const cJSON *json, const char *path,
 
 static ws_status read_measurement(const cJSON *json, const char *path,
                                   ws_measurement *out, ws_diag *diag) {
+  *out = (ws_measurement){.low_us = 0};
   WS_TRY(ws_json_get_int(json, "m", path, &out->shape.m, diag));
   WS_TRY(ws_json_get_int(json, "n", path, &out->shape.n, diag));
   WS_TRY(ws_json_get_int(json, "k", path, &out->shape.k, diag));
@@ -242,6 +265,14 @@ static ws_status read_measurement(const cJSON *json, const char *path,
   if (!(out->us > 0) || !*out->provenance)
     return ws_fail(diag, WS_INPUT, path, 0,
                    "a measurement needs a time above 0 and a provenance");
+  if (!has(json, "low_us") && !has(json, "high_us"))
+    return WS_OK;
+  WS_TRY(ws_json_get_double(json, "low_us", path, &out->low_us, diag));
+  WS_TRY(ws_json_get_double(json, "high_us", path, &out->high_us, diag));
+  if (!(out->low_us > 0 && out->low_us <= out->us && out->us <= out->high_us))
+    return ws_fail(diag, WS_INPUT, path, 0,
+                   "the interval %g to %g us does not hold the time %g us",
+                   out->low_us, out->high_us, out->us);
   return WS_OK;
 }
 
@@ -270,6 +301,8 @@ static ws_status import_candidate(importer *in, const ws__text_file *file,
   WS_TRY(read_run(in, run, file->path, &row.run_id, diag));
   WS_TRY(ws__archive_add_candidate(in->archive, &row, candidate, &added, diag));
   in->added += added;
+  WS_TRY(ws__archive_add_draw(in->archive, row.run_id, row.sequence, row.id,
+                              diag));
   if (*row.result_json)
     WS_TRY(ws__archive_add_build(in->archive, row.id, row.result_json, NULL, 0,
                                  &built, diag));

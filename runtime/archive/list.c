@@ -68,23 +68,16 @@ static ws_status filter_query(ws_archive *archive, sqlite3_stmt **out_statement,
   "  GROUP BY candidate_id,provenance) s ON "                                  \
   "s.candidate_id=c.id" FILTER_CONDITION
 
-typedef struct summary_list {
-  ws_arena *arena;
-  ws_candidate_summary *items;
-  int count, capacity;
-} summary_list;
-
-static ws_candidate_summary *grow(summary_list *list) {
-  if (list->count == list->capacity) {
-    int capacity = list->capacity ? 2 * list->capacity : 64;
-    ws_candidate_summary *items =
-        ws_arena_alloc(list->arena, sizeof *items * (size_t)capacity);
-    if (list->count)
-      memcpy(items, list->items, sizeof *items * (size_t)list->count);
-    list->items = items;
-    list->capacity = capacity;
-  }
-  return &list->items[list->count++];
+static void read_summary(ws_arena *arena, sqlite3_stmt *statement,
+                         void *out_item) {
+  ws_candidate_summary *item = out_item;
+  ws__archive_read_candidate(arena, statement, &item->row);
+  item->geomean_us =
+      sqlite3_column_double(statement, WS__CANDIDATE_COLUMN_COUNT);
+  item->measured_shapes =
+      sqlite3_column_int(statement, WS__CANDIDATE_COLUMN_COUNT + 1);
+  item->provenance =
+      ws__archive_text(arena, statement, WS__CANDIDATE_COLUMN_COUNT + 2);
 }
 
 ws_status ws_archive_list(ws_archive *archive, ws_arena *arena,
@@ -103,25 +96,37 @@ ws_status ws_archive_list(ws_archive *archive, ws_arena *arena,
                                : LIST_QUERY " ORDER BY c.number,s.provenance"
                                             " LIMIT ?8",
                       diag));
-  summary_list list = {.arena = arena};
-  bool row;
-  ws_status status;
-  while ((status = ws__archive_step(archive, statement, &row, diag)) == WS_OK &&
-         row) {
-    ws_candidate_summary *item = grow(&list);
-    ws__archive_read_candidate(arena, statement, &item->row);
-    item->geomean_us =
-        sqlite3_column_double(statement, WS__CANDIDATE_COLUMN_COUNT);
-    item->measured_shapes =
-        sqlite3_column_int(statement, WS__CANDIDATE_COLUMN_COUNT + 1);
-    item->provenance =
-        ws__archive_text(arena, statement, WS__CANDIDATE_COLUMN_COUNT + 2);
-  }
-  sqlite3_finalize(statement);
-  if (status != WS_OK)
-    return status;
-  *out_items = list.items;
-  *out_count = list.count;
+  ws__rows rows = {.arena = arena, .size = sizeof **out_items};
+  WS_TRY(ws__archive_read_rows(archive, statement, &rows, read_summary, diag));
+  *out_items = rows.items;
+  *out_count = rows.count;
+  return WS_OK;
+}
+
+static void read_candidate(ws_arena *arena, sqlite3_stmt *statement,
+                           void *out_item) {
+  ws__archive_read_candidate(arena, statement, out_item);
+}
+
+ws_status ws_archive_list_children(ws_archive *archive, ws_arena *arena,
+                                   const char *id, ws_candidate_row **out_items,
+                                   int *out_count, ws_diag *diag) {
+  *out_items = NULL;
+  *out_count = 0;
+  if (!*id)
+    return WS_OK;
+  sqlite3_stmt *statement;
+  WS_TRY(ws__archive_query(
+      archive, &statement, diag,
+      "SELECT " WS__CANDIDATE_COLUMNS " FROM candidate c"
+      " JOIN template t ON t.hash=c.template_hash"
+      " WHERE c.parent_id=? OR c.second_parent_id=? ORDER BY c.number",
+      "tt", id, id));
+  ws__rows rows = {.arena = arena, .size = sizeof **out_items};
+  WS_TRY(
+      ws__archive_read_rows(archive, statement, &rows, read_candidate, diag));
+  *out_items = rows.items;
+  *out_count = rows.count;
   return WS_OK;
 }
 
@@ -139,6 +144,10 @@ ws_status ws_archive_list(ws_archive *archive, ws_arena *arena,
   "   GROUP BY id,number,provenance)"                                          \
   " SELECT id FROM ranked WHERE place<=?8 GROUP BY id ORDER BY id"
 
+static void read_id(ws_arena *arena, sqlite3_stmt *statement, void *out_item) {
+  *(const char **)out_item = ws__archive_text(arena, statement, 0);
+}
+
 ws_status ws_archive_best(ws_archive *archive, ws_arena *arena,
                           const ws_archive_filter *filter, int per_shape,
                           const char *const **out_ids, int *out_count,
@@ -149,26 +158,11 @@ ws_status ws_archive_best(ws_archive *archive, ws_arena *arena,
   limited.limit = per_shape;
   sqlite3_stmt *statement;
   WS_TRY(filter_query(archive, &statement, &limited, BEST_QUERY, diag));
-  const char **ids = NULL;
-  int count = 0, capacity = 0;
-  bool row;
-  ws_status status;
-  while ((status = ws__archive_step(archive, statement, &row, diag)) == WS_OK &&
-         row) {
-    if (count == capacity) {
-      capacity = capacity ? 2 * capacity : 64;
-      const char **larger =
-          ws_arena_alloc(arena, sizeof *ids * (size_t)capacity);
-      if (count)
-        memcpy(larger, ids, sizeof *ids * (size_t)count);
-      ids = larger;
-    }
-    ids[count++] = ws__archive_text(arena, statement, 0);
-  }
-  sqlite3_finalize(statement);
-  *out_ids = ids;
-  *out_count = count;
-  return status;
+  ws__rows rows = {.arena = arena, .size = sizeof **out_ids};
+  WS_TRY(ws__archive_read_rows(archive, statement, &rows, read_id, diag));
+  *out_ids = rows.items;
+  *out_count = rows.count;
+  return WS_OK;
 }
 
 /* ---- counts ---- */

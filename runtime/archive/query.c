@@ -20,14 +20,19 @@ void ws__archive_read_candidate(ws_arena *arena, sqlite3_stmt *statement,
       .variants = ws__archive_text(arena, statement, 5),
       .proposer = ws__archive_text(arena, statement, 6),
       .parent_id = ws__archive_text(arena, statement, 7),
-      .move = ws__archive_text(arena, statement, 8),
-      .run_id = sqlite3_column_int64(statement, 9),
-      .sequence = sqlite3_column_int64(statement, 10),
-      .verdict = ws__archive_text(arena, statement, 11),
-      .stage = ws__archive_text(arena, statement, 12),
-      .reason = ws__archive_text(arena, statement, 13),
-      .ir_hash = ws__archive_text(arena, statement, 14),
-      .code_hash = ws__archive_text(arena, statement, 15),
+      .second_parent_id = ws__archive_text(arena, statement, 8),
+      .kind = ws__archive_text(arena, statement, 9),
+      .label = ws__archive_text(arena, statement, 10),
+      .cell = ws__archive_text(arena, statement, 11),
+      .island = sqlite3_column_int64(statement, 12),
+      .move = ws__archive_text(arena, statement, 13),
+      .run_id = sqlite3_column_int64(statement, 14),
+      .sequence = sqlite3_column_int64(statement, 15),
+      .verdict = ws__archive_text(arena, statement, 16),
+      .stage = ws__archive_text(arena, statement, 17),
+      .reason = ws__archive_text(arena, statement, 18),
+      .ir_hash = ws__archive_text(arena, statement, 19),
+      .code_hash = ws__archive_text(arena, statement, 20),
   };
 }
 
@@ -111,33 +116,51 @@ ws_status ws_archive_get_template(ws_archive *archive, ws_arena *arena,
   return out ? parse_template(archive, arena, &found, out, diag) : WS_OK;
 }
 
-ws_status ws__archive_get_run(ws_archive *archive, ws_arena *arena, int64_t id,
-                              ws_run_row *out_run, ws_diag *diag) {
+/* ---- runs ---- */
+#define RUN_QUERY                                                              \
+  "SELECT id,problem,layout,target,strategy,shape_set,settings,seed,"          \
+  "started_unix_ms FROM run"
+
+static void read_run(ws_arena *arena, sqlite3_stmt *statement, void *out_item) {
+  *(ws_run_row *)out_item = (ws_run_row){
+      .id = sqlite3_column_int64(statement, 0),
+      .problem = ws__archive_text(arena, statement, 1),
+      .layout = ws__archive_text(arena, statement, 2),
+      .target = ws__archive_text(arena, statement, 3),
+      .strategy = ws__archive_text(arena, statement, 4),
+      .shape_set = ws__archive_text(arena, statement, 5),
+      .settings_json = ws__archive_text(arena, statement, 6),
+      .seed = (uint64_t)sqlite3_column_int64(statement, 7),
+      .started_unix_ms = sqlite3_column_int64(statement, 8),
+  };
+}
+
+ws_status ws_archive_list_runs(ws_archive *archive, ws_arena *arena,
+                               ws_run_row **out_items, int *out_count,
+                               ws_diag *diag) {
+  ws__rows rows = {.arena = arena, .size = sizeof **out_items};
   sqlite3_stmt *statement;
-  WS_TRY(ws__archive_query(
-      archive, &statement, diag,
-      "SELECT id,problem,layout,target,strategy,shape_set,settings,seed,"
-      "started_unix_ms FROM run WHERE id=?",
-      "i", id));
-  bool row = false;
-  ws_status status = ws__archive_step(archive, statement, &row, diag);
-  if (status == WS_OK && row)
-    *out_run = (ws_run_row){
-        .id = sqlite3_column_int64(statement, 0),
-        .problem = ws__archive_text(arena, statement, 1),
-        .layout = ws__archive_text(arena, statement, 2),
-        .target = ws__archive_text(arena, statement, 3),
-        .strategy = ws__archive_text(arena, statement, 4),
-        .shape_set = ws__archive_text(arena, statement, 5),
-        .settings_json = ws__archive_text(arena, statement, 6),
-        .seed = (uint64_t)sqlite3_column_int64(statement, 7),
-        .started_unix_ms = sqlite3_column_int64(statement, 8),
-    };
-  sqlite3_finalize(statement);
-  if (status == WS_OK && !row)
+  WS_TRY(ws__archive_query(archive, &statement, diag, RUN_QUERY " ORDER BY id",
+                           ""));
+  ws_status status =
+      ws__archive_read_rows(archive, statement, &rows, read_run, diag);
+  *out_items = rows.items;
+  *out_count = rows.count;
+  return status;
+}
+
+ws_status ws_archive_get_run(ws_archive *archive, ws_arena *arena, int64_t id,
+                             ws_run_row *out_run, ws_diag *diag) {
+  ws__rows rows = {.arena = arena, .size = sizeof *out_run};
+  sqlite3_stmt *statement;
+  WS_TRY(ws__archive_query(archive, &statement, diag, RUN_QUERY " WHERE id=?",
+                           "i", id));
+  WS_TRY(ws__archive_read_rows(archive, statement, &rows, read_run, diag));
+  if (!rows.count)
     return ws_fail(diag, WS_INPUT, archive->path, 0, "there is no run %lld",
                    (long long)id);
-  return status;
+  *out_run = *(ws_run_row *)rows.items;
+  return WS_OK;
 }
 
 /* ---- candidates ---- */
@@ -264,17 +287,18 @@ ws_status ws_archive_load_candidate(ws_archive *archive, ws_arena *arena,
 }
 
 /* ---- measurements ---- */
-static ws_status count_measurements(ws_archive *archive, const char *id,
-                                    int *out_count, ws_diag *diag) {
-  sqlite3_stmt *statement;
-  WS_TRY(ws__archive_query(
-      archive, &statement, diag,
-      "SELECT count(*) FROM measurement WHERE candidate_id=?", "t", id));
-  bool row;
-  ws_status status = ws__archive_step(archive, statement, &row, diag);
-  *out_count = status == WS_OK && row ? sqlite3_column_int(statement, 0) : 0;
-  sqlite3_finalize(statement);
-  return status;
+static void read_measurement(ws_arena *arena, sqlite3_stmt *statement,
+                             void *out_item) {
+  *(ws_measurement *)out_item = (ws_measurement){
+      .shape = {sqlite3_column_int64(statement, 0),
+                sqlite3_column_int64(statement, 1),
+                sqlite3_column_int64(statement, 2)},
+      .us = sqlite3_column_double(statement, 3),
+      .bound = ws__archive_text(arena, statement, 4),
+      .provenance = ws__archive_text(arena, statement, 5),
+      .low_us = sqlite3_column_double(statement, 6),
+      .high_us = sqlite3_column_double(statement, 7),
+  };
 }
 
 ws_status ws_archive_get_measurements(ws_archive *archive, ws_arena *arena,
@@ -283,30 +307,17 @@ ws_status ws_archive_get_measurements(ws_archive *archive, ws_arena *arena,
                                       int *out_count, ws_diag *diag) {
   *out_items = NULL;
   *out_count = 0;
-  int capacity = 0, count = 0;
-  WS_TRY(count_measurements(archive, candidate_id, &capacity, diag));
-  ws_measurement *items =
-      ws_arena_alloc(arena, sizeof *items * (size_t)capacity);
+  ws__rows rows = {.arena = arena, .size = sizeof **out_items};
   sqlite3_stmt *statement;
   WS_TRY(ws__archive_query(archive, &statement, diag,
-                           "SELECT m,n,k,us,bound,provenance FROM measurement"
+                           "SELECT m,n,k,us,bound,provenance,"
+                           "coalesce(low_us,us),coalesce(high_us,us)"
+                           " FROM measurement"
                            " WHERE candidate_id=? ORDER BY provenance,m,n,k",
                            "t", candidate_id));
-  bool row;
-  ws_status status = WS_OK;
-  while (count < capacity &&
-         (status = ws__archive_step(archive, statement, &row, diag)) == WS_OK &&
-         row)
-    items[count++] = (ws_measurement){
-        .shape = {sqlite3_column_int64(statement, 0),
-                  sqlite3_column_int64(statement, 1),
-                  sqlite3_column_int64(statement, 2)},
-        .us = sqlite3_column_double(statement, 3),
-        .bound = ws__archive_text(arena, statement, 4),
-        .provenance = ws__archive_text(arena, statement, 5),
-    };
-  sqlite3_finalize(statement);
-  *out_items = items;
-  *out_count = count;
-  return status;
+  WS_TRY(
+      ws__archive_read_rows(archive, statement, &rows, read_measurement, diag));
+  *out_items = rows.items;
+  *out_count = rows.count;
+  return WS_OK;
 }

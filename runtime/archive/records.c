@@ -113,13 +113,15 @@ ws_status ws__archive_add_candidate(ws_archive *archive,
   WS_TRY(ws__archive_execute(
       archive, diag,
       "INSERT INTO candidate(id,template_hash,layout,assignments,variants,"
-      "proposer,parent_id,move,run_id,sequence,verdict,stage,reason,ir_hash,"
-      "code_hash) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+      "proposer,parent_id,second_parent_id,kind,label,cell,island,move,run_id,"
+      "sequence,verdict,stage,reason,ir_hash,code_hash)"
+      " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
       " ON CONFLICT(id) DO NOTHING",
-      "ttttttttiittttt", row->id, row->template_hash, row->layout,
-      row->assignments, row->variants, row->proposer, row->parent_id, row->move,
-      row->run_id, row->sequence, row->verdict, row->stage, row->reason,
-      row->ir_hash, row->code_hash));
+      "tttttttttttitiittttt", row->id, row->template_hash, row->layout,
+      row->assignments, row->variants, row->proposer, row->parent_id,
+      row->second_parent_id, row->kind, row->label, row->cell, row->island,
+      row->move, row->run_id, row->sequence, row->verdict, row->stage,
+      row->reason, row->ir_hash, row->code_hash));
   *out_added = sqlite3_changes(archive->database) > 0;
   return *out_added ? add_bodies(archive, candidate, diag) : WS_OK;
 }
@@ -131,10 +133,12 @@ ws_status ws__archive_add_measurements(ws_archive *archive,
   for (int i = 0; i < count; i++)
     WS_TRY(ws__archive_execute(
         archive, diag,
-        "INSERT INTO measurement(candidate_id,provenance,m,n,k,us,bound)"
-        " VALUES(?,?,?,?,?,?,?) ON CONFLICT DO NOTHING",
-        "ttiiidt", candidate_id, items[i].provenance, items[i].shape.m,
-        items[i].shape.n, items[i].shape.k, items[i].us, items[i].bound));
+        "INSERT INTO measurement(candidate_id,provenance,m,n,k,us,bound,"
+        "low_us,high_us) VALUES(?,?,?,?,?,?,?,nullif(?,0.0),nullif(?,0.0))"
+        " ON CONFLICT DO NOTHING",
+        "ttiiidtdd", candidate_id, items[i].provenance, items[i].shape.m,
+        items[i].shape.n, items[i].shape.k, items[i].us, items[i].bound,
+        items[i].low_us, items[i].high_us));
   return WS_OK;
 }
 
@@ -161,12 +165,33 @@ ws_status ws_archive_put_measurements(ws_archive *archive,
       diag);
 }
 
+ws_status ws__archive_add_draw(ws_archive *archive, int64_t run_id,
+                               int64_t sequence, const char *candidate_id,
+                               ws_diag *diag) {
+  return ws__archive_execute(
+      archive, diag,
+      "INSERT OR IGNORE INTO draw(run_id,sequence,candidate_id) VALUES(?,?,?)",
+      "iit", run_id, sequence, candidate_id);
+}
+
+ws_status ws_archive_put_draw(ws_archive *archive, int64_t run_id,
+                              int64_t sequence, const char *candidate_id,
+                              ws_diag *diag) {
+  WS_TRY(ws__archive_begin(archive, diag));
+  return ws__archive_end(
+      archive,
+      ws__archive_add_draw(archive, run_id, sequence, candidate_id, diag),
+      diag);
+}
+
 static ws_status add_all(ws_archive *archive, const ws_candidate_row *row,
                          const ws_candidate *candidate, const void *code_object,
                          size_t code_size, const ws_measurement *measurements,
                          int measurement_count, ws_diag *diag) {
   bool added = false, built;
   WS_TRY(ws__archive_add_candidate(archive, row, candidate, &added, diag));
+  WS_TRY(
+      ws__archive_add_draw(archive, row->run_id, row->sequence, row->id, diag));
   if (!added)
     return WS_OK;
   if (row->result_json && *row->result_json)

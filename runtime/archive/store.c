@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * The file itself: opening, the schema, statements, transactions, and what
- * each error of SQLite means to the user.
+ * The file itself: opening, statements, transactions, and what each error of
+ * SQLite means to the user (tables: schema.c).
  *
  * Write-ahead log with synchronous NORMAL: a commit is in the log file before
  * the call returns, so killing the process loses nothing that was recorded; a
  * power cut may lose the last commits but never damages the file. Writers take
  * the lock at BEGIN (IMMEDIATE), so that two processes wait for each other
- * instead of failing half way. Tables are STRICT; bodies and code objects are
- * stored once under the hash of their content.
+ * instead of failing half way.
  */
 #include "store.h"
 
@@ -18,67 +17,7 @@
 #include <string.h>
 #include <time.h>
 
-enum {
-  APPLICATION_ID = 0x57534152, /* "WSAR" */
-  BUSY_TIMEOUT_MS = 10000,
-  LOCK_RETRY_MS = 20
-};
-
-static const char schema[] =
-    "CREATE TABLE template("
-    " hash TEXT PRIMARY KEY, name TEXT NOT NULL, version TEXT NOT NULL,"
-    " problem TEXT NOT NULL, target TEXT NOT NULL, file TEXT NOT NULL,"
-    " text TEXT NOT NULL, records TEXT NOT NULL) STRICT;"
-    "CREATE TABLE run("
-    " id INTEGER PRIMARY KEY, problem TEXT NOT NULL, layout TEXT NOT NULL,"
-    " target TEXT NOT NULL, strategy TEXT NOT NULL, shape_set TEXT NOT NULL,"
-    " settings TEXT NOT NULL, seed INTEGER NOT NULL,"
-    " started_unix_ms INTEGER NOT NULL) STRICT;"
-    "CREATE TABLE body("
-    " hash TEXT PRIMARY KEY, language TEXT NOT NULL, text TEXT NOT NULL)"
-    " STRICT;"
-    "CREATE TABLE code_object("
-    " hash TEXT PRIMARY KEY, data BLOB NOT NULL) STRICT;"
-    /* No reference to candidate, which comes after its build. */
-    "CREATE TABLE build("
-    " candidate_id TEXT PRIMARY KEY, result TEXT NOT NULL,"
-    " code_object TEXT REFERENCES code_object(hash)) STRICT;"
-    "CREATE TABLE candidate("
-    " number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,"
-    " template_hash TEXT NOT NULL REFERENCES template(hash),"
-    " layout TEXT NOT NULL, assignments TEXT NOT NULL, variants TEXT NOT NULL,"
-    " proposer TEXT NOT NULL, parent_id TEXT NOT NULL, move TEXT NOT NULL,"
-    " run_id INTEGER NOT NULL REFERENCES run(id), sequence INTEGER NOT NULL,"
-    " verdict TEXT NOT NULL, stage TEXT NOT NULL, reason TEXT NOT NULL,"
-    " ir_hash TEXT NOT NULL, code_hash TEXT NOT NULL) STRICT;"
-    "CREATE INDEX candidate_ir ON candidate(ir_hash);"
-    "CREATE INDEX candidate_code ON candidate(code_hash);"
-    "CREATE INDEX candidate_run ON candidate(run_id, sequence);"
-    "CREATE TABLE candidate_body("
-    " candidate_id TEXT NOT NULL REFERENCES candidate(id),"
-    " region TEXT NOT NULL, body TEXT NOT NULL REFERENCES body(hash),"
-    " PRIMARY KEY(candidate_id, region)) STRICT, WITHOUT ROWID;"
-    "CREATE TABLE measurement("
-    " candidate_id TEXT NOT NULL REFERENCES candidate(id),"
-    " provenance TEXT NOT NULL, m INTEGER NOT NULL, n INTEGER NOT NULL,"
-    " k INTEGER NOT NULL, us REAL NOT NULL, bound TEXT NOT NULL,"
-    " PRIMARY KEY(candidate_id, provenance, m, n, k)) STRICT, WITHOUT ROWID;";
-
-/* Reading nothing from every table finds a missing one or another layout. */
-static const char *const schema_probes[] = {
-    "SELECT hash,name,version,problem,target,file,text,records FROM template"
-    " LIMIT 0",
-    "SELECT id,problem,layout,target,strategy,shape_set,settings,seed,"
-    "started_unix_ms FROM run LIMIT 0",
-    "SELECT hash,language,text FROM body LIMIT 0",
-    "SELECT hash,data FROM code_object LIMIT 0",
-    "SELECT number,id,template_hash,layout,assignments,variants,proposer,"
-    "parent_id,move,run_id,sequence,verdict,stage,reason,ir_hash,code_hash"
-    " FROM candidate LIMIT 0",
-    "SELECT candidate_id,result,code_object FROM build LIMIT 0",
-    "SELECT candidate_id,region,body FROM candidate_body LIMIT 0",
-    "SELECT candidate_id,provenance,m,n,k,us,bound FROM measurement LIMIT 0",
-};
+enum { BUSY_TIMEOUT_MS = 10000, LOCK_RETRY_MS = 20 };
 
 /* ---- errors ---- */
 static const struct error_meaning {
@@ -199,10 +138,47 @@ ws_status ws__archive_execute(ws_archive *archive, ws_diag *diag,
   return status;
 }
 
+ws_status ws__archive_number(ws_archive *archive, const char *sql,
+                             int64_t *out_number, ws_diag *diag) {
+  sqlite3_stmt *statement;
+  WS_TRY(ws__archive_query(archive, &statement, diag, sql, ""));
+  bool row;
+  ws_status status = ws__archive_step(archive, statement, &row, diag);
+  *out_number = status == WS_OK && row ? sqlite3_column_int64(statement, 0) : 0;
+  sqlite3_finalize(statement);
+  return status;
+}
+
 const char *ws__archive_text(ws_arena *arena, sqlite3_stmt *statement,
                              int column) {
   const char *text = (const char *)sqlite3_column_text(statement, column);
   return ws_arena_strdup(arena, text ? text : "");
+}
+
+void *ws__rows_add(ws__rows *rows) {
+  if (rows->count == rows->capacity) {
+    int capacity = rows->capacity ? 2 * rows->capacity : 16;
+    void *items = ws_arena_alloc(rows->arena, rows->size * (size_t)capacity);
+    if (rows->count)
+      memcpy(items, rows->items, rows->size * (size_t)rows->count);
+    rows->items = items;
+    rows->capacity = capacity;
+  }
+  return (char *)rows->items + rows->size * (size_t)rows->count++;
+}
+
+ws_status ws__archive_read_rows(
+    ws_archive *archive, sqlite3_stmt *owned_statement, ws__rows *rows,
+    void (*read)(ws_arena *arena, sqlite3_stmt *statement, void *out_item),
+    ws_diag *diag) {
+  bool row;
+  ws_status status;
+  while ((status = ws__archive_step(archive, owned_statement, &row, diag)) ==
+             WS_OK &&
+         row)
+    read(rows->arena, owned_statement, ws__rows_add(rows));
+  sqlite3_finalize(owned_statement);
+  return status;
 }
 
 ws_status ws__archive_begin(ws_archive *archive, ws_diag *diag) {
@@ -220,17 +196,6 @@ ws_status ws__archive_end(ws_archive *archive, ws_status status,
 }
 
 /* ---- opening ---- */
-static ws_status read_number(ws_archive *archive, const char *sql,
-                             int64_t *out_number, ws_diag *diag) {
-  sqlite3_stmt *statement;
-  WS_TRY(ws__archive_query(archive, &statement, diag, sql, ""));
-  bool row;
-  ws_status status = ws__archive_step(archive, statement, &row, diag);
-  *out_number = status == WS_OK && row ? sqlite3_column_int64(statement, 0) : 0;
-  sqlite3_finalize(statement);
-  return status;
-}
-
 /* Changing to the write-ahead log needs the file alone and does not wait for
  * it (SQLite's busy handler is not asked), hence the loop. A file system
  * without shared memory keeps the rollback journal, which is as safe. */
@@ -246,66 +211,20 @@ static ws_status use_write_ahead_log(ws_archive *archive, ws_diag *diag) {
   return code == SQLITE_OK ? WS_OK : ws__archive_error(archive, code, diag);
 }
 
-/* A new or empty file becomes an archive. Under the lock, because another
- * process may be doing the same. */
-static ws_status create_schema(ws_archive *archive, ws_diag *diag) {
-  WS_TRY(ws__archive_begin(archive, diag));
-  int64_t version = 0;
-  ws_status status =
-      read_number(archive, "PRAGMA user_version", &version, diag);
-  if (status == WS_OK && version == 0) {
-    char sql[sizeof schema + 128];
-    snprintf(sql, sizeof sql,
-             "%s PRAGMA application_id=%d; PRAGMA user_version=%d;", schema,
-             APPLICATION_ID, WS_ARCHIVE_VERSION);
-    int code = sqlite3_exec(archive->database, sql, NULL, NULL, NULL);
-    if (code != SQLITE_OK)
-      status = ws__archive_error(archive, code, diag);
-  }
-  return ws__archive_end(archive, status, diag);
-}
-
-static ws_status check_schema(ws_archive *archive, ws_diag *diag) {
-  int64_t version = 0;
-  WS_TRY(read_number(archive, "PRAGMA user_version", &version, diag));
-  if (version > WS_ARCHIVE_VERSION)
-    return ws_fail(diag, WS_INPUT, archive->path, 0,
-                   "the archive has version %lld, this program reads up to "
-                   "%d; use the newer wavesmith that wrote it",
-                   (long long)version, WS_ARCHIVE_VERSION);
-  if (version < 1)
-    return ws__archive_error(archive, SQLITE_CORRUPT, diag);
-  if (version < WS_ARCHIVE_VERSION)
-    return ws_fail(diag, WS_INPUT, archive->path, 0,
-                   "the archive has version %lld, this program reads %d; name "
-                   "another file, or move what is in it by a text export of "
-                   "the wavesmith that wrote it",
-                   (long long)version, WS_ARCHIVE_VERSION);
-  for (size_t i = 0; i < sizeof schema_probes / sizeof schema_probes[0]; i++) {
-    sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(archive->database, schema_probes[i], -1,
-                                  &statement, NULL);
-    sqlite3_finalize(statement);
-    if (code != SQLITE_OK) /* SQLITE_ERROR: no such table or column */
-      return ws__archive_error(
-          archive, code == SQLITE_ERROR ? SQLITE_CORRUPT : code, diag);
-  }
-  return WS_OK;
-}
-
 /* What the file is, before anything is written to it. */
 static ws_status identify(ws_archive *archive, bool create, bool *out_empty,
                           ws_diag *diag) {
   int64_t application = 0, objects = 0;
-  WS_TRY(read_number(archive, "SELECT count(*) FROM sqlite_schema", &objects,
-                     diag));
-  WS_TRY(read_number(archive, "PRAGMA application_id", &application, diag));
+  WS_TRY(ws__archive_number(archive, "SELECT count(*) FROM sqlite_schema",
+                            &objects, diag));
+  WS_TRY(
+      ws__archive_number(archive, "PRAGMA application_id", &application, diag));
   *out_empty = objects == 0 && application == 0;
   if (*out_empty && !create)
     return ws_fail(diag, WS_INPUT, archive->path, 0,
                    "the file is empty, not a wavesmith archive; `wavesmith "
                    "tune` makes one");
-  if (!*out_empty && application != APPLICATION_ID)
+  if (!*out_empty && application != WS__APPLICATION_ID)
     return ws__archive_error(archive, SQLITE_NOTADB, diag);
   return WS_OK;
 }
@@ -317,9 +236,7 @@ static ws_status prepare_file(ws_archive *archive, bool create, ws_diag *diag) {
   WS_TRY(ws__archive_execute(archive, diag, "PRAGMA synchronous=NORMAL", ""));
   WS_TRY(ws__archive_execute(archive, diag, "PRAGMA foreign_keys=ON", ""));
   WS_TRY(ws__archive_add_functions(archive, diag));
-  if (empty)
-    WS_TRY(create_schema(archive, diag));
-  return check_schema(archive, diag);
+  return ws__archive_prepare_schema(archive, empty, diag);
 }
 
 ws_status ws_archive_open(const char *path, bool create,

@@ -12,6 +12,8 @@
 
 #include <sqlite3.h>
 
+enum { WS__APPLICATION_ID = 0x57534152 }; /* "WSAR" */
+
 struct ws_archive {
   sqlite3 *database;
   char *path;
@@ -37,6 +39,9 @@ ws_status ws__archive_step(ws_archive *archive, sqlite3_stmt *statement,
 ws_status ws__archive_execute(ws_archive *archive, ws_diag *diag,
                               const char *sql, const char *types,
                               ...) WS_MUST_CHECK;
+/* The first column of the first row; 0 when there is none. */
+ws_status ws__archive_number(ws_archive *archive, const char *sql,
+                             int64_t *out_number, ws_diag *diag) WS_MUST_CHECK;
 /* Column as text in the arena; "" for NULL. */
 const char *ws__archive_text(ws_arena *arena, sqlite3_stmt *statement,
                              int column);
@@ -45,11 +50,16 @@ const char *ws__archive_text(ws_arena *arena, sqlite3_stmt *statement,
  * ws__archive_read_candidate reads them. */
 #define WS__CANDIDATE_COLUMNS                                                  \
   "c.id,c.template_hash,t.name,c.layout,c.assignments,c.variants,c.proposer,"  \
-  "c.parent_id,c.move,c.run_id,c.sequence,c.verdict,c.stage,c.reason,"         \
-  "c.ir_hash,c.code_hash"
-enum { WS__CANDIDATE_COLUMN_COUNT = 16 };
+  "c.parent_id,c.second_parent_id,c.kind,c.label,c.cell,c.island,c.move,"      \
+  "c.run_id,c.sequence,c.verdict,c.stage,c.reason,c.ir_hash,c.code_hash"
+enum { WS__CANDIDATE_COLUMN_COUNT = 21 };
 void ws__archive_read_candidate(ws_arena *arena, sqlite3_stmt *statement,
                                 ws_candidate_row *out_row);
+
+/* Brings the tables to this program's version and looks at them: an empty file
+ * gets all of them, an older archive what it lacks. */
+ws_status ws__archive_prepare_schema(ws_archive *archive, bool empty,
+                                     ws_diag *diag) WS_MUST_CHECK;
 
 /* Adds the aggregate function geomean(x). */
 ws_status ws__archive_add_functions(ws_archive *archive,
@@ -73,6 +83,10 @@ ws_status ws__archive_add_candidate(ws_archive *archive,
                                     const ws_candidate *candidate,
                                     bool *out_added,
                                     ws_diag *diag) WS_MUST_CHECK;
+/* A (run, sequence) that is there stays. */
+ws_status ws__archive_add_draw(ws_archive *archive, int64_t run_id,
+                               int64_t sequence, const char *candidate_id,
+                               ws_diag *diag) WS_MUST_CHECK;
 /* data NULL: no code object. *out_added: false when there was one. */
 ws_status ws__archive_add_build(ws_archive *archive, const char *candidate_id,
                                 const char *result_json, const void *data,
@@ -86,8 +100,19 @@ ws_status ws__archive_add_measurements(ws_archive *archive,
 /* The declarations of tmpl as JSON records, in the arena. */
 char *ws__archive_records_json(ws_arena *arena, const ws_template *tmpl);
 
-/* The run of a candidate, for the export. */
-ws_status ws__archive_get_run(ws_archive *archive, ws_arena *arena, int64_t id,
-                              ws_run_row *out_run, ws_diag *diag) WS_MUST_CHECK;
+/* An array in an arena that grows: gives room for one more of size bytes. */
+typedef struct ws__rows {
+  ws_arena *arena;
+  size_t size;
+  void *items;
+  int count, capacity;
+} ws__rows;
+void *ws__rows_add(ws__rows *rows);
+
+/* Steps the statement to its end, reading each row into a new item. */
+ws_status ws__archive_read_rows(
+    ws_archive *archive, sqlite3_stmt *owned_statement, ws__rows *rows,
+    void (*read)(ws_arena *arena, sqlite3_stmt *statement, void *out_item),
+    ws_diag *diag) WS_MUST_CHECK;
 
 #endif

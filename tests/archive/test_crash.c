@@ -202,7 +202,7 @@ WS_TEST(opening_on_a_full_disk) {
   char *path = fixture_path(arena, "a.db");
   char *folder = ws_arena_strdup(arena, path);
   *strrchr(folder, '/') = '\0';
-  mount_small_disk(folder, 256);
+  mount_small_disk(folder, 512);
   char *filler = ws_arena_printf(arena, "%s/filler", folder);
   fill_disk(filler);
   ws_archive *archive;

@@ -137,10 +137,10 @@ WS_TEST(recording_twice_changes_nothing) {
   store s = open_store();
   ws_candidate *candidate = fixture_candidate(s.arena, s.tmpl, 1);
   ws_candidate_row row = fixture_row(s.arena, candidate, s.run, 1);
-  ws_measurement first = {{16, 16, 128}, 5, "lds", "estimate:a"};
+  ws_measurement first = {{16, 16, 128}, 5, "lds", "estimate:a", 0, 0};
   put(&s, &row, candidate, &first, 1);
   row.verdict = "crash";
-  ws_measurement second = {{32, 16, 128}, 6, "lds", "estimate:a"};
+  ws_measurement second = {{32, 16, 128}, 6, "lds", "estimate:a", 0, 0};
   put(&s, &row, candidate, &second, 1);
   bool found;
   ws_candidate_row back;
@@ -317,11 +317,11 @@ WS_TEST(measurements_are_added_never_changed) {
   store s = open_store();
   ws_candidate *candidate = fixture_candidate(s.arena, s.tmpl, 1);
   ws_candidate_row row = fixture_row(s.arena, candidate, s.run, 1);
-  ws_measurement first = {{16, 16, 128}, 5.25, "lds", "estimate:a"};
+  ws_measurement first = {{16, 16, 128}, 5.25, "lds", "estimate:a", 0, 0};
   put(&s, &row, candidate, &first, 1);
-  ws_measurement more[] = {{{16, 16, 128}, 9, "hbm", "estimate:a"},
-                           {{16, 16, 128}, 7, "hbm", "hip:x"},
-                           {{16, 16, 256}, 8, "mfma", "estimate:a"}};
+  ws_measurement more[] = {{{16, 16, 128}, 9, "hbm", "estimate:a", 0, 0},
+                           {{16, 16, 128}, 7, "hbm", "hip:x", 0, 0},
+                           {{16, 16, 256}, 8, "mfma", "estimate:a", 0, 0}};
   MUST(ws_archive_put_measurements(s.archive, row.id, more, 3, diag));
   ws_measurement *items;
   int count;
@@ -345,10 +345,11 @@ WS_TEST(measurements_are_added_never_changed) {
  *   3  wrong, without times                                              */
 static void put_four(store *s, char ids[4][33]) {
   const ws_shape small = {16, 16, 128}, large = {32, 32, 128};
-  const ws_measurement times[4][2] = {
-      {{small, 2, "lds", "estimate:a"}, {large, 8, "lds", "estimate:a"}},
-      {{small, 3, "lds", "estimate:a"}, {large, 3, "lds", "estimate:a"}},
-      {{small, 1, "lds", "estimate:a"}}};
+  const ws_measurement times[4][2] = {{{small, 2, "lds", "estimate:a", 0, 0},
+                                       {large, 8, "lds", "estimate:a", 0, 0}},
+                                      {{small, 3, "lds", "estimate:a", 0, 0},
+                                       {large, 3, "lds", "estimate:a", 0, 0}},
+                                      {{small, 1, "lds", "estimate:a", 0, 0}}};
   const int counts[4] = {2, 2, 1, 0};
   for (int i = 0; i < 4; i++) {
     ws_candidate *candidate = fixture_candidate(s->arena, s->tmpl, i);
@@ -425,7 +426,7 @@ WS_TEST(provenances_are_not_mixed) {
   store s = open_store();
   char ids[4][33];
   put_four(&s, ids);
-  ws_measurement hip = {{16, 16, 128}, 100, "", "hip:MI300X"};
+  ws_measurement hip = {{16, 16, 128}, 100, "", "hip:MI300X", 0, 0};
   MUST(ws_archive_put_measurements(s.archive, ids[1], &hip, 1, diag));
   ws_candidate_summary *items;
   int count;

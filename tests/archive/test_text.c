@@ -43,8 +43,8 @@ static source make_source(void) {
                       "\"findings\":[{\"file\":\"/home/me/t.ll\",\"line\":3}],"
                       "\"kernels\":[{\"vgpr\":128,\"name\":\"k\"}]}";
     ws_measurement times[] = {
-        {{1024, 1536, 7168}, 1.0 / 3, "mfma", "estimate:a"},
-        {{16, 16, 128}, 123456.789012345678, "lds", "estimate:a"}};
+        {{1024, 1536, 7168}, 1.0 / 3, "mfma", "estimate:a", 0, 0},
+        {{16, 16, 128}, 123456.789012345678, "lds", "estimate:a", 0, 0}};
     MUST(ws_archive_put_candidate(s.archive, &row, candidate, "code", 4, times,
                                   2, diag));
     s.ids[i] = candidate->id.hex;
@@ -103,6 +103,31 @@ WS_TEST(round_trip_is_identical) {
   ws_archive_close(back);
   fixture_remove(s.arena, again);
   free_source(&s);
+}
+
+/* An export that a program of version 2 made comes out as it was. */
+WS_TEST(committed_export_is_reproduced) {
+  const char *tree = getenv("WS_SOURCE_DIR");
+  if (!tree)
+    WS_SKIP("WS_SOURCE_DIR is not set");
+  ws_arena *arena = ws_arena_create();
+  char *folder = ws_arena_printf(
+      arena, "%s/kernels/fp8_gemm_blockscale/tuned/gfx942/kmajor", tree);
+  ws_archive *archive = open_memory();
+  ws_candidate_summary *items;
+  int imported, count;
+  MUST(ws_archive_import(archive, folder, &imported, diag));
+  MUST(ws_archive_list(archive, arena, NULL, &items, &count, diag));
+  WS_CHECK(imported > 0);
+  const char **ids = ws_arena_alloc(arena, sizeof *ids * (size_t)count);
+  for (int i = 0; i < count; i++)
+    ids[i] = items[i].row.id;
+  char *again = fixture_path(arena, "again");
+  MUST(ws_archive_export(archive, again, ids, count, diag));
+  WS_CHECK(same_trees(arena, folder, again));
+  ws_archive_close(archive);
+  fixture_remove(arena, again);
+  ws_arena_destroy(arena);
 }
 
 WS_TEST(contents_survive) {

@@ -4,7 +4,8 @@
  * Every call that changes state is one transaction, so a killed process loses
  * at most what it had not recorded; two processes may share one file (busy
  * time-out 10 s). A full disk or a lock that does not clear is WS_ENVIRONMENT,
- * a file that is no archive, corrupt, or of a newer version is WS_INPUT.
+ * a file that is no archive, corrupt, or of a newer version is WS_INPUT. An
+ * archive of version 2 becomes one of version 3 when it is opened.
  * Results are copied into the caller's arena.
  *
  * ":memory:" opens an archive that lives in this process only.
@@ -23,7 +24,7 @@
 extern "C" {
 #endif
 
-enum { WS_ARCHIVE_VERSION = 2 };
+enum { WS_ARCHIVE_VERSION = 3 };
 
 typedef struct ws_archive ws_archive;
 /* Creates the file when create is set and it does not exist. */
@@ -175,12 +176,15 @@ typedef struct ws_exchange_row {
   const char *claims_json; /* [{"what":"speedup","low":1.05,"high":1.2,
                             *   "measured":1.07}]; measured only if known */
   double reward;           /* ln of the speed-up over the parent; 0 if none */
+  /* On reading only: of system and prompt together, of the reply. */
+  int64_t prompt_bytes, reply_bytes;
 } ws_exchange_row;
 /* Recording a (run, sequence) that is there changes nothing. */
 ws_status ws_archive_put_exchange(ws_archive *archive,
                                   const ws_exchange_row *row,
                                   ws_diag *diag) WS_MUST_CHECK;
-/* Only the fields of the outcome are read. */
+/* Only the key and the fields of the outcome are read. The last outcome counts.
+ * WS_INPUT when there is no such exchange. */
 ws_status ws_archive_set_outcome(ws_archive *archive,
                                  const ws_exchange_row *row,
                                  ws_diag *diag) WS_MUST_CHECK;
@@ -193,14 +197,15 @@ ws_status ws_archive_get_origin(ws_archive *archive, ws_arena *arena,
                                 const char *candidate_id, bool *out_found,
                                 ws_exchange_row *out_row,
                                 ws_diag *diag) WS_MUST_CHECK;
-/* In order of run and sequence; run_id 0: all runs. */
+/* In order of run and sequence; run_id 0: all runs. Their system, prompt and
+ * reply are "" here, since a run may have gigabytes of them: get_exchange reads
+ * those of one. */
 ws_status ws_archive_list_exchanges(ws_archive *archive, ws_arena *arena,
                                     int64_t run_id, ws_exchange_row **out_items,
                                     int *out_count,
                                     ws_diag *diag) WS_MUST_CHECK;
 
-/* ---- findings: a document per run that grows --------------------------------
- */
+/* ---- findings: a document per run that grows -------------------- */
 typedef struct ws_findings_row {
   int64_t run_id, sequence; /* of the request that wrote it */
   const char *text;
@@ -208,14 +213,14 @@ typedef struct ws_findings_row {
 ws_status ws_archive_put_findings(ws_archive *archive,
                                   const ws_findings_row *row,
                                   ws_diag *diag) WS_MUST_CHECK;
+/* In order of run and sequence; run_id 0: all runs. */
 ws_status ws_archive_list_findings(ws_archive *archive, ws_arena *arena,
                                    int64_t run_id, ws_findings_row **out_items,
                                    int *out_count, ws_diag *diag) WS_MUST_CHECK;
 
-/* ---- confirmations: a winner checked again
- * ----------------------------------- In a fresh process, with fresh seeds, on
- * the search's and on held-out shapes, against the incumbent. The latest of a
- * candidate and provenance counts. */
+/* ---- confirmations: a winner checked again ----------------------------------
+ * In a fresh process, with fresh seeds, on the search's and on held-out shapes,
+ * against the incumbent. The latest of a candidate and provenance counts. */
 typedef struct ws_confirmation_row {
   const char *candidate_id, *against_id, *provenance;
   int64_t run_id;
@@ -228,7 +233,7 @@ typedef struct ws_confirmation_row {
 ws_status ws_archive_put_confirmation(ws_archive *archive,
                                       const ws_confirmation_row *row,
                                       ws_diag *diag) WS_MUST_CHECK;
-/* candidate_id NULL: of all. */
+/* Those that count, oldest first; candidate_id NULL: of all candidates. */
 ws_status ws_archive_list_confirmations(ws_archive *archive, ws_arena *arena,
                                         const char *candidate_id,
                                         ws_confirmation_row **out_items,
@@ -253,6 +258,69 @@ ws_status ws_archive_get_profile(ws_archive *archive, ws_arena *arena,
 ws_status ws_archive_list_runs(ws_archive *archive, ws_arena *arena,
                                ws_run_row **out_items, int *out_count,
                                ws_diag *diag) WS_MUST_CHECK;
+/* WS_INPUT when there is none of that id. */
+ws_status ws_archive_get_run(ws_archive *archive, ws_arena *arena, int64_t id,
+                             ws_run_row *out_run, ws_diag *diag) WS_MUST_CHECK;
+
+/* ---- comparisons ------------------------------------------------------------
+ * Always within one provenance. Provenances rank by how near they are to a
+ * card: "hip:...", "table:...", "sim:...", others, "estimate:...". */
+typedef struct ws_speedup {
+  double value;     /* geometric mean of over / id, of the shapes both have; 0:
+                     * they have none in common */
+  double low, high; /* 95 %, from the intervals of the times, whose errors are
+                     * taken as independent; value where times have none */
+  double worst;     /* of one shape */
+  int shapes;
+  const char *provenance; /* "": none */
+} ws_speedup;
+/* provenance NULL: the highest in rank that both have. */
+ws_status ws_archive_speedup(ws_archive *archive, ws_arena *arena,
+                             const char *id, const char *over_id,
+                             const char *provenance, ws_speedup *out_speedup,
+                             ws_diag *diag) WS_MUST_CHECK;
+
+/* Candidates whose parent or second parent is id, in the order of recording;
+ * result_json is NULL. */
+ws_status ws_archive_list_children(ws_archive *archive, ws_arena *arena,
+                                   const char *id, ws_candidate_row **out_items,
+                                   int *out_count, ws_diag *diag) WS_MUST_CHECK;
+
+/* A run draws a candidate that the archive has already, so that the run's
+ * progress shows it. Candidates that are new are drawn by being put. A
+ * (run, sequence) that is there stays. */
+ws_status ws_archive_put_draw(ws_archive *archive, int64_t run_id,
+                              int64_t sequence, const char *candidate_id,
+                              ws_diag *diag) WS_MUST_CHECK;
+/* One per draw of a run, in order of sequence. The reference is the run's first
+ * candidate that is ok and has times of the provenance; one that lacks a time
+ * of a shape that the reference has, or is not ok, has speed-up 0. */
+typedef struct ws_progress_point {
+  int64_t sequence;
+  ws_candidate_row row; /* result_json is NULL; run and sequence are those of
+                         * its recording */
+  double geomean_us;    /* over the reference's shapes; 0: not ranked */
+  double speedup;       /* over the reference; 0: not ranked */
+  double best_speedup;  /* so far; 0: none yet */
+  bool improves;        /* this draw is the best so far */
+} ws_progress_point;
+typedef struct ws_progress {
+  const ws_progress_point *points;
+  int count;
+  const char *provenance;   /* "": the run has no times */
+  const char *reference_id; /* "": none */
+  int shapes;               /* of the reference */
+} ws_progress;
+/* provenance NULL: that which most draws have times of, of equals the highest
+ * in rank. */
+ws_status ws_archive_progress(ws_archive *archive, ws_arena *arena,
+                              int64_t run_id, const char *provenance,
+                              ws_progress *out_progress,
+                              ws_diag *diag) WS_MUST_CHECK;
+/* Whether a time of this provenance was taken on a card, looked up, simulated,
+ * estimated: "measured", "recorded", "simulated", "estimated"; "other"
+ * where it is none of these. */
+const char *ws_provenance_word(const char *provenance);
 
 typedef struct ws_archive_filter { /* NULL or 0 fields: any */
   const char *problem, *layout, *target, *verdict, *template_name;

@@ -23,6 +23,7 @@
 #ifndef WAVESMITH_LLM_H
 #define WAVESMITH_LLM_H
 
+#include "wavesmith/problem.h"
 #include "wavesmith/template.h"
 
 #ifdef __cplusplus
@@ -152,7 +153,9 @@ ws_status ws_recording_write(const char *path, const ws_recording *recording,
  * file. The version is the first line, "# version N". */
 typedef struct ws_prompt_section {
   const char *name; /* as in {{name}} */
-  const char *text; /* "": left out with its heading */
+  /* "": left out with its heading. NULL: the prompts' own text of that name
+   * (target, reply_format, template_grammar), as if it were not given. */
+  const char *text;
   /* 0: is never cut. Else the higher is cut first, at a line's end, and a
    * sentence says how much is missing. */
   int expendable;
@@ -160,7 +163,7 @@ typedef struct ws_prompt_section {
 
 typedef struct ws_prompt {
   const char *system, *user;
-  const char *version; /* "exploit 1, system 1" */
+  const char *version; /* "exploit 1, system 1, reply_format 1, target 1" */
   const char *cut;     /* "" or what was cut: "lineage 3100 bytes; facts ..." */
 } ws_prompt;
 
@@ -177,6 +180,23 @@ ws_status ws_prompt_render(ws_arena *arena, const ws_prompts *prompts,
                            const ws_prompt_section *sections, int count,
                            size_t budget_bytes, ws_prompt *out_prompt,
                            ws_diag *diag) WS_MUST_CHECK;
+
+/* ---- what a problem and a candidate say of themselves (llm/describe.c) ------
+ * Sections of prompts, in words, in the arena. */
+/* Definition, arguments, layout. */
+char *ws_describe_problem(ws_arena *arena, const ws_problem *problem,
+                          int layout);
+/* Purpose, parameters with the candidate's values, constraints, launches. */
+char *ws_describe_template(ws_arena *arena, const ws_candidate *candidate);
+/* Contracts and shipped variants of these regions, in this order. */
+char *ws_describe_regions(ws_arena *arena, const ws_candidate *candidate,
+                          const int *regions, int count);
+/* The texts of these regions as edits apply to them. */
+char *ws_describe_code(ws_arena *arena, const ws_candidate *candidate,
+                       const char *template_text, const int *regions,
+                       int count);
+/* A fenced block with text, closed by a fence that text does not have. */
+void ws_describe_fenced(ws_strbuf *out, const char *language, const char *text);
 
 /* ---- replies (llm/reply.c)
  * --------------------------------------------------- Grammar: docs/llm.md.

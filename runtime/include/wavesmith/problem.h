@@ -51,6 +51,9 @@ enum { WS_WHOLE_ROW = -1 }; /* first_n: the row's projection is wrong */
 
 typedef struct ws_problem {
   const char *name, *purpose;
+  /* What is computed, of which legal shapes, and how exactly a result must
+   * agree: for who writes kernels. Several lines. */
+  const char *definition;
   const ws_problem_arg *args;
   int arg_count;
   /* Values of the parameter "layout" that a template may declare: its value is

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * What is known of a candidate beyond its times: confirmations and profiles.
+ * Confirmations are kept one after another, and the latest of a candidate and
+ * provenance is read; a profile takes the place of the one before.
+ */
+#include "store.h"
+
+ws_status ws_archive_put_confirmation(ws_archive *archive,
+                                      const ws_confirmation_row *row,
+                                      ws_diag *diag) {
+  WS_TRY(ws__archive_begin(archive, diag));
+  ws_status status = ws__archive_execute(
+      archive, diag,
+      "INSERT INTO confirmation(candidate_id,against_id,provenance,run_id,"
+      "verdict,reason,search_speedup,held_out_speedup,worst_speedup,noise)"
+      " VALUES(?,?,?,?,?,?,?,?,?,?)",
+      "tttittdddd", row->candidate_id, row->against_id, row->provenance,
+      row->run_id, row->verdict, row->reason, row->search_speedup,
+      row->held_out_speedup, row->worst_speedup, row->noise);
+  return ws__archive_end(archive, status, diag);
+}
+
+static void read_confirmation(ws_arena *arena, sqlite3_stmt *statement,
+                              void *out_item) {
+  *(ws_confirmation_row *)out_item = (ws_confirmation_row){
+      .candidate_id = ws__archive_text(arena, statement, 0),
+      .against_id = ws__archive_text(arena, statement, 1),
+      .provenance = ws__archive_text(arena, statement, 2),
+      .run_id = sqlite3_column_int64(statement, 3),
+      .verdict = ws__archive_text(arena, statement, 4),
+      .reason = ws__archive_text(arena, statement, 5),
+      .search_speedup = sqlite3_column_double(statement, 6),
+      .held_out_speedup = sqlite3_column_double(statement, 7),
+      .worst_speedup = sqlite3_column_double(statement, 8),
+      .noise = sqlite3_column_double(statement, 9),
+  };
+}
+
+ws_status ws_archive_list_confirmations(ws_archive *archive, ws_arena *arena,
+                                        const char *candidate_id,
+                                        ws_confirmation_row **out_items,
+                                        int *out_count, ws_diag *diag) {
+  *out_items = NULL;
+  *out_count = 0;
+  sqlite3_stmt *statement;
+  WS_TRY(ws__archive_query(
+      archive, &statement, diag,
+      "SELECT candidate_id,against_id,provenance,run_id,verdict,reason,"
+      "search_speedup,held_out_speedup,worst_speedup,noise FROM confirmation"
+      " WHERE (?1='' OR candidate_id=?1) AND number IN (SELECT max(number)"
+      "  FROM confirmation GROUP BY candidate_id,provenance) ORDER BY number",
+      "t", candidate_id));
+  ws__rows rows = {.arena = arena, .size = sizeof **out_items};
+  WS_TRY(ws__archive_read_rows(archive, statement, &rows, read_confirmation,
+                               diag));
+  *out_items = rows.items;
+  *out_count = rows.count;
+  return WS_OK;
+}
+
+ws_status ws_archive_put_profile(ws_archive *archive, const char *candidate_id,
+                                 const char *provenance, const ws_shape *shape,
+                                 const char *report, ws_diag *diag) {
+  WS_TRY(ws__archive_begin(archive, diag));
+  ws_status status = ws__archive_execute(
+      archive, diag,
+      "INSERT OR REPLACE INTO profile(candidate_id,provenance,m,n,k,report)"
+      " VALUES(?,?,?,?,?,?)",
+      "ttiiit", candidate_id, provenance, shape->m, shape->n, shape->k, report);
+  return ws__archive_end(archive, status, diag);
+}
+
+ws_status ws_archive_get_profile(ws_archive *archive, ws_arena *arena,
+                                 const char *candidate_id,
+                                 const char *provenance, bool *out_found,
+                                 ws_shape *out_shape, const char **out_report,
+                                 ws_diag *diag) {
+  *out_found = false;
+  sqlite3_stmt *statement;
+  WS_TRY(ws__archive_query(
+      archive, &statement, diag,
+      "SELECT m,n,k,report FROM profile WHERE candidate_id=?1"
+      " AND (?2='' OR provenance=?2) ORDER BY provenance LIMIT 1",
+      "tt", candidate_id, provenance));
+  bool row = false;
+  ws_status status = ws__archive_step(archive, statement, &row, diag);
+  if (status == WS_OK && row) {
+    *out_found = true;
+    *out_shape = (ws_shape){sqlite3_column_int64(statement, 0),
+                            sqlite3_column_int64(statement, 1),
+                            sqlite3_column_int64(statement, 2)};
+    *out_report = ws__archive_text(arena, statement, 3);
+  }
+  sqlite3_finalize(statement);
+  return status;
+}

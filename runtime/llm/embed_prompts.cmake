@@ -1,0 +1,17 @@
+# Writes the texts of a folder as C: cmake -DFOLDER=... -DOUT=... -P this file.
+file(GLOB files "${FOLDER}/*.txt")
+list(SORT files)
+set(code "/* Made by embed_prompts.cmake; do not edit. */\n#include \"prompt_texts.h\"\n")
+set(table "")
+foreach(file ${files})
+  get_filename_component(name ${file} NAME_WE)
+  file(READ ${file} bytes HEX)
+  string(REGEX REPLACE "(................................)" "\\1\n" bytes "${bytes}")
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
+  string(APPEND code "static const unsigned char ${name}_text[] = {\n${bytes}0};\n")
+  string(APPEND table "    {\"${name}\", ${name}_text},\n")
+endforeach()
+list(LENGTH files count)
+string(APPEND code "const ws__prompt_source ws__prompt_sources[] = {\n${table}};\n"
+                   "const int ws__prompt_source_count = ${count};\n")
+file(WRITE ${OUT} "${code}")

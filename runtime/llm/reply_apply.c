@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * A parent and a reply make a candidate: parameters and shipped bodies first,
+ * then whole bodies, then edits on the text that the parent has.
+ */
+#include "reply.h"
+
+#include <string.h>
+
+/* ---- parameters ---------------------------------------------------------- */
+
+/* "region=variant" goes apart from "parameter=value". */
+static ws_status set_parameters(ws_arena *arena, const char *text,
+                                ws_candidate *candidate, ws_diag *diag) {
+  const ws_template *tmpl = candidate->tmpl;
+  ws_strbuf values, variants;
+  ws_strbuf_init(&values);
+  ws_strbuf_init(&variants);
+  while (*text) {
+    size_t size = strcspn(text, ";"), name = strcspn(text, "=;");
+    const char *word = ws_arena_strndup(arena, text, name);
+    bool region = ws_template_param_index(tmpl, word) < 0 &&
+                  ws_template_region_index(tmpl, word) >= 0;
+    ws_strbuf_printf(region ? &variants : &values, "%.*s;", (int)size, text);
+    text += size + (text[size] == ';');
+  }
+  ws_status status = ws_candidate_set(candidate, values.data, diag);
+  if (status == WS_OK)
+    status = ws_candidate_set_variants(candidate, variants.data, diag);
+  ws_strbuf_deinit(&values);
+  ws_strbuf_deinit(&variants);
+  return status;
+}
+
+/* ---- regions ------------------------------------------------------------- */
+
+static ws_status fail_region(const ws_template *tmpl,
+                             const ws_reply_region *region, ws_diag *diag) {
+  ws_strbuf names;
+  ws_strbuf_init(&names);
+  for (int i = 0; i < tmpl->region_count; i++)
+    ws_strbuf_printf(&names, " %s", tmpl->regions[i].function);
+  ws_status status = WS__REPLY_FAIL(diag, region->line - 1,
+                                    "the template has no region '%.80s'; there "
+                                    "are:%s",
+                                    region->region, names.data);
+  ws_strbuf_deinit(&names);
+  return status;
+}
+
+/* One edit after the other; only the last text is kept. */
+static ws_status apply_edits(ws_arena *arena, const ws_reply_region *region,
+                             const char *text, const char **out_text,
+                             ws_diag *diag) {
+  ws_arena *current = ws_arena_create();
+  ws_status status = WS_OK;
+  for (int i = 0; i < region->edit_count && status == WS_OK; i++) {
+    ws_arena *next = ws_arena_create();
+    char *edited = NULL;
+    status = ws__apply_edit(next, text, region->region, &region->edits[i],
+                            &edited, diag);
+    ws_arena_destroy(current);
+    current = next;
+    text = edited;
+  }
+  if (status == WS_OK)
+    *out_text = ws_arena_strdup(arena, text);
+  ws_arena_destroy(current);
+  return status;
+}
+
+static ws_status edit_region(ws_arena *arena, const ws_reply_region *region,
+                             const ws_candidate *parent,
+                             const char *template_text, int index,
+                             ws_body *out_body, ws_diag *diag) {
+  const char *language, *text;
+  const char *before =
+      ws_region_text(arena, parent, template_text, index, &language);
+  if (!before)
+    return WS__REPLY_FAIL(diag, region->line - 1,
+                          "region %s has no text in %s; give a whole body",
+                          region->region, parent->tmpl->file);
+  if (*region->language && strcmp(region->language, language))
+    return WS__REPLY_FAIL(diag, region->line - 1,
+                          "region %s is written in %s, the edits are said to "
+                          "be %s; give a whole body to change the language",
+                          region->region, language, region->language);
+  WS_TRY(apply_edits(arena, region, before, &text, diag));
+  if (!strcmp(text, before))
+    return WS__REPLY_FAIL(diag, region->line - 1,
+                          "the edits of region %s change nothing",
+                          region->region);
+  *out_body = (ws_body){-1, language, text};
+  return WS_OK;
+}
+
+static ws_status set_region(ws_arena *arena, const ws_reply_region *region,
+                            const ws_candidate *parent,
+                            const char *template_text, ws_candidate *candidate,
+                            ws_diag *diag) {
+  int index = ws_template_region_index(parent->tmpl, region->region);
+  if (index < 0)
+    return fail_region(parent->tmpl, region, diag);
+  ws_body *body = &candidate->bodies[index];
+  const ws_body *had = &parent->bodies[index];
+  if (body->variant != had->variant || !body->text != !had->text)
+    return WS__REPLY_FAIL(diag, region->line - 1,
+                          "region %s is given here and chosen under "
+                          "'## parameters'; give one of them",
+                          region->region);
+  if (!region->body)
+    return edit_region(arena, region, parent, template_text, index, body, diag);
+  const char *language;
+  const char *before =
+      ws_region_text(arena, parent, template_text, index, &language);
+  if (!before || strcmp(before, region->body) ||
+      strcmp(language, region->language))
+    *body = (ws_body){-1, region->language, region->body};
+  return WS_OK;
+}
+
+ws_status ws_reply_apply(ws_arena *arena, const ws_reply *reply,
+                         const ws_candidate *parent, const char *template_text,
+                         ws_candidate **out_candidate, ws_diag *diag) {
+  ws_candidate *candidate = ws_candidate_copy(arena, parent);
+  WS_TRY(set_parameters(arena, reply->parameters, candidate, diag));
+  for (int i = 0; i < reply->region_count; i++)
+    WS_TRY(set_region(arena, &reply->regions[i], parent, template_text,
+                      candidate, diag));
+  ws_candidate_update_id(candidate);
+  if (!reply->template_text && !strcmp(candidate->id.hex, parent->id.hex))
+    return ws_fail(diag, WS_INPUT, "reply", 0,
+                   "it changes nothing: the candidate is its parent");
+  *out_candidate = candidate;
+  return WS_OK;
+}
