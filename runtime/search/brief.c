@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * Puts a prompt together: which candidates it is about, which sections there
+ * are, and what may be cut first when it gets too long. The sections are made
+ * by brief_*.c. Nothing but the results that the strategy has seen is told, so
+ * the same request in a resumed run gives the same prompt.
+ */
+#include "brief_page.h"
+
+#include <string.h>
+
+const char *ws__page_take(ws__page *page, ws_strbuf *text) {
+  const char *result = ws_arena_strndup(page->arena, text->data, text->size);
+  ws_strbuf_deinit(text);
+  return result;
+}
+
+/* ---- what it is about -------------------------------------------------------
+ */
+
+static const ws__result *result_at(const ws__page *page, int index) {
+  return index < 0 ? NULL : &page->brief->knowledge->results[index];
+}
+
+/* A repair is based on what failed; where the reply held no candidate, on what
+ * that request was based on. */
+static int base_of(const ws__page *page) {
+  const ws__request *request = page->request;
+  if (request->kind == WS_REQUEST_DISTIL)
+    return page->brief->knowledge->leader;
+  if (request->kind != WS_REQUEST_REPAIR)
+    return request->parents[0];
+  const ws__result *failed = result_at(page, request->parents[0]);
+  return failed && !*failed->id ? ws__page_origin(page, request->parents[0])
+                                : request->parents[0];
+}
+
+static int second_of(const ws__page *page, int base) {
+  const ws__request *request = page->request;
+  if (request->kind != WS_REQUEST_REPAIR)
+    return request->parents[1];
+  return base == request->parents[0] ? ws__page_origin(page, base) : -1;
+}
+
+/* Is another template than the leader's the parent's, or is a new one asked
+ * for? */
+static bool wants_template(const ws__page *page) {
+  const ws__knowledge *knowledge = page->brief->knowledge;
+  const ws__result *leader = result_at(page, knowledge->leader);
+  const ws_request_kind kind = page->request->kind;
+  const ws__result *parent = result_at(page, page->parent.result);
+  const ws__result *before =
+      result_at(page, ws__page_origin(page, page->parent.result));
+  if (kind == WS_REQUEST_REPAIR)
+    return parent && before && before->candidate &&
+           before->candidate->tmpl != page->parent.candidate->tmpl;
+  return kind == WS_REQUEST_EXPLORE || kind == WS_REQUEST_WRITE ||
+         kind == WS_REQUEST_DESIGN ||
+         (leader && leader->candidate &&
+          leader->candidate->tmpl != page->parent.candidate->tmpl);
+}
+
+static ws_status load(ws__page *page) {
+  const int base = base_of(page);
+  const int second = second_of(page, base);
+  WS_TRY(ws__page_load(page, base, &page->parent));
+  if (second >= 0)
+    WS_TRY(ws__page_load(page, second, &page->second));
+  page->grammar_needed = wants_template(page);
+  return ws__page_choose_code(page);
+}
+
+/* ---- sections --------------------------------------------------------------
+ */
+
+static const char *problem_section(ws__page *page) {
+  const ws__task *task = page->brief->task;
+  return ws_describe_problem(
+      page->arena, task->problem,
+      ws_problem_layout_index(task->problem, task->layout));
+}
+
+static const char *target_section(const ws__page *page) {
+  return strcmp(page->parent.candidate->tmpl->target, "gfx942")
+             ? page->parent.candidate->tmpl->target
+             : NULL;
+}
+
+/* Region work by request needs no grammar of templates. */
+static const char *grammar_section(const ws__page *page) {
+  return page->request->region < 0 || page->grammar_needed ? NULL : "";
+}
+
+static const char *plan_section(const ws__page *page) {
+  const ws__request *request = page->request;
+  return request->plan ? request->plan : "";
+}
+
+/* By kind: a document of the whole search needs no code. */
+static bool shows_code(ws_request_kind kind) {
+  return kind != WS_REQUEST_SELECT && kind != WS_REQUEST_DISTIL;
+}
+
+typedef struct sections {
+  ws_prompt_section items[24];
+  int count;
+} sections;
+
+static void add(sections *s, const char *name, const char *text,
+                int expendable) {
+  WS_ASSERT(s->count < (int)(sizeof s->items / sizeof *s->items));
+  s->items[s->count++] = (ws_prompt_section){name, text, expendable};
+}
+
+static ws_status add_candidate(ws__page *page, sections *s) {
+  const ws_candidate *candidate = page->parent.candidate;
+  const char *code, *second;
+  WS_TRY(ws__page_code(page, &code));
+  WS_TRY(ws__page_second(page, &second));
+  add(s, "template", ws_describe_template(page->arena, candidate), 2);
+  add(s, "regions",
+      ws_describe_regions(page->arena, candidate, page->regions,
+                          candidate->tmpl->region_count),
+      8);
+  add(s, "code", code, 1);
+  add(s, "facts", ws__page_facts(page, &page->parent), 3);
+  add(s, "estimate", ws__page_estimate(page), 10);
+  add(s, "second", second, 5);
+  return WS_OK;
+}
+
+static ws_status add_all(ws__page *page, sections *s) {
+  const char *lineage, *population, *profile, *diagnostics;
+  if (shows_code(page->request->kind))
+    WS_TRY(add_candidate(page, s));
+  WS_TRY(ws__page_lineage(page, &lineage));
+  WS_TRY(ws__page_population(page, &population));
+  WS_TRY(ws__page_profile(page, &profile));
+  WS_TRY(ws__page_diagnostics(page, &diagnostics));
+  add(s, "target", target_section(page), 0);
+  add(s, "problem", problem_section(page), 0);
+  add(s, "shapes", ws__page_shapes(page), 0);
+  add(s, "aim", ws__page_aim(page), 0);
+  add(s, "plan", plan_section(page), 0);
+  add(s, "diagnostics", diagnostics, 1);
+  add(s, "profile", profile, 4);
+  add(s, "findings", page->brief->knowledge->findings, 6);
+  add(s, "lineage", lineage, page->request->kind == WS_REQUEST_DISTIL ? 1 : 7);
+  add(s, "population", population,
+      page->request->kind == WS_REQUEST_SELECT ? 1 : 9);
+  add(s, "template_grammar", grammar_section(page),
+      page->grammar_needed ? 0 : 11);
+  return WS_OK;
+}
+
+ws_status ws__brief_prompt(const ws__brief *brief, ws_arena *arena,
+                           const ws__request *request, ws_prompt *out_prompt,
+                           ws_diag *diag) {
+  ws__page *page = ws_arena_alloc(arena, sizeof *page);
+  *page = (ws__page){
+      .brief = brief, .arena = arena, .request = request, .diag = diag};
+  sections s = {.count = 0};
+  *out_prompt = (ws_prompt){"", "", "", ""};
+  WS_TRY(load(page));
+  WS_TRY(add_all(page, &s));
+  return ws_prompt_render(arena, brief->prompts, request->kind, s.items,
+                          s.count, brief->budget_bytes, out_prompt, diag);
+}

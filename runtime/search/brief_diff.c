@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * What differs between two texts, line by line: equal ends are set aside, the
+ * middles are compared by their longest common subsequence where they are short
+ * enough for that.
+ */
+#include "brief_page.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_LINES = 400, MOST_SHOWN = 100 };
+
+typedef struct line {
+  const char *text;
+  int size;
+} line;
+
+typedef struct lines {
+  line *items;
+  int count;
+} lines;
+
+static lines split(const char *text) {
+  lines all = {NULL, 0};
+  int capacity = 0;
+  while (*text) {
+    if (all.count == capacity) {
+      capacity = capacity ? 2 * capacity : 64;
+      all.items = realloc(all.items, sizeof(line) * (size_t)capacity);
+      WS_ASSERT(all.items);
+    }
+    const size_t size = strcspn(text, "\n");
+    all.items[all.count++] = (line){text, (int)size};
+    text += size + (text[size] == '\n');
+  }
+  return all;
+}
+
+static bool equal(const line *a, const line *b) {
+  return a->size == b->size && !memcmp(a->text, b->text, (size_t)a->size);
+}
+
+typedef struct output {
+  ws_strbuf *text;
+  int left, omitted;
+} output;
+
+static void put(output *out, char sign, const line *l) {
+  if (out->left > 0)
+    ws_strbuf_printf(out->text, "  %c %.*s\n", sign,
+                     l->size < MOST_SHOWN ? l->size : MOST_SHOWN, l->text);
+  else
+    out->omitted++;
+  out->left--;
+}
+
+static void put_all(output *out, char sign, const line *from, int count) {
+  for (int i = 0; i < count; i++)
+    put(out, sign, &from[i]);
+}
+
+/* common[i][j]: longest common subsequence of a from i on and b from j on. */
+static void compare(const line *a, int n, const line *b, int m, output *out) {
+  short(*common)[MOST_LINES + 1] = calloc((size_t)n + 1, sizeof *common);
+  WS_ASSERT(common);
+  for (int i = n - 1; i >= 0; i--)
+    for (int j = m - 1; j >= 0; j--)
+      common[i][j] = equal(&a[i], &b[j]) ? (short)(common[i + 1][j + 1] + 1)
+                     : common[i + 1][j] >= common[i][j + 1] ? common[i + 1][j]
+                                                            : common[i][j + 1];
+  int i = 0, j = 0;
+  while (i < n || j < m)
+    if (i < n && j < m && equal(&a[i], &b[j]))
+      i++, j++;
+    else if (j == m || (i < n && common[i + 1][j] >= common[i][j + 1]))
+      put(out, '-', &a[i++]);
+    else
+      put(out, '+', &b[j++]);
+  free(common);
+}
+
+void ws__page_diff(const char *before, const char *after, int most,
+                   ws_strbuf *text) {
+  lines a = split(before), b = split(after);
+  output out = {.text = text, .left = most};
+  int head = 0, tail = 0;
+  while (head < a.count && head < b.count &&
+         equal(&a.items[head], &b.items[head]))
+    head++;
+  while (tail < a.count - head && tail < b.count - head &&
+         equal(&a.items[a.count - 1 - tail], &b.items[b.count - 1 - tail]))
+    tail++;
+  const int n = a.count - head - tail, m = b.count - head - tail;
+  if (n <= MOST_LINES && m <= MOST_LINES) {
+    compare(a.items + head, n, b.items + head, m, &out);
+  } else {
+    put_all(&out, '-', a.items + head, n);
+    put_all(&out, '+', b.items + head, m);
+  }
+  if (out.omitted)
+    ws_strbuf_printf(text, "  ... %d more lines differ\n", out.omitted);
+  free(a.items);
+  free(b.items);
+}

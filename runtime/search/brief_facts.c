@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * What the compiler made of a candidate, in words: registers, LDS, occupancy
+ * and what limits it, instructions, innermost loops; and what the bound model
+ * says of its time.
+ */
+#include "brief_page.h"
+
+#include "wavesmith/measure.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- facts -----------------------------------------------------------------
+ */
+
+static void put_mix(const ws_mix *mix, ws_strbuf *out) {
+  const struct {
+    const char *name;
+    int32_t count;
+  } counts[] = {
+#define WS_MIX_ENTRY(name) {#name, mix->name},
+      WS_MIX_MAP(WS_MIX_ENTRY)
+#undef WS_MIX_ENTRY
+  };
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+    if (counts[i].count)
+      ws_strbuf_printf(out, " %s %d", counts[i].name, counts[i].count);
+  ws_strbuf_puts(out, "\n");
+}
+
+/* Threads of the first launch of a kernel; 0: not known. */
+static int threads_of(ws__page *page, const ws_candidate *candidate,
+                      const char *kernel) {
+  const ws_scope scope = ws_candidate_scope(page->arena, candidate, NULL, 0);
+  int64_t threads;
+  for (int i = 0; i < candidate->tmpl->launch_count; i++)
+    if (!strcmp(candidate->tmpl->launches[i].kernel, kernel) &&
+        ws_expr_eval(candidate->tmpl->launches[i].threads, &scope, &threads,
+                     NULL) == WS_OK &&
+        threads > 0 && threads <= 1024)
+      return (int)threads;
+  return 0;
+}
+
+/* Would more workgroups fit without this demand? */
+static const char *limiter(const ws_kernel_facts *facts, int threads,
+                           int workgroups) {
+  ws_kernel_facts fewer = *facts;
+  fewer.vgpr = fewer.agpr = 8;
+  if (ws_occupancy_workgroups(&fewer, threads, facts->lds_bytes) > workgroups)
+    return "registers";
+  return ws_occupancy_workgroups(facts, threads, 0) > workgroups
+             ? "LDS"
+             : "wave slots, or several together";
+}
+
+static void put_kernel(ws__page *page, const ws_candidate *candidate,
+                       const ws_kernel_facts *k, ws_strbuf *out) {
+  const int threads = threads_of(page, candidate, k->name);
+  ws_strbuf_printf(out,
+                   "Kernel %s: %d VGPRs (%d of them AGPRs), %d SGPRs, %d bytes "
+                   "of LDS, %d of scratch, %d VGPR spills; %d bytes of code.",
+                   k->name, k->vgpr, k->agpr, k->sgpr, k->lds_bytes,
+                   k->scratch_bytes, k->vgpr_spills, k->code_bytes);
+  if (threads) {
+    const int groups = ws_occupancy_workgroups(k, threads, k->lds_bytes);
+    ws_strbuf_printf(out,
+                     " %d threads; %d workgroups per CU, %.3g waves per SIMD, "
+                     "limited by %s.",
+                     threads, groups, groups * threads / 256.0,
+                     limiter(k, threads, groups));
+  }
+  ws_strbuf_puts(out, "\n- instructions, static:");
+  put_mix(&k->mix, out);
+  for (int i = 0; i < k->loop_count; i++) {
+    ws_strbuf_printf(out, "- innermost loop %d:", i + 1);
+    put_mix(&k->loops[i].mix, out);
+    if (k->loops[i].load_bytes)
+      ws_strbuf_printf(
+          out,
+          "  its global loads bring %d bytes per lane; %d clocks "
+          "of MFMA stand between them and the wait for them%s\n",
+          k->loops[i].load_bytes, k->loops[i].mfma_clocks_over_load,
+          k->loops[i].mfma_clocks_over_load ? "" : " (waited for at once)");
+  }
+}
+
+const char *ws__page_facts(ws__page *page, const ws__subject *subject) {
+  ws_strbuf out;
+  ws_strbuf_init(&out);
+  for (int i = 0; subject->has_build && i < subject->build.kernel_count; i++)
+    put_kernel(page, subject->candidate, &subject->build.kernels[i], &out);
+  return ws__page_take(page, &out);
+}
+
+/* ---- estimate --------------------------------------------------------------
+ */
+
+/* Shapes that are shown: the aim, or where the parent is furthest from the
+ * limit, where it takes longest, where it is shortest. */
+static int choose_shapes(const ws__page *page, int *out) {
+  const ws__brief *brief = page->brief;
+  const int parent = page->parent.result;
+  int furthest = -1, longest = -1, shortest = -1, count = 0;
+  if (page->request->target >= 0) {
+    out[0] = page->request->target;
+    return 1;
+  }
+  const double *us = parent < 0 ? NULL : brief->knowledge->results[parent].us;
+  double worst = 0;
+  for (int s = 0; us && s < brief->knowledge->shape_count; s++) {
+    if (!isfinite(us[s]))
+      continue;
+    const double distance =
+        us[s] / ws_roofline_us(brief->task->problem, &brief->task->shapes[s]);
+    if (distance > worst) {
+      worst = distance;
+      furthest = s;
+    }
+    longest = longest < 0 || us[s] > us[longest] ? s : longest;
+    shortest = shortest < 0 || us[s] < us[shortest] ? s : shortest;
+  }
+  const int chosen[] = {furthest, longest, shortest};
+  for (int i = 0; i < 3; i++)
+    if (chosen[i] >= 0 && !(count > 0 && chosen[i] == out[0]) &&
+        !(count > 1 && chosen[i] == out[1]))
+      out[count++] = chosen[i];
+  return count;
+}
+
+static void put_estimate(ws__page *page, const ws_shape *shape,
+                         ws_strbuf *out) {
+  ws_estimate e;
+  if (ws_model_estimate(&ws_mi300x, page->brief->task->problem,
+                        page->parent.candidate, &page->parent.build, shape, &e,
+                        NULL) != WS_OK)
+    return;
+  ws_strbuf_printf(out, "- %s: %.4g us, bound by %s; us that each alone needs:",
+                   ws__page_shape(page, shape), e.us, ws_bound_text(e.bound));
+  for (int b = 0; b < WS_BOUND_COUNT; b++)
+    ws_strbuf_printf(out, " %s %.3g", ws_bound_text((ws_bound)b),
+                     e.us_by_bound[b]);
+  ws_strbuf_printf(out,
+                   "; %.3g waves per SIMD, workgroups fill the device %.3g "
+                   "times, %.0f %% of the last round idle\n",
+                   e.waves_per_simd, e.rounds, 100 * e.tail_idle);
+}
+
+const char *ws__page_estimate(ws__page *page) {
+  int shapes[3];
+  const int count =
+      page->parent.has_build && page->parent.build.verdict == WS_VERDICT_OK
+          ? choose_shapes(page, shapes)
+          : 0;
+  ws_strbuf out;
+  ws_strbuf_init(&out);
+  for (int i = 0; i < count; i++)
+    put_estimate(page, &page->brief->task->shapes[shapes[i]], &out);
+  return ws__page_take(page, &out);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * The parts of a brief. A page is one prompt in the making; a subject is a
+ * candidate with its texts. Each ws__page_* makes one section, "" when there is
+ * nothing to say; all texts live in the page's arena.
+ */
+#ifndef WAVESMITH_SEARCH_BRIEF_PAGE_H
+#define WAVESMITH_SEARCH_BRIEF_PAGE_H
+
+#include "brief.h"
+
+typedef struct ws__subject {
+  int result; /* -1: not one of this run */
+  const ws_candidate *candidate;
+  const char *template_text;
+  bool has_build, has_row;
+  ws_build_result build;
+  ws_candidate_row row;
+} ws__subject;
+
+typedef struct ws__page {
+  const ws__brief *brief;
+  ws_arena *arena;
+  const ws__request *request;
+  ws_diag *diag;
+  ws__subject parent;                   /* what the code is of */
+  ws__subject second;                   /* candidate NULL: none */
+  int regions[WS_TEMPLATE_MAX_REGIONS]; /* of the parent, by importance */
+  int shown;           /* of these, how many are shown with their code */
+  bool whole;          /* the whole template's text is shown */
+  bool grammar_needed; /* a whole template may well be the answer */
+} ws__page;
+
+/* ---- brief_subject.c ---- */
+/* result -1, or one without a candidate: what the run begins with. */
+ws_status ws__page_load(ws__page *page, int result,
+                        ws__subject *out) WS_MUST_CHECK;
+/* Orders the parent's regions and decides what of its code is shown. */
+ws_status ws__page_choose_code(ws__page *page) WS_MUST_CHECK;
+ws_status ws__page_code(ws__page *page, const char **out) WS_MUST_CHECK;
+ws_status ws__page_second(ws__page *page, const char **out) WS_MUST_CHECK;
+/* A line of a template or a body, without blanks around it; "" if there is
+ * none. file: as compilers name it. */
+const char *ws__page_quote(ws__page *page, const ws__subject *subject,
+                           const char *file, int line);
+
+/* ---- brief_results.c ---- */
+const char *ws__page_shapes(ws__page *page);
+const char *ws__page_aim(ws__page *page);
+ws_status ws__page_population(ws__page *page, const char **out) WS_MUST_CHECK;
+/* "77c01b9e"; "(none)" */
+const char *ws__page_name(const ws__page *page, int result);
+/* The result that a result was made from, repairs left out; -1. */
+int ws__page_origin(const ws__page *page, int result);
+/* "1.0412 (95 %: 1.0350 to 1.0475)": speed-up of a over b; "" if they have no
+ * shape in common. */
+ws_status ws__page_ratio(ws__page *page, int a, int b,
+                         const char **out) WS_MUST_CHECK;
+const char *ws__page_shape(ws__page *page, const ws_shape *shape);
+
+/* ---- brief_lineage.c ---- */
+ws_status ws__page_lineage(ws__page *page, const char **out) WS_MUST_CHECK;
+/* brief_diff.c: what differs, as lines with "-" and "+"; at most `most`. */
+void ws__page_diff(const char *before, const char *after, int most,
+                   ws_strbuf *out);
+
+/* ---- brief_facts.c ---- */
+const char *ws__page_facts(ws__page *page, const ws__subject *subject);
+const char *ws__page_estimate(ws__page *page);
+/* brief_profile.c */
+ws_status ws__page_profile(ws__page *page, const char **out) WS_MUST_CHECK;
+/* Share of wave clocks by region of the parent, from its profile. */
+ws_status ws__page_heat(ws__page *page, double *out_shares) WS_MUST_CHECK;
+
+/* ---- brief_failure.c ---- */
+ws_status ws__page_diagnostics(ws__page *page, const char **out) WS_MUST_CHECK;
+
+/* The buffer's text in the page's arena; the buffer is gone. */
+const char *ws__page_take(ws__page *page, ws_strbuf *text);
+
+#endif
