@@ -259,45 +259,82 @@ static ws_status confirm(confirmation *c, const char *id,
 }
 
 /* ---- all of them ---- */
+/* Against the same incumbent on the same device it is not done twice. */
+static ws_status find_earlier(confirmation *c, const char *id,
+                              ws_confirmation_row *row, bool *out_found) {
+  ws_confirmation_row *rows;
+  int count;
+  WS_TRY(ws_archive_list_confirmations(c->s->archive, c->s->arena, id, &rows,
+                                       &count, c->s->diag));
+  *out_found = false;
+  for (int i = 0; i < count; i++)
+    if (!strcmp(rows[i].against_id, c->against_id) &&
+        !strcmp(rows[i].provenance, c->s->trials.provenance)) {
+      *row = rows[i];
+      *out_found = true;
+    }
+  return WS_OK;
+}
+
+/* A device of its own: whatever the search did to the other is not seen. */
+static ws_status prepare(confirmation *c) {
+  if (c->client)
+    return WS_OK;
+  const char *kind = ws_device_client_info(c->s->trials.client)->kind;
+  WS_TRY(ws_device_client_start(kind, &c->client, c->s->diag));
+  pick_shapes(c);
+  return time_reference(c);
+}
+
+static ws_status confirm_one(confirmation *c, const char *id,
+                             ws_confirmation_row *row, bool *out_done) {
+  WS_TRY(find_earlier(c, id, row, out_done));
+  if (*out_done)
+    return WS_OK;
+  WS_TRY(prepare(c));
+  if (out_of_time(c->s))
+    return WS_OK;
+  WS_TRY(confirm(c, id, row, out_done));
+  return *out_done ? ws_archive_put_confirmation(c->s->archive, row, c->s->diag)
+                   : WS_OK;
+}
+
 static ws_status confirm_all(confirmation *c, ws_tune_result *out) {
-  ws_session *s = c->s;
   const char *ids[MOST_WINNERS];
   int count;
+  bool done = true;
   WS_TRY(pick_winners(c, ids, &count));
   ws_confirmation_row *rows =
-      ws_arena_alloc(s->arena, sizeof *rows * MOST_WINNERS);
+      ws_arena_alloc(c->s->arena, sizeof *rows * MOST_WINNERS);
   out->confirmations = rows;
-  if (count == 0 || (count == 1 && !strcmp(ids[0], c->against_id)))
-    return WS_OK;
-  pick_shapes(c);
-  WS_TRY(time_reference(c));
-  for (int i = 0; i < count && !out_of_time(s); i++) {
-    ws_confirmation_row *row = &rows[out->confirmation_count];
-    bool done;
+  for (int i = 0; i < count && done; i++) {
     if (!strcmp(ids[i], c->against_id))
       continue;
-    WS_TRY(confirm(c, ids[i], row, &done));
-    if (!done)
-      return WS_OK;
-    WS_TRY(ws_archive_put_confirmation(s->archive, row, s->diag));
-    out->confirmation_count++;
+    WS_TRY(confirm_one(c, ids[i], &rows[out->confirmation_count], &done));
+    if (done)
+      out->confirmation_count++;
   }
   return WS_OK;
 }
 
-ws_status ws__confirm(ws_session *s, ws_tune_result *out) {
-  const ws__knowledge *k = &s->knowledge;
-  if (!s->trials.client || k->reference < 0 || !*k->results[k->reference].id ||
-      out_of_time(s))
-    return WS_OK;
-  confirmation c = {.s = s,
-                    .arena = ws_arena_create(),
-                    .against_id = k->results[k->reference].id};
-  const char *kind = ws_device_client_info(s->trials.client)->kind;
-  ws_status status = ws_device_client_start(kind, &c.client, s->diag);
-  if (status == WS_OK)
-    status = confirm_all(&c, out);
+/* What the run began with, rather than a baseline that is there to be beaten;
+ * NULL: nothing that has times. */
+static const char *find_incumbent(const ws__knowledge *k) {
+  for (int i = 0; i < k->count; i++)
+    if (ws__knowledge_is_parent(k, i) &&
+        strcmp(k->results[i].request.origin, "baseline"))
+      return k->results[i].id;
+  return k->reference >= 0 ? k->results[k->reference].id : NULL;
+}
+
+/* What the run found is kept, also where this cannot be done. */
+void ws__confirm(ws_session *s, ws_tune_result *out) {
+  confirmation c = {.s = s, .against_id = find_incumbent(&s->knowledge)};
+  if (!s->trials.client || !c.against_id || out_of_time(s))
+    return;
+  c.arena = ws_arena_create();
+  if (confirm_all(&c, out) != WS_OK)
+    ws_log(WS_LOG_WARN, "winners are not confirmed: %s", s->diag->text);
   ws_device_client_stop(c.client);
   ws_arena_destroy(c.arena);
-  return status;
 }

@@ -194,7 +194,7 @@ static ws_status run(ws_session *s, ws_tune_result *out) {
   if (status == WS_OK && !ws__signals_interrupted())
     status = finals(s, &progress);
   if (status == WS_OK && !ws__signals_interrupted())
-    status = ws__confirm(s, out);
+    ws__confirm(s, out);
   show_progress(s, &progress, true);
   return status == WS_OK ? fill_result(s, out) : status;
 }
