@@ -44,13 +44,16 @@ static void send_ready(const char *kind) {
   send_json(json);
 }
 
-static void note(const char *op, const char *code, const ws_shape *shape) {
+static void note(const char *op, const char *code,
+                 const ws_workload *workload) {
+  const ws_shape *shape = &workload->shape;
   const char *log = getenv("FAKE_DEVICE_LOG");
   if (!log)
     return;
   int file = open(log, O_WRONLY | O_APPEND | O_CREAT, 0644);
-  dprintf(file, "%s %s %lld,%lld,%lld\n", op, code, (long long)shape->m,
-          (long long)shape->n, (long long)shape->k);
+  dprintf(file, "%s %s %lld,%lld,%lld seed %llu\n", op, code,
+          (long long)shape->m, (long long)shape->n, (long long)shape->k,
+          (unsigned long long)workload->seed);
   close(file);
 }
 
@@ -66,7 +69,7 @@ static void measure(ws_arena *arena, const cJSON *json, const char *code) {
   if (ws_workload_from_json(arena, first, &workload, &diag) != WS_OK)
     _exit(1);
   const ws_shape *shape = &workload.shape;
-  note(op, code, shape);
+  note(op, code, &workload);
   if (!strcmp(op, "verify") && code[0] < '8') {
     measured.verdict = WS_VERDICT_WRONG;
     measured.reason = "made up";

@@ -183,7 +183,8 @@ WS_TEST(dispatch_decides_by_complete_rows_of_one_provenance) {
   free_bench(&b);
 }
 
-/* A second run may ask for more, but never again for the same. */
+/* A second run may ask for more, but never again for the same: winners are
+ * confirmed on other contents. */
 WS_TEST(times_are_not_taken_twice) {
   bench b = device_bench();
   char *log = ws_arena_printf(b.arena, "%s/log", b.folder);
