@@ -90,6 +90,8 @@ have_filecheck|llvm-21-tools|testing|opt, FileCheck and lit for the plugin tests
 have_browser|chromium|stable|looks at the report's page
 have_fuzzer|clang-14|stable|libFuzzer tests (compiler)
 have_fuzzer|libclang-rt-14-dev|stable|libFuzzer tests (runtime)
+have openssl|openssl|stable|makes certificates for the tests of TLS
+have llama-server|llama.cpp-tools|testing|a real model server for the tests
 TABLE
   fi
 }
