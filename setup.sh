@@ -64,6 +64,8 @@ have_fuzzer() {
   return 1
 }
 
+have_browser() { have chromium || have chromium-browser || have google-chrome; }
+
 # Each line: test, Debian package, suite, purpose in words.
 needs() {
   cat <<'TABLE'
@@ -85,8 +87,11 @@ TABLE
   if [ "$purpose" = test ]; then
     cat <<'TABLE'
 have_filecheck|llvm-21-tools|testing|opt, FileCheck and lit for the plugin tests
+have_browser|chromium|stable|looks at the report's page
 have_fuzzer|clang-14|stable|libFuzzer tests (compiler)
 have_fuzzer|libclang-rt-14-dev|stable|libFuzzer tests (runtime)
+have openssl|openssl|stable|makes certificates for the tests of TLS
+have llama-server|llama.cpp-tools|testing|a real model server for the tests
 TABLE
   fi
 }
@@ -122,11 +127,40 @@ unpack_clang() {
   rm -rf "$work"
 }
 
+# ---- the library that draws the report's charts ------------------------------
+# Apache ECharts from the npm registry, into the ignored .cache. The build goes
+# on without it; `wavesmith report` then writes tables.
+charts_version=6.1.0
+charts_sha256=681aff88cc1038c3fa941a3a53d1b177a52250b05335efc607d6105ae13be481
+charts_dir=$root/.cache/echarts-$charts_version
+download_charts() { # into the folder at hand
+  local name=echarts-$charts_version.tgz
+  { have npm && npm pack --silent "echarts@$charts_version" >/dev/null 2>&1; } ||
+    { have curl && curl -fsSL -m 120 -o "$name" "https://registry.npmjs.org/echarts/-/$name"; } || return 1
+  echo "$charts_sha256  $name" | sha256sum --check --status && tar -xzf "$name"
+}
+fetch_charts() {
+  [ -e "$charts_dir/echarts.min.js" ] && return 0
+  [ "$check_only" = 1 ] && return 0
+  echo "setup: fetching Apache ECharts $charts_version into .cache (charts of wavesmith report)"
+  local work
+  work=$(mktemp -d)
+  if (cd "$work" && download_charts); then
+    mkdir -p "$charts_dir"
+    (cd "$work/package" && cat NOTICE LICENSE licenses/LICENSE-d3) >"$charts_dir/LICENCES"
+    cp "$work/package/dist/echarts.min.js" "$charts_dir/"
+  else
+    echo "setup: ECharts could not be fetched or is not the expected file; wavesmith report will have tables"
+  fi
+  rm -rf "$work"
+}
+
 # ---- main ---------------------------------------------------------------------
 find_missing
 count=$((${#missing_stable[@]} + ${#missing_testing[@]}))
 if [ "$count" -eq 0 ]; then
   unpack_clang
+  fetch_charts
   exit 0
 fi
 
@@ -197,4 +231,5 @@ if [ "$count" -ne 0 ]; then
 fi
 rm -f "$log"
 unpack_clang
+fetch_charts
 echo "setup: done"

@@ -38,9 +38,10 @@ static void collect_diagnostic(LLVMDiagnosticInfoRef info, void *context) {
   LLVMDisposeMessage(text);
 }
 
-/* message: "FILE:LINE:COLUMN: error: WHAT\nSOURCE LINE\n   ^\n". */
-static void report_syntax(const char *message, const char *file,
-                          ws_findings *findings) {
+/* message: "FILE:LINE:COLUMN: error: WHAT\nSOURCE LINE\n   ^\n". The lead is
+ * not the writer's. */
+static void report_syntax(const char *message, const char *lead,
+                          const char *file, ws_findings *findings) {
   size_t file_size = strlen(file);
   int line = 0;
   const char *what = message;
@@ -52,22 +53,28 @@ static void report_syntax(const char *message, const char *file,
   int what_size = (int)strcspn(what, "\n");
   const char *source = what + what_size;
   source += strspn(source, "\n \t");
+  if (!strncmp(source, lead, strlen(lead)))
+    source += strlen(lead);
   ws_findings_add(findings, "ir-parse", "", file, line,
                   "%.*s; correct this line: %.*s", what_size, what,
                   (int)strcspn(source, "\n"), source);
 }
 
-/* text is NUL-terminated. */
-static LLVMModuleRef parse_text(LLVMContextRef context, const char *text,
-                                size_t size, const char *file,
+/* lead is read as if it stood before the text, on its first line. */
+static LLVMModuleRef parse_text(LLVMContextRef context, const char *lead,
+                                const char *text, size_t size, const char *file,
                                 ws_findings *findings) {
+  size_t lead_size = strlen(lead);
+  char *whole = ws_arena_alloc(findings->arena, lead_size + size + 1);
+  memcpy(whole, lead, lead_size);
+  memcpy(whole + lead_size, text, size);
   LLVMMemoryBufferRef buffer =
-      LLVMCreateMemoryBufferWithMemoryRange(text, size, file, 1);
+      LLVMCreateMemoryBufferWithMemoryRange(whole, lead_size + size, file, 1);
   LLVMModuleRef module = NULL;
   char *message = NULL;
   if (!LLVMParseIRInContext(context, buffer, &module, &message))
     return module;
-  report_syntax(message, file, findings);
+  report_syntax(message, lead, file, findings);
   LLVMDisposeMessage(message);
   return NULL;
 }
@@ -205,16 +212,10 @@ static void attach_lines(LLVMModuleRef module,
                       sizeof flag - 1, LLVMValueAsMetadata(version));
 }
 
-/* lead is read as if it stood before the text, on its first line. */
 static LLVMModuleRef parse_verified(LLVMContextRef context, const char *lead,
                                     const char *text, size_t size,
                                     const char *file, ws_findings *findings) {
-  size_t lead_size = strlen(lead);
-  char *whole = ws_arena_alloc(findings->arena, lead_size + size + 1);
-  memcpy(whole, lead, lead_size);
-  memcpy(whole + lead_size, text, size);
-  LLVMModuleRef module =
-      parse_text(context, whole, lead_size + size, file, findings);
+  LLVMModuleRef module = parse_text(context, lead, text, size, file, findings);
   if (!module)
     return NULL;
   const ws_source_function *sources =
@@ -245,8 +246,9 @@ LLVMModuleRef ws_pass_parse(LLVMContextRef context, const char *text,
 LLVMModuleRef ws__pass_parse_body(LLVMModuleRef target, const char *text,
                                   const char *file, ws_findings *findings) {
   const char *lead = ws_arena_printf(
-      findings->arena, "target datalayout = \"%s\" target triple = \"%s\" ",
-      LLVMGetDataLayoutStr(target), LLVMGetTarget(target));
+      findings->arena, "target datalayout = \"%s\" target triple = \"%s\" %s",
+      LLVMGetDataLayoutStr(target), LLVMGetTarget(target),
+      ws__pass_declarations(target, text, findings->arena));
   return parse_verified(LLVMGetModuleContext(target), lead, text, strlen(text),
                         file, findings);
 }

@@ -21,9 +21,15 @@ void ws__pass_collect_diagnostics(LLVMContextRef context,
                                   ws_findings *findings);
 
 /* Reads a body as part of the target's module: its context, its data layout,
- * and without touching the context's diagnostic handler. */
+ * the target's symbols without declarations of its own, and without touching
+ * the context's diagnostic handler. */
 LLVMModuleRef ws__pass_parse_body(LLVMModuleRef target, const char *text,
                                   const char *file, ws_findings *findings);
+
+/* Declarations of the target's symbols that the text names and does not
+ * declare, on one line (declarations.c). */
+const char *ws__pass_declarations(LLVMModuleRef target, const char *text,
+                                  ws_arena *arena);
 
 /* The locations of the text that the module was parsed from, unless it brings
  * its own. */

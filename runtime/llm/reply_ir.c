@@ -7,108 +7,28 @@
  * declaration there.
  */
 #include "reply.h"
+#include "wavesmith/ir_text.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- tokens -------------------------------------------------------------- */
-
-typedef struct token {
-  const char *begin, *end;
-} token;
-
-static bool is_name_char(char c) {
-  return isalnum((unsigned char)c) || (c && strchr("-$._", c));
-}
-
-static const char *skip_space(const char *at) {
-  for (;;) {
-    at += strspn(at, " \t\r\n");
-    if (*at != ';')
-      return at;
-    at += strcspn(at, "\n");
-  }
-}
-
-static const char *end_of_string(const char *at) {
-  const char *end = strchr(at + 1, '"');
-  return end ? end + 1 : at + strlen(at);
-}
-
-static const char *end_of_word(const char *at) {
-  while (is_name_char(*at))
-    at++;
-  return at;
-}
-
-/* The next token: a string, a word, '@' '%' '!' '#' '$' with the name behind
- * it, or one other character. false at the end. */
-static bool next_token(const char **at, token *out) {
-  out->begin = skip_space(*at);
-  if (!*out->begin)
-    return false;
-  if (*out->begin == '"')
-    out->end = end_of_string(out->begin);
-  else if (strchr("@%!#", *out->begin))
-    out->end = out->begin[1] == '"' ? end_of_string(out->begin + 1)
-                                    : end_of_word(out->begin + 1);
-  else
-    out->end = end_of_word(out->begin);
-  if (out->end == out->begin)
-    out->end++;
-  *at = out->end;
-  return true;
-}
-
-static bool is_word(const token *t, const char *word) {
-  size_t size = strlen(word);
-  return (size_t)(t->end - t->begin) == size && !memcmp(t->begin, word, size);
-}
-
-/* @name or @"name". */
-static bool is_symbol(const token *t, const char *name) {
-  const char *begin = t->begin + 1, *end = t->end;
-  if (*t->begin != '@')
-    return false;
-  if (*begin == '"') {
-    begin++;
-    end -= end > begin && end[-1] == '"';
-  }
-  size_t size = strlen(name);
-  return (size_t)(end - begin) == size && !memcmp(begin, name, size);
-}
-
-/* Steps over one token and, if it opens a bracket, all up to its end. */
-static bool skip_balanced(const char **at, token *out_last) {
-  int depth = 0;
-  while (next_token(at, out_last)) {
-    if (strchr("([{", *out_last->begin))
-      depth++;
-    else if (strchr(")]}", *out_last->begin))
-      depth--;
-    if (depth <= 0)
-      return true;
-  }
-  return false;
-}
 
 /* ---- functions ----------------------------------------------------------- */
 
 /* Behind "define": finds the name, then the end of the body. */
-static bool read_definition(const char **at, token *out_name, token *out_end) {
-  token t;
+static bool read_definition(const char **at, ws_ir_token *out_name,
+                            ws_ir_token *out_end) {
+  ws_ir_token t;
   out_name->begin = NULL;
-  while (next_token(at, &t)) {
+  while (ws_ir_next_token(at, &t)) {
     if (*t.begin == '{' && out_name->begin) {
       *at = t.begin;
-      return skip_balanced(at, out_end);
+      return ws_ir_skip_balanced(at, out_end);
     }
     if (*t.begin == '@' && !out_name->begin)
       *out_name = t;
     if (strchr("([{", *t.begin)) {
       *at = t.begin;
-      if (!skip_balanced(at, &t))
+      if (!ws_ir_skip_balanced(at, &t))
         return false;
     }
   }
@@ -116,16 +36,16 @@ static bool read_definition(const char **at, token *out_name, token *out_end) {
 }
 
 static bool find_function(const char *module_text, const char *function,
-                          token *out_whole) {
+                          ws_ir_token *out_whole) {
   const char *at = module_text;
-  token t, name, end;
-  while (skip_balanced(&at, &t)) {
-    if (!is_word(&t, "define"))
+  ws_ir_token t, name, end;
+  while (ws_ir_skip_balanced(&at, &t)) {
+    if (!ws_ir_is_word(&t, "define"))
       continue;
     if (!read_definition(&at, &name, &end))
       return false;
-    if (is_symbol(&name, function)) {
-      *out_whole = (token){t.begin, end.end};
+    if (ws_ir_is_symbol(&name, function)) {
+      *out_whole = (ws_ir_token){t.begin, end.end};
       return true;
     }
   }
@@ -134,7 +54,7 @@ static bool find_function(const char *module_text, const char *function,
 
 char *ws_ir_function_text(ws_arena *arena, const char *module_text,
                           const char *function, int *out_line) {
-  token whole;
+  ws_ir_token whole;
   if (!find_function(module_text, function, &whole))
     return NULL;
   if (out_line) {
@@ -152,9 +72,9 @@ static char *rename_symbol(ws_arena *arena, const char *text, const char *from,
   ws_strbuf out;
   ws_strbuf_init(&out);
   const char *at = text, *copied = text;
-  token t;
-  while (next_token(&at, &t)) {
-    if (!is_symbol(&t, from))
+  ws_ir_token t;
+  while (ws_ir_next_token(&at, &t)) {
+    if (!ws_ir_is_symbol(&t, from))
       continue;
     ws_strbuf_append(&out, copied, (size_t)(t.begin - copied));
     ws_strbuf_printf(&out, "@%s", to);
@@ -172,7 +92,7 @@ static char *rename_symbol(ws_arena *arena, const char *text, const char *from,
 typedef struct definition {
   char sign; /* '#' or '!' */
   long number;
-  token text;
+  ws_ir_token text;
   bool used;
 } definition;
 
@@ -182,7 +102,8 @@ typedef struct definitions {
 } definitions;
 
 /* #12 or !12. */
-static bool is_numbered(const token *t, char *out_sign, long *out_number) {
+static bool is_numbered(const ws_ir_token *t, char *out_sign,
+                        long *out_number) {
   size_t size = (size_t)(t->end - t->begin);
   if ((*t->begin != '#' && *t->begin != '!') || size < 2 || size > 10 ||
       strspn(t->begin + 1, "0123456789") < size - 1)
@@ -194,11 +115,11 @@ static bool is_numbered(const token *t, char *out_sign, long *out_number) {
 
 /* The cursor stands behind `#1 =` or `!1 =`: to behind the value, which is
  * `distinct !{..}`, `!DIName(..)` or `{..}`. */
-static bool skip_value(const char **at, token *out_last) {
+static bool skip_value(const char **at, ws_ir_token *out_last) {
   do
-    if (!skip_balanced(at, out_last))
+    if (!ws_ir_skip_balanced(at, out_last))
       return false;
-  while (is_word(out_last, "distinct") || *out_last->begin == '!');
+  while (ws_ir_is_word(out_last, "distinct") || *out_last->begin == '!');
   return true;
 }
 
@@ -223,19 +144,19 @@ static int compare_definitions(const void *a, const void *b) {
 static definitions find_definitions(const char *module_text) {
   definitions list = {0};
   const char *at = module_text, *begin = at;
-  token t, equals;
+  ws_ir_token t, equals;
   char sign;
   long number;
-  while (skip_balanced(&at, &t)) {
-    if (is_word(&t, "attributes")) {
+  while (ws_ir_skip_balanced(&at, &t)) {
+    if (ws_ir_is_word(&t, "attributes")) {
       begin = t.begin;
       continue;
     }
     if (is_numbered(&t, &sign, &number)) {
       const char *behind = at;
-      if (next_token(&behind, &equals) && *equals.begin == '=' &&
+      if (ws_ir_next_token(&behind, &equals) && *equals.begin == '=' &&
           skip_value(&behind, &equals)) {
-        token text = {sign == '!' ? t.begin : begin, equals.end};
+        ws_ir_token text = {sign == '!' ? t.begin : begin, equals.end};
         *append_definition(&list) = (definition){sign, number, text, false};
         at = behind;
       }
@@ -254,9 +175,9 @@ static void mark_used(definitions *list, const char *text) {
   WS_ASSERT(stack);
   int depth = 0;
   const char *at = text, *end = text + strlen(text);
-  token t;
+  ws_ir_token t;
   for (;;) {
-    while (at < end && next_token(&at, &t) && t.begin < end) {
+    while (at < end && ws_ir_next_token(&at, &t) && t.begin < end) {
       definition key = {.sign = 0};
       if (!is_numbered(&t, &key.sign, &key.number))
         continue;
