@@ -239,7 +239,9 @@ static ws_status choose_rank(ws_session *s) {
   s->judge = (ws__judge){.archive = s->archive,
                          .task = &s->task,
                          .provenance = WS_PROVENANCE_ESTIMATE,
-                         .wants_cells = s->strategy && s->strategy->uses_cells};
+                         /* prompts show them */
+                         .wants_cells =
+                             s->llm || !s->strategy || s->strategy->uses_cells};
   if (!s->rank_by_device)
     return WS_OK;
   s->judge.provenance =
