@@ -9,6 +9,7 @@
 #include "store.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- provenances ---- */
@@ -36,6 +37,34 @@ static int rank_of(const char *provenance) {
 const char *ws_provenance_word(const char *provenance) {
   int rank = rank_of(provenance);
   return rank == OTHER_KIND ? "other" : provenance_kinds[rank].word;
+}
+
+static void read_name(ws_arena *arena, sqlite3_stmt *statement,
+                      void *out_item) {
+  *(const char **)out_item = ws__archive_text(arena, statement, 0);
+}
+
+static int by_rank(const void *a, const void *b) {
+  const char *x = *(const char *const *)a, *y = *(const char *const *)b;
+  int difference = rank_of(x) - rank_of(y);
+  return difference ? difference : strcmp(x, y);
+}
+
+ws_status ws_archive_list_provenances(ws_archive *archive, ws_arena *arena,
+                                      const char *const **out_items,
+                                      int *out_count, ws_diag *diag) {
+  *out_items = NULL;
+  *out_count = 0;
+  sqlite3_stmt *statement;
+  WS_TRY(ws__archive_query(archive, &statement, diag,
+                           "SELECT DISTINCT provenance FROM measurement", ""));
+  ws__rows rows = {.arena = arena, .size = sizeof **out_items};
+  WS_TRY(ws__archive_read_rows(archive, statement, &rows, read_name, diag));
+  if (rows.count)
+    qsort(rows.items, (size_t)rows.count, rows.size, by_rank);
+  *out_items = rows.items;
+  *out_count = rows.count;
+  return WS_OK;
 }
 
 /* ---- one over another ---- */

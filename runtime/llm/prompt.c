@@ -119,14 +119,14 @@ static ws_status read_file(ws_arena *arena, const char *path,
 
 static ws_status open_text(ws_arena *arena, const char *folder,
                            const char *name, bool is_part,
-                           const ws__prompt_text **out, ws_diag *diag) {
+                           const ws_prompt_text **out, ws_diag *diag) {
   const char *file =
       ws_arena_printf(arena, "%s/%s.txt", folder ? folder : "prompts", name);
   const char *text = own_text(name);
   WS_ASSERT(text);
   if (folder && ws_file_exists(file))
     WS_TRY(read_file(arena, file, &text, diag));
-  ws__prompt_text *result = ws_arena_alloc(arena, sizeof *result);
+  ws_prompt_text *result = ws_arena_alloc(arena, sizeof *result);
   WS_TRY(read_version(file, &text, &result->version, diag));
   WS_TRY(check_sections(file, text, is_part, diag));
   result->name = ws_arena_strdup(arena, name);
@@ -181,4 +181,16 @@ ws_status ws_prompts_open(ws_arena *arena, const char *folder,
                        &prompts->parts[i], diag));
   *out_prompts = prompts;
   return WS_OK;
+}
+
+const ws_prompt_text *ws_prompts_at(const ws_prompts *prompts, int index) {
+  if (index < 1)
+    return index ? NULL : prompts->system;
+  if (index <= WS_REQUEST_COUNT)
+    return prompts->kinds[index - 1];
+  index -= 1 + WS_REQUEST_COUNT;
+  for (int i = 0; i < WS__SECTION_COUNT; i++)
+    if (prompts->parts[i] && index-- == 0)
+      return prompts->parts[i];
+  return NULL;
 }

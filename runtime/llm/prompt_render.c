@@ -84,7 +84,7 @@ static void put_text(rendering *r, const char *text, ws_strbuf *out) {
   }
 }
 
-static const char *render_text(rendering *r, const ws__prompt_text *text) {
+static const char *render_text(rendering *r, const ws_prompt_text *text) {
   ws_strbuf out;
   ws_strbuf_init(&out);
   put_text(r, text->text, &out);
@@ -93,7 +93,7 @@ static const char *render_text(rendering *r, const ws__prompt_text *text) {
   return result;
 }
 
-static void note_use(rendering *r, const ws__prompt_text *text) {
+static void note_use(rendering *r, const ws_prompt_text *text) {
   for (const char *line = text->text; *line; line = next_line(line)) {
     const ws__section section = section_at(line);
     if (section != WS__SECTION_COUNT)
@@ -171,12 +171,12 @@ static const char *cut_text(rendering *r) {
 }
 
 static const char *version_text(rendering *r) {
-  const ws__prompt_text *kind = r->prompts->kinds[r->kind];
+  const ws_prompt_text *kind = r->prompts->kinds[r->kind];
   const char *text =
       ws_arena_printf(r->arena, "%s %d, system %d", kind->name, kind->version,
                       r->prompts->system->version);
   for (int i = 0; i < WS__SECTION_COUNT; i++) {
-    const ws__prompt_text *part = r->prompts->parts[i];
+    const ws_prompt_text *part = r->prompts->parts[i];
     if (part && r->slots[i].used && r->slots[i].text == part->text)
       text = ws_arena_printf(r->arena, "%s, %s %d", text, part->name,
                              part->version);

@@ -17,11 +17,12 @@ extern const ws__prompt_source ws__prompt_sources[];
 extern const int ws__prompt_source_count;
 
 /* What {{...}} may name. */
-#define WS__SECTION_MAP(X)                                                     \
-  X(aim)                                                                       \
-  X(code) X(diagnostics) X(estimate) X(facts) X(findings) X(lineage) X(plan)   \
-      X(population) X(problem) X(profile) X(regions) X(reply_format) X(second) \
-          X(shapes) X(target) X(template) X(template_grammar)
+/* clang-format off */
+#define WS__SECTION_MAP(X)                                                    \
+  X(aim) X(code) X(diagnostics) X(estimate) X(facts) X(findings) X(lineage)   \
+  X(plan) X(population) X(problem) X(profile) X(regions) X(reply_format)      \
+  X(second) X(shapes) X(target) X(template) X(template_grammar)
+/* clang-format on */
 typedef enum ws__section {
 #define WS__SECTION_ENUM(name) WS__SECTION_##name,
   WS__SECTION_MAP(WS__SECTION_ENUM)
@@ -33,15 +34,10 @@ const char *ws__section_name(ws__section section);
  * one, known or not. WS__SECTION_COUNT: none. */
 ws__section ws__section_of_line(const char *line, size_t size, bool *out_named);
 
-typedef struct ws__prompt_text {
-  const char *name, *text; /* without the version's line */
-  int version;
-} ws__prompt_text;
-
 struct ws_prompts {
-  const ws__prompt_text *system;
-  const ws__prompt_text *kinds[WS_REQUEST_COUNT];
-  const ws__prompt_text *parts[WS__SECTION_COUNT]; /* NULL: no part */
+  const ws_prompt_text *system;
+  const ws_prompt_text *kinds[WS_REQUEST_COUNT];
+  const ws_prompt_text *parts[WS__SECTION_COUNT]; /* NULL: no part */
 };
 
 #endif

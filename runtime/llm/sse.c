@@ -41,11 +41,10 @@ void ws__sse_each(const char *stream, size_t size,
   for (size_t at = 0; at < size && go_on;) {
     const char *line = stream + at;
     size_t length = next_line(stream, size, &at);
-    bool ended = line + length < stream + size;
     if (length >= 5 && !memcmp(line, "data:", 5)) {
       add_data(&data, !has_data, line, length);
       has_data = true;
-    } else if (length == 0 && ended && has_data) {
+    } else if (length == 0 && has_data) {
       go_on = visit(data.data, data.size, context);
       data.size = 0;
       data.data[0] = '\0';

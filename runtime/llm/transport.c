@@ -222,7 +222,7 @@ static void retry_or_end(const ws__transport *transport, request *self,
              self->attempts);
   } else if (now + wait >= end) {
     snprintf(self->gave_up, sizeof self->gave_up,
-             "attempt %d; the next, after %.3g s, would be past the %.4g s "
+             "attempt %d; the next, after %.1f s, would be past the %.4g s "
              "that a question may take",
              self->attempts, wait / 1000, limits->total_seconds);
   } else {
@@ -264,7 +264,7 @@ static void check_time(ws__transport *transport, request *self) {
              "no connection within %.4g s", CONNECT_MS / 1000);
   else if (ran >= limit || now >= left)
     snprintf(self->curl_error, sizeof self->curl_error,
-             "no complete reply within %.4g s%s", ran / 1000,
+             "no complete reply within %.1f s%s", ran / 1000,
              self->body.size ? "; it had begun" : "");
   else
     return;

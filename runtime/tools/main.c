@@ -22,6 +22,7 @@ static const struct command {
     {"build", tool_build, "code objects and dispatch from a text archive"},
     {"archive", tool_archive,
      "list, show, export, import what an archive holds"},
+    {"prompt", tool_prompt, "what a model is asked"},
     {"report", tool_report, "one HTML page of what an archive holds"},
     {"dispatch", tool_dispatch, "emit code objects and a C selection function"},
     {"sim", tool_sim,

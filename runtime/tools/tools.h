@@ -14,6 +14,7 @@ int tool_tune(int argc, char **argv);
 int tool_check(int argc, char **argv);
 int tool_build(int argc, char **argv);
 int tool_archive(int argc, char **argv);
+int tool_prompt(int argc, char **argv);
 int tool_report(int argc, char **argv);
 int tool_dispatch(int argc, char **argv);
 int tool_sim(int argc, char **argv);

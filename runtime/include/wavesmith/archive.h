@@ -321,6 +321,11 @@ ws_status ws_archive_progress(ws_archive *archive, ws_arena *arena,
  * estimated: "measured", "recorded", "simulated", "estimated"; "other"
  * where it is none of these. */
 const char *ws_provenance_word(const char *provenance);
+/* Of all times in the archive, the highest in rank first. */
+ws_status ws_archive_list_provenances(ws_archive *archive, ws_arena *arena,
+                                      const char *const **out_items,
+                                      int *out_count,
+                                      ws_diag *diag) WS_MUST_CHECK;
 
 typedef struct ws_archive_filter { /* NULL or 0 fields: any */
   const char *problem, *layout, *target, *verdict, *template_name;

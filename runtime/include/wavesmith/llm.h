@@ -173,6 +173,13 @@ typedef struct ws_prompts ws_prompts; /* the texts */
 ws_status ws_prompts_open(ws_arena *arena, const char *folder,
                           const ws_prompts **out_prompts,
                           ws_diag *diag) WS_MUST_CHECK;
+/* The texts as they are, to be shown: "system", the kinds in order, then the
+ * sections that have a text. NULL: there is none of this index. */
+typedef struct ws_prompt_text {
+  const char *name, *text; /* text without the version's line */
+  int version;
+} ws_prompt_text;
+const ws_prompt_text *ws_prompts_at(const ws_prompts *prompts, int index);
 enum { WS_PROMPT_BYTES = 48 * 1024 }; /* default budget, system and user */
 /* WS_INPUT: even with all that may be cut gone it does not fit. */
 ws_status ws_prompt_render(ws_arena *arena, const ws_prompts *prompts,

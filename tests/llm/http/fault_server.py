@@ -12,6 +12,7 @@ there is no openssl. Ends when stdin closes, or after two minutes.
 """
 import json
 import os
+import random
 import shutil
 import socket
 import ssl
@@ -64,7 +65,8 @@ def openai_events():
 def anthropic_reply():
     return {"id": "m", "type": "message", "role": "assistant", "model": "tiny",
             "content": [{"type": "thinking", "thinking": "hm", "signature": "s"},
-                        {"type": "text", "text": "hel"}, {"type": "text", "text": "lo"}],
+                        {"type": "text", "text": "hel"}, {"type": "text", "text": "lo"},
+                        {"type": "other", "text": "not for us"}],
             "stop_reason": "end_turn", "stop_sequence": None,
             "usage": {"input_tokens": 5, "cache_read_input_tokens": 6, "output_tokens": 7}}
 
@@ -169,8 +171,7 @@ class Handler(BaseHTTPRequestHandler):
         """Without a length; the end of the connection ends it."""
         self.head(kind="text/event-stream")
         for event in events:
-            text = event if isinstance(event, str) else json.dumps(event)
-            self.wfile.write(b"data: " + text.encode() + b"\n\n")
+            self.wfile.write(event_bytes(event))
             self.wfile.flush()
 
     def reset(self):
@@ -193,20 +194,43 @@ class Handler(BaseHTTPRequestHandler):
             self.close_connection = True
 
 
-def good(self):
-    streams = self.body.get("stream") or "stream" in self.rest
-    fault = fault_of_request(self.rest, self.headers, self.body)
+def event_bytes(event):
+    text = event if isinstance(event, str) else json.dumps(event)
+    return b"data: " + text.encode() + b"\n\n"
+
+
+def good_reply(self):
+    """The vendor's content type and body for a request that is right."""
     vendor = ("openai" if "chat" in self.rest else
               "anthropic" if "messages" in self.rest else "gemini")
-    replies = {"openai": (lambda: openai("hello"), openai_events),
-               "anthropic": (anthropic_reply, anthropic_events),
-               "gemini": (gemini_reply, gemini_events)}
+    whole, events = {"openai": (lambda: openai("hello"), openai_events),
+                     "anthropic": (anthropic_reply, anthropic_events),
+                     "gemini": (gemini_reply, gemini_events)}[vendor]
+    if self.body.get("stream") or "stream" in self.rest:
+        return "text/event-stream", b"".join(map(event_bytes, events()))
+    return "application/json", json.dumps(whole()).encode()
+
+
+def good(self):
+    kind, body = good_reply(self)
+    fault = fault_of_request(self.rest, self.headers, self.body)
     if fault:
         self.refuse(400, "test server: wrong " + fault)
-    elif streams:
-        self.events(replies[vendor][1]())
     else:
-        self.whole(replies[vendor][0]())
+        self.whole(body, kind=kind)
+
+
+def mutated(self):
+    """A good reply with a few bytes changed, from the request's number."""
+    kind, body = good_reply(self)
+    generator, body = random.Random(self.number), bytearray(body)
+    for _ in range(generator.randrange(1, 6)):
+        at = generator.randrange(len(body) + 1)
+        length = min(generator.randrange(1, 30), len(body) - at)
+        piece = generator.choice((b"", b'"', b"{", b"null", b"-1e999", b"\xff", b"\n\n", b"\0",
+                                  b"[]", b"\\ud800", bytes(body[at:at + 40]), b"data: "))
+        body[at:at + generator.choice((0, 1, length))] = piece
+    self.whole(bytes(body), kind=kind)
 
 
 def then_good(times, fault):
@@ -264,6 +288,7 @@ def key_of(self):
 
 CASES = {
     "good": good,
+    "mutated": mutated,
     "echo": echo,
     "seen": lambda s: s.whole(openai(" ".join(f"{k}={seen[k]}" for k in (
         "stolen", "huge-was-read", "proxied")))),

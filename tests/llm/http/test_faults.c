@@ -36,6 +36,7 @@ static const fault_case cases[] = {
     {"good", 'a', true, ANSWER(.prompt_tokens = 11, .reply_tokens = 7)},
     {"good", 'g', true, ANSWER(.prompt_tokens = 11, .reply_tokens = 7)},
     {"parts", 'o', ANSWER(.prompt_tokens = 11, .reply_tokens = 7)},
+    {"parts", 'o', true, ANSWER(.prompt_tokens = 11, .reply_tokens = 7)},
     /* "be brief" + "say \"hi\"\n": 17 bytes; 40 bytes. */
     {"no-usage", 'o', .attempts = 1, .prompt_tokens = 4, .reply_tokens = 10,
      .text = "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"},
@@ -53,11 +54,11 @@ static const fault_case cases[] = {
      .least = 0.9, .text = "hello", .prompt_tokens = 11, .reply_tokens = 7},
     {"rate-hour", 'o',
      ONCE("HTTP 429: slow down (attempt 1; the next, after "
-          "3.6e+03 s, would be past the 4 s")},
+          "3600.0 s, would be past the 4 s")},
     {"fail-twice", 'o', .retries = 2, .attempts = 3, .least = 1.5,
      .text = "hello", .prompt_tokens = 11, .reply_tokens = 7},
     {"fail", 'o', .retries = 1, .attempts = 2, .least = 0.5,
-     ERROR("HTTP 503: oops (2 attempts)")},
+     .error = "HTTP 503: oops (2 attempts)"},
     {"cut-json", 'o', ONCE("the reply is not a JSON object, or is cut off")},
     {"not-json", 'a', ONCE("the reply is not a JSON object, or is cut off")},
     {"not-utf8", 'o', ONCE("the reply is not valid UTF-8")},
@@ -74,7 +75,7 @@ static const fault_case cases[] = {
     {"html", 'o', ONCE("the server sent 'text/html', not JSON")},
     {"no-type", 'o', ONCE("the server sent 'no type', not JSON")},
     {"silent", 'o', .attempts = 1, .attempt_s = 0.5, .least = 0.5,
-     ERROR("no complete reply within 0.5")},
+     ERROR("no complete reply within 0.5 s")},
     {"silent", 'g', .retries = 1, .attempts = 2, .attempt_s = 0.3, .least = 1.1,
      ERROR("no complete reply within 0.3")},
     {"stalled-stream", 'o', true, .attempts = 1, .attempt_s = 0.7, .least = 0.7,
@@ -220,6 +221,34 @@ WS_TEST(one_provider_has_many_questions_in_flight) {
   for (int i = 0; i < COUNT; i++)
     WS_CHECK_INT(seen[i], 1);
   one.provider->destroy(one.state);
+  ws_arena_destroy(arena);
+}
+
+/* Whatever bytes come, there is a text or a line that says why not. */
+WS_TEST(mutated_replies) {
+  enum { EACH = 60 };
+  ws_arena *arena = ws_arena_create();
+  fault_server server = start_fault_server(false);
+  ws_llm_options options = {.request_seconds = 5, .retries = 0};
+  static asked all[6 * EACH];
+  int texts = 0;
+  const char *url =
+      ws_arena_printf(arena, "http://127.0.0.1:%d/mutated/v1", server.port);
+  for (int i = 0; i < 6 * EACH; i += 6) {
+    for (int k = 0; k < 6; k++)
+      all[i + k] = ask_at(provider_of("oag"[k % 3]), url, k < 3, &options);
+    await(all + i, 6, arena);
+  }
+  for (int i = 0; i < 6 * EACH; i++) {
+    const ws_llm_answer *answer = &all[i].answer;
+    WS_CHECK((*answer->text == 0) != (*answer->error == 0));
+    WS_CHECK(!strpbrk(answer->error, "\n\r"));
+    WS_CHECK(answer->prompt_tokens >= 0 && answer->reply_tokens >= 0);
+    WS_CHECK(isfinite(answer->usd));
+    texts += *answer->text != 0;
+  }
+  /* Both kinds come up. */
+  WS_CHECK(texts > EACH / 2 && texts < 6 * EACH - EACH / 2);
   ws_arena_destroy(arena);
 }
 

@@ -33,6 +33,7 @@ WS_TEST(key_files) {
       {"\n \n", 0600, NULL, "is empty"},
       {"abc def", 0600, NULL, "not one word of printable ASCII"},
       {"abc\r\nX-Evil: 1", 0600, NULL, "not one word of printable ASCII"},
+      {"abc\x7f", 0600, NULL, "not one word of printable ASCII"},
       {"\xc3\xa4", 0600, NULL, "not one word of printable ASCII"},
   };
   ws_arena *arena = ws_arena_create();

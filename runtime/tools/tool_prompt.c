@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * `wavesmith prompt`: what a model is asked. The texts as they are, or filled
+ * in with what a template or a candidate of an archive says of itself; what a
+ * run adds (times, lineage, profiles, findings) is in its recorded prompts.
+ */
+#include "tools.h"
+#include "wavesmith/archive.h"
+#include "wavesmith/llm.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+    "usage: wavesmith prompt [--kind K] [--template FILE | --archive DB "
+    "--candidate ID]\n"
+    "                        [OPTION ...]\n\n"
+    "Without --kind: the prompts there are. With --kind alone: the texts of "
+    "that kind,\nas they are. With a template or a candidate: filled in with "
+    "what follows from it.\nThe prompts that a run sent are in its archive.\n\n"
+    "  --kind K         explore exploit crossover repair write select design\n"
+    "                   distil\n"
+    "  --template FILE  the parent is this template with its defaults\n"
+    "  --set \"a=1;...\"  other parameters than these\n"
+    "  --archive DB, --candidate ID\n"
+    "                   the parent is this candidate; ID may be its first "
+    "digits\n"
+    "  --layout L       kmajor or mnmajor (default: kmajor, or the "
+    "candidate's)\n"
+    "  --prompts DIR    a folder with texts in place of the program's own\n"
+    "  --bytes N        budget of a prompt (default: 49152)\n"
+    "  --raw            the texts as they are\n";
+
+typedef struct job {
+  const char *kind_name, *template_file, *set, *archive_path, *candidate_id;
+  const char *layout, *folder, *bytes;
+  bool raw, help;
+  ws_arena *arena;
+  const ws_prompts *prompts;
+  ws_request_kind kind;
+  const ws_candidate *candidate; /* NULL: no parent is named */
+  const char *template_text;
+} job;
+
+/* ---- options ---------------------------------------------------------------
+ */
+
+static ws_status parse(int argc, char **argv, job *j, ws_diag *diag) {
+  static const struct option options[] = {
+      {"kind", required_argument, NULL, 'k'},
+      {"template", required_argument, NULL, 't'},
+      {"set", required_argument, NULL, 's'},
+      {"archive", required_argument, NULL, 'a'},
+      {"candidate", required_argument, NULL, 'c'},
+      {"layout", required_argument, NULL, 'l'},
+      {"prompts", required_argument, NULL, 'p'},
+      {"bytes", required_argument, NULL, 'b'},
+      {"raw", no_argument, NULL, 'r'},
+      {"help", no_argument, NULL, 'h'},
+      {NULL, 0, NULL, 0}};
+  const struct {
+    int option;
+    const char **value;
+  } texts[] = {{'k', &j->kind_name}, {'t', &j->template_file},
+               {'s', &j->set},       {'a', &j->archive_path},
+               {'l', &j->layout},    {'c', &j->candidate_id},
+               {'p', &j->folder},    {'b', &j->bytes}};
+  int option;
+  opterr = 0;
+  while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
+    if (option == '?' || option == ':')
+      return ws_fail(diag, WS_USAGE, NULL, 0,
+                     "%s %s; `wavesmith prompt --help` lists the options",
+                     argv[optind - 1],
+                     option == ':' ? "needs a value" : "is no option");
+    j->raw |= option == 'r';
+    j->help |= option == 'h';
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+      if (texts[i].option == option)
+        *texts[i].value = optarg;
+  }
+  return optind == argc ? WS_OK
+                        : ws_fail(diag, WS_USAGE, NULL, 0,
+                                  "'%s' is not expected; `wavesmith prompt "
+                                  "--help` lists the options",
+                                  argv[optind]);
+}
+
+static ws_status check(job *j, ws_diag *diag) {
+  if (j->kind_name && !ws_request_parse(j->kind_name, &j->kind))
+    return ws_fail(diag, WS_USAGE, NULL, 0,
+                   "there is no kind '%s'; `wavesmith prompt` lists them",
+                   j->kind_name);
+  if (!j->archive_path != !j->candidate_id)
+    return ws_fail(diag, WS_USAGE, NULL, 0,
+                   "--archive and --candidate belong together");
+  if (j->archive_path && j->template_file)
+    return ws_fail(diag, WS_USAGE, NULL, 0,
+                   "give either --template or --archive, not both");
+  if (!j->kind_name && (j->archive_path || j->template_file))
+    return ws_fail(diag, WS_USAGE, NULL, 0, "give a --kind, too");
+  return WS_OK;
+}
+
+/* ---- the parent ------------------------------------------------------------
+ */
+
+static ws_status set_values(job *j, ws_candidate *candidate, ws_diag *diag) {
+  const ws_problem *problem = ws_problem_find(candidate->tmpl->problem);
+  const int layout =
+      problem && j->layout ? ws_problem_layout_index(problem, j->layout) : 0;
+  if (layout < 0)
+    return ws_fail(diag, WS_USAGE, NULL, 0, "problem %s has no layout '%s'",
+                   problem->name, j->layout);
+  if (ws_template_param_index(candidate->tmpl, "layout") >= 0)
+    WS_TRY(ws_candidate_set(
+        candidate, ws_arena_printf(j->arena, "layout=%d", layout), diag));
+  if (j->set)
+    WS_TRY(ws_candidate_set(candidate, j->set, diag));
+  j->candidate = candidate;
+  return WS_OK;
+}
+
+static ws_status open_template(job *j, ws_diag *diag) {
+  char *text;
+  size_t size;
+  const ws_template *tmpl;
+  ws_compiler *compiler;
+  WS_TRY(ws_file_read(j->arena, j->template_file, &text, &size, diag));
+  WS_TRY(ws_compiler_start(&compiler, diag));
+  ws_status status = ws_compiler_describe(compiler, j->arena, j->template_file,
+                                          text, size, &tmpl, diag);
+  ws_compiler_stop(compiler);
+  if (status != WS_OK)
+    return status;
+  j->template_text = text;
+  return set_values(j, ws_candidate_create(j->arena, tmpl), diag);
+}
+
+static ws_status read_archived(job *j, ws_archive *archive, ws_diag *diag) {
+  bool found;
+  ws_candidate_row row;
+  ws_archived_template text;
+  const ws_template *tmpl;
+  ws_candidate *candidate;
+  WS_TRY(ws_archive_get_candidate(archive, j->arena, j->candidate_id, &found,
+                                  &row, diag));
+  if (!found)
+    return ws_fail(diag, WS_INPUT, j->archive_path, 0,
+                   "there is no candidate '%s'", j->candidate_id);
+  WS_TRY(ws_archive_get_template(archive, j->arena, row.template_hash, &tmpl,
+                                 &text, diag));
+  WS_TRY(ws_archive_load_candidate(archive, j->arena, &row, tmpl, &candidate,
+                                   diag));
+  j->template_text = text.text;
+  j->layout = row.layout;
+  return set_values(j, candidate, diag);
+}
+
+static ws_status open_archived(job *j, ws_diag *diag) {
+  ws_archive *archive;
+  WS_TRY(ws_archive_open(j->archive_path, false, &archive, diag));
+  ws_status status = read_archived(j, archive, diag);
+  ws_archive_close(archive);
+  return status;
+}
+
+/* ---- what is printed -------------------------------------------------------
+ */
+
+static void print_list(const job *j) {
+  const ws_prompt_text *text;
+  for (int i = 0; (text = ws_prompts_at(j->prompts, i)); i++)
+    printf("%-17s version %d, %6zu bytes\n", text->name, text->version,
+           strlen(text->text));
+}
+
+static void print_raw(const job *j) {
+  const ws_prompt_text *text;
+  for (int i = 0; (text = ws_prompts_at(j->prompts, i)); i++)
+    if (!j->kind_name || i == 0 || !strcmp(text->name, j->kind_name))
+      printf("---- %s, version %d, %zu bytes\n%s", text->name, text->version,
+             strlen(text->text), text->text);
+}
+
+static ws_status print_filled(const job *j, ws_diag *diag) {
+  const ws_template *tmpl = j->candidate->tmpl;
+  const ws_problem *problem = ws_problem_find(tmpl->problem);
+  int regions[WS_TEMPLATE_MAX_REGIONS];
+  const int layout =
+      problem && j->layout ? ws_problem_layout_index(problem, j->layout) : 0;
+  for (int i = 0; i < tmpl->region_count; i++)
+    regions[i] = i;
+  const ws_prompt_section sections[] = {
+      {"problem", problem ? ws_describe_problem(j->arena, problem, layout) : "",
+       0},
+      {"template", ws_describe_template(j->arena, j->candidate), 2},
+      {"regions",
+       ws_describe_regions(j->arena, j->candidate, regions, tmpl->region_count),
+       3},
+      {"code",
+       ws_describe_code(j->arena, j->candidate, j->template_text, regions,
+                        tmpl->region_count),
+       4}};
+  const size_t budget =
+      j->bytes ? strtoul(j->bytes, NULL, 10) : (size_t)WS_PROMPT_BYTES;
+  ws_prompt prompt;
+  WS_TRY(ws_prompt_render(j->arena, j->prompts, j->kind, sections,
+                          sizeof sections / sizeof *sections, budget, &prompt,
+                          diag));
+  printf("---- system, %zu bytes\n%s---- user, %zu bytes\n%s",
+         strlen(prompt.system), prompt.system, strlen(prompt.user),
+         prompt.user);
+  fprintf(stderr, "versions: %s\ncut: %s\n", prompt.version,
+          *prompt.cut ? prompt.cut : "nothing");
+  return WS_OK;
+}
+
+static ws_status work(job *j, ws_diag *diag) {
+  WS_TRY(check(j, diag));
+  WS_TRY(ws_prompts_open(j->arena, j->folder, &j->prompts, diag));
+  if (j->template_file)
+    WS_TRY(open_template(j, diag));
+  else if (j->archive_path)
+    WS_TRY(open_archived(j, diag));
+  if (j->candidate && !j->raw)
+    return print_filled(j, diag);
+  (j->kind_name || j->raw ? print_raw : print_list)(j);
+  return WS_OK;
+}
+
+int tool_prompt(int argc, char **argv) {
+  ws_diag diag = {""};
+  job j = {.arena = NULL};
+  ws_status status = parse(argc, argv, &j, &diag);
+  if (status == WS_OK && j.help) {
+    fputs(usage, stdout);
+    return 0;
+  }
+  j.arena = ws_arena_create();
+  if (status == WS_OK)
+    status = work(&j, &diag);
+  ws_arena_destroy(j.arena);
+  return status == WS_OK ? 0 : tool_fail("prompt", status, &diag);
+}
