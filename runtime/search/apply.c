@@ -54,7 +54,9 @@ static ws_status judge(ws_session *s, ws__job *job, ws__judgement *out) {
   WS_TRY(ws__judge_replay(&s->judge, job->arena, job->candidate, ranked,
                           &judged, out, s->diag));
   job->replayed = job->replayed || judged;
-  return judged ? WS_OK : record_new(s, job, ranked, out);
+  return judged ? ws_archive_put_draw(s->archive, s->run_id, job->sequence,
+                                      job->candidate->id.hex, s->diag)
+                : record_new(s, job, ranked, out);
 }
 
 /* ---- the result ---- */
