@@ -21,7 +21,8 @@ static void put_finding(ws__page *page, const ws_finding *finding,
     ws_strbuf_puts(out, slash ? slash + 1 : finding->file);
   if (finding->line > 0)
     ws_strbuf_printf(out, ":%d", finding->line);
-  ws_strbuf_printf(out, ": %s\n", finding->text);
+  ws_strbuf_printf(out, ": %s\n",
+                   ws__page_without_folders(page, finding->text));
   const char *code =
       ws__page_quote(page, &page->parent, finding->file, finding->line);
   if (*code)
@@ -120,7 +121,8 @@ ws_status ws__page_diagnostics(ws__page *page, const char **out) {
   ws_strbuf_printf(&text, "Verdict: %s", ws_verdict_text(failed->verdict));
   if (*failed->stage)
     ws_strbuf_printf(&text, ", at stage %s", failed->stage);
-  ws_strbuf_printf(&text, ". %s\n", failed->reason);
+  ws_strbuf_printf(&text, ". %s\n",
+                   ws__page_without_folders(page, failed->reason));
   put_request(page, failed, &text);
   if (!by_reply)
     put_findings(page, &text);

@@ -74,9 +74,10 @@ static ws_status put_outcome(ws__page *page, int index, int against,
     return WS_OK;
   if (*result->stage)
     ws_strbuf_printf(out, " (%s)", result->stage);
-  if (*result->reason)
-    ws_strbuf_printf(out, ": %.*s%s", REASON_BYTES, result->reason,
-                     strlen(result->reason) > REASON_BYTES ? "..." : "");
+  const char *reason = ws__page_without_folders(page, result->reason);
+  if (*reason)
+    ws_strbuf_printf(out, ": %.*s%s", REASON_BYTES, reason,
+                     strlen(reason) > REASON_BYTES ? "..." : "");
   return WS_OK;
 }
 

@@ -44,6 +44,10 @@ ws_status ws__page_second(ws__page *page, const char **out) WS_MUST_CHECK;
 const char *ws__page_quote(ws__page *page, const ws__subject *subject,
                            const char *file, int line);
 
+/* text with the names of the run's template files cut to their last part: a
+ * prompt must not depend on where files lie. */
+const char *ws__page_without_folders(ws__page *page, const char *text);
+
 /* ---- brief_results.c ---- */
 const char *ws__page_shapes(ws__page *page);
 const char *ws__page_aim(ws__page *page);

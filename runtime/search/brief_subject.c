@@ -92,6 +92,24 @@ static const char *text_line(ws_arena *arena, const char *text, int number) {
   return ws_arena_strndup(arena, text, size < 120 ? size : 120);
 }
 
+static const char *without_folder(ws_arena *arena, const char *text,
+                                  const char *file) {
+  const char *slash = strrchr(file, '/');
+  const size_t folder = slash ? (size_t)(slash + 1 - file) : 0;
+  for (const char *at; folder && (at = strstr(text, file));)
+    text =
+        ws_arena_printf(arena, "%.*s%s", (int)(at - text), text, at + folder);
+  return text;
+}
+
+const char *ws__page_without_folders(ws__page *page, const char *text) {
+  const ws__task *task = page->brief->task;
+  text = without_folder(page->arena, text, task->source.tmpl->file);
+  return task->baseline.tmpl
+             ? without_folder(page->arena, text, task->baseline.tmpl->file)
+             : text;
+}
+
 /* The body that a file's name stands for, "mma.ll" or "mma.cl"; NULL. */
 static const char *body_of_file(const ws_candidate *candidate,
                                 const char *file) {
