@@ -2,7 +2,7 @@
  *
  * What differs between two texts, line by line: equal ends are set aside, the
  * middles are compared by their longest common subsequence where they are short
- * enough for that.
+ * enough for that and have enough in common.
  */
 #include "brief_page.h"
 
@@ -61,14 +61,21 @@ static void put_all(output *out, char sign, const line *from, int count) {
 }
 
 /* common[i][j]: longest common subsequence of a from i on and b from j on. */
-static void compare(const line *a, int n, const line *b, int m, output *out) {
-  short(*common)[MOST_LINES + 1] = calloc((size_t)n + 1, sizeof *common);
+typedef short table[MOST_LINES + 1];
+
+static table *common_lines(const line *a, int n, const line *b, int m) {
+  table *common = calloc((size_t)n + 1, sizeof *common);
   WS_ASSERT(common);
   for (int i = n - 1; i >= 0; i--)
     for (int j = m - 1; j >= 0; j--)
       common[i][j] = equal(&a[i], &b[j]) ? (short)(common[i + 1][j + 1] + 1)
                      : common[i + 1][j] >= common[i][j + 1] ? common[i + 1][j]
                                                             : common[i][j + 1];
+  return common;
+}
+
+static void put_changes(table *common, const line *a, int n, const line *b,
+                        int m, output *out) {
   int i = 0, j = 0;
   while (i < n || j < m)
     if (i < n && j < m && equal(&a[i], &b[j]))
@@ -77,6 +84,19 @@ static void compare(const line *a, int n, const line *b, int m, output *out) {
       put(out, '-', &a[i++]);
     else
       put(out, '+', &b[j++]);
+}
+
+/* Of a text that is new for the most part, only the new one is worth telling.
+ */
+static void compare(const line *a, int n, const line *b, int m, output *out) {
+  table *common =
+      n <= MOST_LINES && m <= MOST_LINES ? common_lines(a, n, b, m) : NULL;
+  if (common && (n + m <= out->left || 3 * common[0][0] >= n)) {
+    put_changes(common, a, n, b, m, out);
+  } else {
+    ws_strbuf_printf(out->text, "  %d lines became these %d:\n", n, m);
+    put_all(out, '+', b, m);
+  }
   free(common);
 }
 
@@ -91,13 +111,8 @@ void ws__page_diff(const char *before, const char *after, int most,
   while (tail < a.count - head && tail < b.count - head &&
          equal(&a.items[a.count - 1 - tail], &b.items[b.count - 1 - tail]))
     tail++;
-  const int n = a.count - head - tail, m = b.count - head - tail;
-  if (n <= MOST_LINES && m <= MOST_LINES) {
-    compare(a.items + head, n, b.items + head, m, &out);
-  } else {
-    put_all(&out, '-', a.items + head, n);
-    put_all(&out, '+', b.items + head, m);
-  }
+  compare(a.items + head, a.count - head - tail, b.items + head,
+          b.count - head - tail, &out);
   if (out.omitted)
     ws_strbuf_printf(text, "  ... %d more lines differ\n", out.omitted);
   free(a.items);

@@ -574,5 +574,8 @@ WS_TEST(differences_line_by_line) {
   check_diff("", "a\nb\n", 9, "  + a\n  + b\n");
   check_diff("a\na\n", "a\n", 9, "  - a\n");
   check_diff("a\nb\nc\n", "x\ny\n", 2,
-             "  - a\n  - b\n  ... 3 more lines differ\n");
+             "  3 lines became these 2:\n"
+             "  + x\n  + y\n");
+  check_diff("a\nb\nc\nd\n", "a\nx\nc\ny\nz\nd\n", 2,
+             "  - b\n  + x\n  ... 2 more lines differ\n");
 }
