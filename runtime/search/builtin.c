@@ -6,6 +6,7 @@
  * keeps.
  */
 #include "strategy.h"
+#include "surrogate.h"
 
 #include <string.h>
 
@@ -15,9 +16,13 @@ typedef struct proposer {
   ws_arena *arena;
   ws__space *space;
   const ws_candidate *first, *second; /* parents; NULL: none */
+  bool guided;
+  ws__draw draw; /* how the last uniform draw ended */
   ws_candidate **out_candidate;
   const char **out_move;
 } proposer;
+
+enum { RANKED = 128 };
 
 /* NULL: none, or of a template without space. */
 static const ws_candidate *parent_of(const ws__knowledge *knowledge,
@@ -38,14 +43,66 @@ static ws__draw found(proposer *p, const ws_candidate *base, const int *point,
                       const char *move) {
   *p->out_candidate = ws__space_candidate_on(p->space, p->arena, point, base);
   *p->out_move = move;
+  ws__surrogate_expect(p->knowledge->surrogate, p->space, *p->out_candidate);
   return WS__DRAW_FOUND;
+}
+
+/* One way to draw a point; false: there is none. */
+typedef bool (*drawer)(proposer *p, const ws_candidate *base, const int *a,
+                       const int *b, int *out_point);
+
+static bool draw_move(proposer *p, const ws_candidate *base, const int *a,
+                      const int *b, int *out_point) {
+  (void)b;
+  return ws__space_move(p->space, p->rng, p->knowledge->seen, base, a,
+                        out_point);
+}
+
+static bool draw_cross(proposer *p, const ws_candidate *base, const int *a,
+                       const int *b, int *out_point) {
+  return ws__space_cross(p->space, p->rng, p->knowledge->seen, base, a, b,
+                         out_point);
+}
+
+static bool draw_any(proposer *p, const ws_candidate *base, const int *a,
+                     const int *b, int *out_point) {
+  (void)a, (void)b;
+  p->draw =
+      ws__space_draw_on(p->space, p->rng, p->knowledge->seen, base, out_point);
+  return p->draw == WS__DRAW_FOUND;
+}
+
+typedef double (*judge)(ws__surrogate *surrogate, const ws__space *space,
+                        const ws_candidate *candidate);
+
+/* Of several points drawn the one that promises most. */
+static bool draw_best(proposer *p, drawer draw, judge worth,
+                      const ws_candidate *base, const int *a, const int *b,
+                      int *out_point) {
+  if (!p->guided)
+    return draw(p, base, a, b, out_point);
+  int *point = new_point(p);
+  double best = -1;
+  ws__surrogate_fit(p->knowledge->surrogate, p->space);
+  for (int i = 0; i < RANKED && draw(p, base, a, b, point); i++) {
+    ws_arena *arena = ws_arena_create();
+    double value = worth(p->knowledge->surrogate, p->space,
+                         ws__space_candidate_on(p->space, arena, point, base));
+    ws_arena_destroy(arena);
+    if (value > best * (1 + 1e-9)) {
+      best = value;
+      memcpy(out_point, point, sizeof *point * (size_t)p->space->count);
+    }
+  }
+  return best >= 0;
 }
 
 static ws__draw explore(proposer *p) {
   int *point = new_point(p);
-  ws__draw draw =
-      ws__space_draw_on(p->space, p->rng, p->knowledge->seen, p->first, point);
-  return draw == WS__DRAW_FOUND ? found(p, p->first, point, "") : draw;
+  return draw_best(p, draw_any, ws__surrogate_doubt, p->first, NULL, NULL,
+                   point)
+             ? found(p, p->first, point, "")
+             : p->draw;
 }
 
 static ws__draw exploit(proposer *p) {
@@ -53,7 +110,7 @@ static ws__draw exploit(proposer *p) {
     return explore(p);
   int *from = new_point(p), *to = new_point(p);
   ws__space_point_of(p->space, p->first, from);
-  if (!ws__space_move(p->space, p->rng, p->knowledge->seen, p->first, from, to))
+  if (!draw_best(p, draw_move, ws__surrogate_gain, p->first, from, NULL, to))
     return explore(p); /* all around it was seen */
   return found(p, p->first, to,
                ws__space_describe_move(p->space, p->arena, from, to));
@@ -77,7 +134,7 @@ static ws__draw crossover(proposer *p) {
   ws__space_point_of(p->space, p->first, a);
   ws__space_point_of(p->space, p->second, b);
   const ws_candidate *base = cross_bodies(p);
-  if (!ws__space_cross(p->space, p->rng, p->knowledge->seen, base, a, b, to))
+  if (!draw_best(p, draw_cross, ws__surrogate_gain, base, a, b, to))
     return exploit(p); /* the parents are too alike */
   return found(p, base, to, ws__space_describe_move(p->space, p->arena, a, to));
 }
@@ -97,6 +154,7 @@ ws__draw ws__builtin_propose(ws__knowledge *knowledge, ws_rng *rng,
                 .rng = rng,
                 .arena = arena,
                 .space = knowledge->spaces[0],
+                .guided = request->guided,
                 .first = parent_of(knowledge, request->parents[0]),
                 .second = parent_of(knowledge, request->parents[1]),
                 .out_candidate = out_candidate,

@@ -8,6 +8,7 @@
  * of scores and in ws__knowledge_best.
  */
 #include "strategy.h"
+#include "surrogate.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,7 +26,8 @@ void ws__knowledge_init(ws__knowledge *knowledge, ws_arena *arena,
       .stale = ws_arena_alloc(arena, sizeof *knowledge->stale * shapes),
       .leader = -1,
       .reference = -1,
-      .findings = ""};
+      .findings = "",
+      .surrogate = ws__surrogate_create(arena, shape_count)};
   for (int s = 0; s < shape_count; s++)
     for (int i = 0; i < WS__TOP; i++)
       knowledge->best[s][i] = -1;
@@ -128,6 +130,14 @@ bool ws__knowledge_is_parent(const ws__knowledge *knowledge, int result) {
          has_time(knowledge, result);
 }
 
+static void learn_point(ws__knowledge *knowledge, const ws__result *result) {
+  const ws_candidate *candidate = result->candidate;
+  const ws__space *space =
+      candidate ? ws__knowledge_space(knowledge, candidate->tmpl) : NULL;
+  ws__surrogate_learn(knowledge->surrogate, space, space ? candidate : NULL,
+                      result->id, result->us);
+}
+
 int ws__knowledge_add(ws__knowledge *knowledge, const ws__result *result) {
   int index = knowledge->count;
   knowledge->results = with_room(knowledge->arena, knowledge->results,
@@ -142,6 +152,7 @@ int ws__knowledge_add(ws__knowledge *knowledge, const ws__result *result) {
   if (knowledge->reference < 0 && has_time(knowledge, index))
     knowledge->reference = index;
   added->score = score_of(knowledge, index);
+  learn_point(knowledge, added);
   if (!ws__knowledge_is_parent(knowledge, index))
     return index;
   for (int s = 0; s < knowledge->shape_count; s++)

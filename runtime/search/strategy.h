@@ -24,10 +24,11 @@ enum {
 
 typedef struct ws__request {
   ws_request_kind kind;
-  int parents[2];     /* results; -1: none. repair: [0] is what failed */
-  int target;         /* shape that it aims at, -1: all */
-  int island;         /* evolve; else 0 */
-  int region;         /* of the first parent's template; -1: any */
+  int parents[2]; /* results; -1: none. repair: [0] is what failed */
+  int target;     /* shape that it aims at, -1: all */
+  int island;     /* evolve; else 0 */
+  int region;     /* of the first parent's template; -1: any */
+  bool guided;    /* the built-in proposer ranks what it draws (surrogate.h) */
   const char *plan;   /* write: the experiment, in words; else "" */
   const char *origin; /* "default", "random", "local", ...: the record's */
   int member;         /* who is asked; the engine fills it in */
@@ -41,10 +42,10 @@ typedef struct ws__result {
   /* NULL: a document, a reply without one, or one that failed and that no
    * repair is asked for */
   const ws_candidate *candidate;
-  const ws_reply *reply;         /* NULL: the built-in proposer */
-  ws_verdict verdict;            /* of the candidate or the reply */
-  const char *stage, *reason;    /* stage "reply": it held no candidate */
-  const double *us;              /* by shape; INFINITY: no time */
+  const ws_reply *reply;      /* NULL: the built-in proposer */
+  ws_verdict verdict;         /* of the candidate or the reply */
+  const char *stage, *reason; /* stage "reply": it held no candidate */
+  const double *us;           /* by shape; INFINITY: no time */
   /* Mean over the search's shapes of ln(reference us / us), the reference being
    * the first ranked result of the run; -INFINITY: not ranked (fails, or does
    * not take every shape that the reference takes). */
@@ -69,6 +70,7 @@ typedef struct ws__knowledge {
   int reference;        /* first result with a time; -1: none */
   int repairs_open;     /* the engine's: repairs asked or to be asked */
   const char *findings; /* the latest document of a distil request; "" */
+  struct ws__surrogate *surrogate;
 } ws__knowledge;
 
 void ws__knowledge_init(ws__knowledge *knowledge, ws_arena *arena,

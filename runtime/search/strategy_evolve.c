@@ -296,6 +296,7 @@ static ws__draw next(void *state, ws__knowledge *knowledge, ws_rng *rng,
   island *isle = &e->islands[turn];
   *out_request = ws__request_of(draw_kind(isle, rng), name);
   out_request->island = turn;
+  out_request->guided = true;
   isle->asked++;
   if (out_request->kind == WS_REQUEST_EXPLORE)
     out_request->parents[0] =

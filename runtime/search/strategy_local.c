@@ -29,6 +29,7 @@ static ws__draw next(void *state, ws__knowledge *knowledge, ws_rng *rng,
           ? ws__request_of(WS_REQUEST_EXPLORE, "random")
           : ws__exploit_request(ws__draw_of_best(knowledge->best[target], rng),
                                 target, "local");
+  out_request->guided = true;
   return WS__DRAW_FOUND;
 }
 

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * The surrogate: ln us of a shape is its mean plus a Gaussian process over the
+ * choices with the covariance
+ *   k(x, y) = exp(-sum over choices of reach * distance of x and y there)
+ * times the shape's variance, plus noise; the distance of two values of a
+ * parameter is that of their places in its list, from 0 to 1, that of two
+ * bodies 0 or 1. A choice of small reach hardly matters; each reach is the most
+ * likely of a few, given the results, all shapes together. A shape that a
+ * candidate failed on counts as slow as the slowest seen there. One Cholesky
+ * factor serves all shapes. Points on their way stand behind the known ones in
+ * it: they lower the doubt around them and add no time.
+ */
+#include "surrogate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  /* Points of one fit: the work grows with their square. */
+  MOST_KNOWN = 160,
+  MOST_POINTS = MOST_KNOWN + 16, /* a window's */
+  MAX_CHOICES = WS_TEMPLATE_MAX_PARAMS + WS_TEMPLATE_MAX_REGIONS,
+  LEAST_KNOWN = 4,   /* results before reaches are learned */
+  REACH_POINTS = 64, /* latest results that they are learned from */
+  REACH_ROUNDS = 2
+};
+static const double reaches[] = {0.03, 0.1, 0.3, 0.6, 1, 2};
+static const double usual_reach = 0.5, reach_spread = 2; /* prior, of ln */
+static const double noise = 0.01;                        /* of the variance */
+
+typedef struct item {
+  const ws_template *tmpl;
+  char id[33];
+  double *choices; /* by dimension of its space, then by region */
+  double *log_us;  /* by shape; NULL: on its way; INFINITY: failed */
+} item;
+
+struct ws__surrogate {
+  ws_arena *arena;
+  int shape_count;
+  const ws_template *tmpl; /* of the reaches */
+  double reach[MAX_CHOICES];
+  int learned_from; /* points when reaches were learned last */
+  item *items;
+  int count, capacity;
+  /* the fit */
+  int used[MOST_POINTS]; /* known ones first */
+  int known, used_count;
+  double factor[MOST_POINTS][MOST_POINTS]; /* lower triangle */
+  double *weights; /* [shape][known]: factor^-1 of the standardised ln us */
+  double *mean, *deviation, *best; /* by shape */
+};
+
+ws__surrogate *ws__surrogate_create(ws_arena *arena, int shape_count) {
+  size_t shapes = (size_t)shape_count;
+  ws__surrogate *s = ws_arena_alloc(arena, sizeof *s);
+  s->arena = arena;
+  s->shape_count = shape_count;
+  s->weights = ws_arena_alloc(arena, sizeof(double) * shapes * MOST_POINTS);
+  s->mean = ws_arena_alloc(arena, sizeof(double) * shapes);
+  s->deviation = ws_arena_alloc(arena, sizeof(double) * shapes);
+  s->best = ws_arena_alloc(arena, sizeof(double) * shapes);
+  return s;
+}
+
+/* ---- points ---- */
+/* Place in the list of values; a number that stands for the body. */
+static int describe(const ws__space *space, const ws_candidate *candidate,
+                    double out_choices[MAX_CHOICES]) {
+  int point[MAX_CHOICES], count = 0; /* of parameters, then regions */
+  ws__space_point_of(space, candidate, point);
+  for (int d = 0; d < space->count; d++)
+    if (space->dimensions[d].param >= 0)
+      out_choices[count++] = point[d] / (double)(space->dimensions[d].size - 1);
+  for (int r = 0; r < space->tmpl->region_count; r++) {
+    const ws_body *body = &candidate->bodies[r];
+    char digits[9] = "";
+    if (body->text)
+      memcpy(digits, ws_hash_bytes(body->text, strlen(body->text)).hex, 8);
+    out_choices[count++] = body->text
+                               ? 1000.0 + (double)strtoul(digits, NULL, 16)
+                               : 2.0 + body->variant;
+  }
+  return count;
+}
+
+static double covariance(const ws__surrogate *s, const double *a,
+                         const double *b, int choices) {
+  double sum = 0;
+  for (int i = 0; i < choices; i++)
+    sum += s->reach[i] * fmin(fabs(a[i] - b[i]), 1);
+  return exp(-sum);
+}
+
+static int choice_count(const ws__space *space) {
+  int count = space->tmpl->region_count;
+  for (int d = 0; d < space->count; d++)
+    count += space->dimensions[d].param >= 0;
+  return count;
+}
+
+static item *find(ws__surrogate *s, const char *id) {
+  for (int i = s->count - 1; i >= 0; i--)
+    if (!strcmp(s->items[i].id, id))
+      return &s->items[i];
+  return NULL;
+}
+
+void ws__surrogate_expect(ws__surrogate *s, const ws__space *space,
+                          const ws_candidate *candidate) {
+  if (find(s, candidate->id.hex))
+    return;
+  if (s->count == s->capacity) {
+    s->capacity = s->capacity ? 2 * s->capacity : 64;
+    item *larger =
+        ws_arena_alloc(s->arena, sizeof *larger * (size_t)s->capacity);
+    if (s->count)
+      memcpy(larger, s->items, sizeof *larger * (size_t)s->count);
+    s->items = larger;
+  }
+  item *added = &s->items[s->count++];
+  double choices[MAX_CHOICES];
+  size_t size = sizeof *choices * (size_t)describe(space, candidate, choices);
+  added->tmpl = space->tmpl;
+  memcpy(added->id, candidate->id.hex, sizeof added->id);
+  added->choices = ws_arena_alloc(s->arena, size);
+  memcpy(added->choices, choices, size);
+}
+
+void ws__surrogate_learn(ws__surrogate *s, const ws__space *space,
+                         const ws_candidate *candidate, const char *id,
+                         const double *us) {
+  if (candidate)
+    ws__surrogate_expect(s, space, candidate);
+  item *known = find(s, id);
+  if (!known)
+    return;
+  known->log_us =
+      ws_arena_alloc(s->arena, sizeof(double) * (size_t)s->shape_count);
+  for (int i = 0; i < s->shape_count; i++)
+    known->log_us[i] = us && us[i] > 0 ? log(us[i]) : INFINITY;
+}
+
+/* ---- the fit ---- */
+static bool is_known(const item *i) { return i->log_us != NULL; }
+
+static void use(ws__surrogate *s, int index) {
+  for (int i = 0; i < s->used_count; i++)
+    if (s->used[i] == index)
+      return;
+  s->used[s->used_count++] = index;
+}
+
+static int fastest(const ws__surrogate *s, const ws_template *tmpl, int shape) {
+  int best = -1;
+  for (int i = 0; i < s->count; i++)
+    if (s->items[i].tmpl == tmpl && is_known(&s->items[i]) &&
+        (best < 0 || s->items[i].log_us[shape] < s->items[best].log_us[shape]))
+      best = i;
+  return best;
+}
+
+/* Adds the latest points that are known, or not, while there is room. */
+static void use_latest(ws__surrogate *s, const ws_template *tmpl, bool known,
+                       int room) {
+  for (int i = s->count - 1; i >= 0 && s->used_count < room; i--)
+    if (s->items[i].tmpl == tmpl && is_known(&s->items[i]) == known)
+      use(s, i);
+}
+
+/* The fastest of each shape and the latest; then those on their way. */
+static void choose_points(ws__surrogate *s, const ws_template *tmpl) {
+  s->used_count = 0;
+  for (int shape = 0; shape < s->shape_count; shape++) {
+    int best = fastest(s, tmpl, shape);
+    if (best >= 0 && s->used_count < MOST_KNOWN)
+      use(s, best);
+  }
+  use_latest(s, tmpl, true, MOST_KNOWN);
+  s->known = s->used_count;
+  use_latest(s, tmpl, false, MOST_POINTS);
+}
+
+static void factorise(ws__surrogate *s, int choices, int count) {
+  for (int i = 0; i < count; i++)
+    for (int j = 0; j <= i; j++) {
+      double sum = i == j ? 1 + noise
+                          : covariance(s, s->items[s->used[i]].choices,
+                                       s->items[s->used[j]].choices, choices);
+      for (int k = 0; k < j; k++)
+        sum -= s->factor[i][k] * s->factor[j][k];
+      s->factor[i][j] = i == j ? sqrt(sum) : sum / s->factor[j][j];
+    }
+}
+
+/* x becomes factor^-1 x. */
+static void solve(const ws__surrogate *s, double *x, int count) {
+  for (int i = 0; i < count; i++) {
+    for (int k = 0; k < i; k++)
+      x[i] -= s->factor[i][k] * x[k];
+    x[i] /= s->factor[i][i];
+  }
+}
+
+static void standardise(ws__surrogate *s, int shape) {
+  double slowest = -INFINITY, sum = 0, squares = 0;
+  double *y = &s->weights[shape * MOST_POINTS];
+  s->best[shape] = INFINITY;
+  for (int i = 0; i < s->known; i++) {
+    y[i] = s->items[s->used[i]].log_us[shape];
+    if (isfinite(y[i]))
+      slowest = fmax(slowest, y[i]);
+    s->best[shape] = fmin(s->best[shape], y[i]);
+  }
+  for (int i = 0; i < s->known; i++) {
+    y[i] = isfinite(y[i]) ? y[i] : isfinite(slowest) ? slowest : 0;
+    sum += y[i];
+  }
+  s->mean[shape] = s->known ? sum / s->known : 0;
+  for (int i = 0; i < s->known; i++)
+    squares += (y[i] - s->mean[shape]) * (y[i] - s->mean[shape]);
+  s->deviation[shape] = fmax(s->known ? sqrt(squares / s->known) : 0, 1e-6);
+  for (int i = 0; i < s->known; i++)
+    y[i] = (y[i] - s->mean[shape]) / s->deviation[shape];
+}
+
+static double predict(const ws__surrogate *s, const double *solved, int shape) {
+  double sum = 0;
+  for (int i = 0; i < s->known; i++)
+    sum += solved[i] * s->weights[shape * MOST_POINTS + i];
+  return s->mean[shape] + s->deviation[shape] * sum;
+}
+
+/* Returns the variance left, of 1. */
+static double ask(const ws__surrogate *s, const double *choices, int count,
+                  double out_solved[MOST_POINTS]) {
+  double left = 1;
+  for (int i = 0; i < s->used_count; i++)
+    out_solved[i] = covariance(s, choices, s->items[s->used[i]].choices, count);
+  solve(s, out_solved, s->used_count);
+  for (int i = 0; i < s->used_count; i++)
+    left -= out_solved[i] * out_solved[i];
+  return fmax(left, 0);
+}
+
+/* What is on its way counts with the time expected of it. */
+static void expect_best(ws__surrogate *s, int choices) {
+  double solved[MOST_POINTS];
+  for (int i = s->known; i < s->used_count; i++) {
+    ask(s, s->items[s->used[i]].choices, choices, solved);
+    for (int shape = 0; shape < s->shape_count; shape++)
+      s->best[shape] = fmin(s->best[shape], predict(s, solved, shape));
+  }
+}
+
+/* ---- reaches ---- */
+/* ln of the likelihood of the latest results, the variance of each shape being
+ * the most likely, times the prior. */
+static double likelihood(ws__surrogate *s, int choices) {
+  int count = s->known < REACH_POINTS ? s->known : REACH_POINTS;
+  double solved[REACH_POINTS], sum = 0, log_factor = 0;
+  factorise(s, choices, count);
+  for (int i = 0; i < count; i++)
+    log_factor += log(s->factor[i][i]);
+  for (int shape = 0; shape < s->shape_count; shape++) {
+    double squares = 1e-9;
+    memcpy(solved, &s->weights[shape * MOST_POINTS],
+           sizeof *solved * (size_t)count);
+    solve(s, solved, count);
+    for (int i = 0; i < count; i++)
+      squares += solved[i] * solved[i];
+    sum -= 0.5 * count * log(squares / count) + log_factor;
+  }
+  for (int i = 0; i < choices; i++) {
+    double off = log(s->reach[i] / usual_reach) / reach_spread;
+    sum -= 0.5 * off * off;
+  }
+  return sum;
+}
+
+/* One choice after the other, the others as they are. */
+static void learn_reaches(ws__surrogate *s, int choices) {
+  double best = likelihood(s, choices);
+  for (int round = 0; round < REACH_ROUNDS; round++)
+    for (int i = 0; i < choices; i++) {
+      double kept = s->reach[i];
+      for (size_t r = 0; r < sizeof reaches / sizeof reaches[0]; r++) {
+        s->reach[i] = reaches[r];
+        double now = likelihood(s, choices);
+        if (now > best + 1e-9 * fabs(best)) {
+          best = now;
+          kept = reaches[r];
+        }
+      }
+      s->reach[i] = kept;
+    }
+  s->learned_from = s->count;
+}
+
+static void forget_reaches(ws__surrogate *s, const ws_template *tmpl) {
+  s->tmpl = tmpl;
+  s->learned_from = 0;
+  for (int i = 0; i < MAX_CHOICES; i++)
+    s->reach[i] = usual_reach;
+}
+
+/* Each time there is an eighth more to learn from. */
+static bool is_worth_learning(const ws__surrogate *s) {
+  return s->known >= LEAST_KNOWN &&
+         s->count > s->learned_from + s->learned_from / 8;
+}
+
+void ws__surrogate_fit(ws__surrogate *s, const ws__space *space) {
+  int choices = choice_count(space);
+  if (s->tmpl != space->tmpl)
+    forget_reaches(s, space->tmpl);
+  choose_points(s, space->tmpl);
+  for (int shape = 0; shape < s->shape_count; shape++)
+    standardise(s, shape);
+  if (is_worth_learning(s))
+    learn_reaches(s, choices);
+  factorise(s, choices, s->used_count);
+  for (int shape = 0; shape < s->shape_count; shape++)
+    solve(s, &s->weights[shape * MOST_POINTS], s->known);
+  expect_best(s, choices);
+}
+
+/* ---- questions ---- */
+static double expected_gain(double best, double mean, double deviation) {
+  double z = (best - mean) / deviation;
+  double density = exp(-0.5 * z * z) / sqrt(2 * M_PI);
+  return deviation * (z * 0.5 * erfc(-z / M_SQRT2) + density);
+}
+
+double ws__surrogate_gain(ws__surrogate *s, const ws__space *space,
+                          const ws_candidate *candidate) {
+  double choices[MAX_CHOICES], solved[MOST_POINTS], gain = 0;
+  int count = describe(space, candidate, choices);
+  double doubt = sqrt(ask(s, choices, count, solved)) + 1e-9;
+  for (int shape = 0; shape < s->shape_count; shape++)
+    if (isfinite(s->best[shape]))
+      gain += expected_gain(s->best[shape], predict(s, solved, shape),
+                            doubt * s->deviation[shape]);
+  return gain;
+}
+
+double ws__surrogate_doubt(ws__surrogate *s, const ws__space *space,
+                           const ws_candidate *candidate) {
+  double choices[MAX_CHOICES], solved[MOST_POINTS];
+  int count = describe(space, candidate, choices);
+  return ask(s, choices, count, solved);
+}
