@@ -224,7 +224,7 @@ WS_TEST(a_host_that_does_not_answer_ends_the_run_with_everything_kept) {
   b.options.request_seconds = 0.5;
   b.options.total_seconds = 0.6;
   b.options.evaluations = 9;
-  tune_fails(&b, WS_ENVIRONMENT, "127.0.0.1");
+  tune_fails(&b, WS_ENVIRONMENT, "no answer to 3 questions in a row: openai:m");
   WS_CHECK_TEXT(query(&b, "SELECT count(*) FROM candidate"), "1\n");
   free_bench(&b);
 }
@@ -275,5 +275,124 @@ WS_TEST(the_scientist_goes_through_its_stages) {
   WS_CHECK_CONTAINS(query(&b, "SELECT c.text FROM findings f JOIN content c ON "
                               "c.hash = f.text"),
                     "larger tiles win");
+  free_bench(&b);
+}
+
+/* ---- ranked by a device ---- */
+static void with_device(bench *b) {
+  const char *fake = getenv("WS_FAKE_DEVICE");
+  WS_CHECK(fake);
+  setenv("WAVESMITH_DEVICE_SERVER", fake, 1);
+  unsetenv("FAKE_DEVICE_LOG");
+  b->options.device = "sim";
+  b->options.layout = "mnmajor"; /* whose default is right there */
+}
+
+#define PARAMETERS(i)                                                          \
+  "## expected\nspeedup 0.01 100\nvgpr -512 512\n\n## parameters\ndepth=" #i   \
+  "\n"
+
+/* The fake device finds half of the candidates wrong, and times the others by
+ * their code alone (fake_device.c). */
+WS_TEST(the_device_decides_before_the_next_question) {
+  bench b = REPLAY(PARAMETERS(1), PARAMETERS(2), PARAMETERS(3),
+                   SET("tile_m=32"), SET("tile_m=64"), SET("tile_m=128"),
+                   SET("unroll=2"), SET("unroll=4"));
+  with_device(&b);
+  ws_tune_result result = tune(&b);
+  WS_CHECK_TEXT(result.provenance, "sim:fake:MI300X");
+  WS_CHECK(result.verdicts[WS_VERDICT_OK] > 1);
+  WS_CHECK(result.verdicts[WS_VERDICT_WRONG] > 0);
+  WS_CHECK_TEXT(query(&b, "SELECT count(*) FROM candidate c WHERE "
+                          "(c.verdict = 'ok') != (SELECT count(*) > 0 FROM "
+                          "measurement m WHERE m.candidate_id = c.id AND "
+                          "m.provenance LIKE 'sim:fake%')"),
+                "0\n");
+  WS_CHECK_TEXT(query(&b, "SELECT count(*) FROM candidate WHERE verdict = "
+                          "'wrong' AND stage = 'device' AND reason != 'made "
+                          "up'"),
+                "0\n");
+  free_bench(&b);
+}
+
+/* ln of the ratio of two times on four shapes of the fake's formula is the ln
+ * of the ratio of two digits. */
+WS_TEST(rewards_and_claims_are_against_the_parent) {
+  bench b = REPLAY(PARAMETERS(1), PARAMETERS(2), PARAMETERS(3),
+                   SET("tile_m=32"), SET("tile_m=64"), SET("tile_m=128"));
+  with_device(&b);
+  b.options.in_flight = 1;
+  tune(&b);
+  WS_CHECK_TEXT(
+      query(&b,
+            "SELECT count(*) FROM exchange e JOIN candidate c ON c.id = "
+            "e.candidate_id WHERE c.verdict = 'ok' AND abs(e.reward - (SELECT "
+            "avg(ln(p.us / m.us)) FROM measurement m JOIN measurement p ON "
+            "p.m = m.m AND p.n = m.n AND p.k = m.k AND p.provenance = "
+            "m.provenance WHERE m.candidate_id = c.id AND p.candidate_id = "
+            "c.parent_id AND m.provenance LIKE 'sim:fake%')) > 1e-9"),
+      "0\n");
+  char *claims = query(&b, "SELECT claims FROM exchange WHERE claims != ''");
+  WS_CHECK_CONTAINS(claims, "\"what\":\"speedup\"");
+  WS_CHECK_CONTAINS(claims, "\"measured\":");
+  free_bench(&b);
+}
+
+WS_TEST(winners_are_confirmed_on_held_out_shapes_once) {
+  bench b = REPLAY(SET("order=1"), SET("order=2"), SET("order=3"),
+                   SET("order=4"), SET("order=5"), SET("tile_m=32"),
+                   SET("tile_m=64"), SET("tile_m=128"), SET("unroll=2"),
+                   SET("unroll=4"), SET("pad=4"), SET("pad=8"), SET("pad=16"));
+  with_device(&b);
+  ws_tune_result result = tune(&b);
+  WS_CHECK(result.confirmation_count > 0);
+  for (int i = 0; i < result.confirmation_count; i++) {
+    const ws_confirmation_row *row = &result.confirmations[i];
+    /* one factor on all shapes */
+    double gap = row->search_speedup - row->held_out_speedup;
+    WS_CHECK(row->held_out_speedup > 0 && gap < 1e-9 && gap > -1e-9);
+    WS_CHECK_TEXT(row->verdict, row->search_speedup > 1.003 ? "ok" : "slow");
+  }
+  char *log = ws_arena_printf(b.arena, "%s/log", b.folder);
+  setenv("FAKE_DEVICE_LOG", log, 1);
+  tune(&b);
+  unsetenv("FAKE_DEVICE_LOG");
+  WS_CHECK(access(log, F_OK) != 0); /* nothing was asked again */
+  free_bench(&b);
+}
+
+WS_TEST(a_session_from_outside_judges_a_reply) {
+  bench b = model_bench("");
+  b.options.model_count = 0;
+  ws_session *session;
+  ws_session_result result;
+  ws_prompt prompt;
+  ws_diag diag = {""};
+  WS_CHECK_INT(ws_session_open(&b.options, &session, &diag), WS_OK);
+  WS_CHECK_INT(ws_session_prompt(session, b.arena, WS_REQUEST_EXPLOIT, NULL, 0,
+                                 &prompt, &diag),
+               WS_OK);
+  WS_CHECK_CONTAINS(prompt.user, "tile_m");
+  WS_CHECK_INT(ws_session_submit(session, b.arena, WS_REQUEST_EXPLOIT, NULL, 0,
+                                 SET("tile_m=32"), &result, &diag),
+               WS_OK);
+  WS_CHECK(*result.candidate_id && result.speedup_over_parent > 0);
+  WS_CHECK_INT(ws_session_submit(session, b.arena, WS_REQUEST_EXPLOIT, NULL, 0,
+                                 "no", &result, &diag),
+               WS_OK);
+  WS_CHECK_TEXT(result.stage, "reply");
+  const char *unknown = "feedface";
+  WS_CHECK_INT(ws_session_submit(session, b.arena, WS_REQUEST_EXPLOIT, &unknown,
+                                 1, SET("tile_m=64"), &result, &diag),
+               WS_INPUT);
+  WS_CHECK_CONTAINS(diag.text, "feedface");
+  ws_session_close(session);
+  /* the same session goes on */
+  WS_CHECK_INT(ws_session_open(&b.options, &session, &diag), WS_OK);
+  WS_CHECK_INT(ws_session_submit(session, b.arena, WS_REQUEST_EXPLOIT, NULL, 0,
+                                 SET("tile_m=64"), &result, &diag),
+               WS_OK);
+  WS_CHECK_INT(result.sequence, 3);
+  ws_session_close(session);
   free_bench(&b);
 }
