@@ -3,7 +3,8 @@
  * fill-report FILE CANDIDATES: makes an archive as a long project leaves it,
  * with everything that a report shows, from a seed: five runs of four
  * strategies, two provenances, models' exchanges with claims, findings,
- * confirmations, a profile. The numbers mean nothing; some texts are hostile.
+ * confirmations, a profile. The numbers mean nothing; some texts are hostile. 0
+ * candidates: no run either.
  */
 #include "wavesmith/archive.h"
 
@@ -404,9 +405,10 @@ int main(int argc, char **argv) {
   must(ws_archive_open(argv[1], true, &f.archive, &diag), &diag);
   must(ws_archive_put_template(f.archive, f.tmpl, template_text, NULL, &diag),
        &diag);
-  for (int i = 0; i < PLANS; i++)
+  for (int i = 0; i < PLANS && f.wanted; i++)
     fill_run(&f, &plans[i]);
-  confirm(&f, f.made[0].id);
+  if (f.wanted)
+    confirm(&f, f.made[0].id);
   ws_archive_close(f.archive);
   ws_arena_destroy(f.arena);
   return 0;
