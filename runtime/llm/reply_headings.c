@@ -95,7 +95,7 @@ static bool read_language(const char *rest, const char **out_language) {
   *out_language = "";
   while (*rest) {
     rest += strspn(rest, " \t(),-/");
-    size_t size = strcspn(rest, "(),/");
+    size_t whole = strcspn(rest, "(),/"), size = whole;
     while (size && isspace((unsigned char)rest[size - 1]))
       size--;
     const char *language = ws__language_named(rest, size);
@@ -103,7 +103,7 @@ static bool read_language(const char *rest, const char **out_language) {
       *out_language = language;
     if (!language && size && !remark)
       return false;
-    rest += size;
+    rest += whole;
   }
   return true;
 }
