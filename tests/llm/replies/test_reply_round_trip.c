@@ -105,6 +105,24 @@ WS_TEST(mfma_mnmajor_and_split) {
   check_template("ir-templates/fp8_gemm_mfma.ll", "layout=1;split_k=2");
 }
 
+/* The first example of docs/llm.md: an edit in IR, a body in OpenCL C. */
+WS_TEST(example_of_the_document) {
+  static const char sign[] = "\n~~~~markdown exploit\n";
+  shipped s = open_template("ir-templates/fp8_gemm_naive.ll");
+  const char *begin = strstr(read_source(s.arena, "docs/llm.md"), sign);
+  WS_CHECK(begin);
+  begin += strlen(sign);
+  size_t size = (size_t)(strstr(begin, "\n~~~~\n") - begin) + 1;
+  ws_reply reply = parse(s.arena, ws_arena_strndup(s.arena, begin, size));
+  ws_candidate *parent = candidate_at(&s, ""), *child;
+  ws_diag diag;
+  if (ws_reply_apply(s.arena, &reply, parent, s.text, &child, &diag) != WS_OK)
+    WS_FAIL("%s", diag.text);
+  WS_CHECK(*build(&s, child).code_hash);
+  ws_compiler_stop(s.compiler);
+  ws_arena_destroy(s.arena);
+}
+
 /* An edit of such a text reaches the machine code. */
 WS_TEST(an_edit_counts) {
   shipped s = open_template("ir-templates/fp8_gemm_naive.ll");
