@@ -42,6 +42,29 @@ static void put_advice(ws__mcp_call *call, const ws_session_result *result) {
                               "kind and parents.\n");
 }
 
+/* What the times are compared with: the parent, or the reference where the
+ * parent failed and has none. */
+static ws_status choose_other(ws__mcp_call *call, const char *parent,
+                              const char **out_id) {
+  ws_measurement *items;
+  int count = 0;
+  *out_id = parent;
+  if (*parent)
+    WS_TRY(ws_archive_get_measurements(call->archive, call->arena, parent,
+                                       &items, &count, call->diag));
+  return count ? WS_OK : ws__mcp_reference(call, out_id);
+}
+
+static ws_status put_submitted_times(ws__mcp_call *call,
+                                     const ws_candidate_row *row) {
+  const char *other, *provenance = ws_session_provenance(call->session);
+  WS_TRY(choose_other(call, row->parent_id, &other));
+  ws_strbuf_printf(call->out, "\n## Times\nThe other is %.*s.\n\n",
+                   *other ? WS__MCP_ID_DIGITS : 6, *other ? other : "nobody");
+  return ws__mcp_put_times(call, row->id, *provenance ? provenance : NULL,
+                           other);
+}
+
 static ws_status put_details(ws__mcp_call *call, const char *id) {
   ws__mcp_subject subject;
   WS_TRY(ws__mcp_load(call, id, &subject));
@@ -49,11 +72,9 @@ static ws_status put_details(ws__mcp_call *call, const char *id) {
     ws_strbuf_puts(call->out, "\n## Findings\n");
     ws__mcp_put_findings(call, &subject);
   }
-  if (!strcmp(subject.row.verdict, "ok")) {
-    ws_strbuf_puts(call->out, "\n## Times\n");
-    WS_TRY(ws__mcp_put_times(call, subject.row.id, subject.row.parent_id));
-  }
-  return WS_OK;
+  return strcmp(subject.row.verdict, "ok")
+             ? WS_OK
+             : put_submitted_times(call, &subject.row);
 }
 
 ws_status ws__mcp_submit(ws__mcp_call *call) {
@@ -92,14 +113,14 @@ ws_status ws__mcp_times(ws__mcp_call *call) {
   const char *against = ws__mcp_text(call, "against", "");
   WS_TRY(ws__mcp_load(call, ws__mcp_text(call, "id", ""), &subject));
   if (!*against)
-    return ws__mcp_put_times(call, subject.row.id, "");
+    return ws__mcp_put_times(call, subject.row.id, NULL, "");
   WS_TRY(ws__mcp_load(call, against, &other));
   WS_TRY(ws_archive_speedup(call->archive, call->arena, subject.row.id,
                             other.row.id, NULL, &speedup, call->diag));
   ws_strbuf_printf(call->out, "%.*s over %.*s: %s\n\n", WS__MCP_ID_DIGITS,
                    subject.row.id, WS__MCP_ID_DIGITS, other.row.id,
                    ws__mcp_speedup_text(call->arena, &speedup));
-  return ws__mcp_put_times(call, subject.row.id, other.row.id);
+  return ws__mcp_put_times(call, subject.row.id, NULL, other.row.id);
 }
 
 /* ---- profile ---- */
@@ -153,7 +174,8 @@ static void put_launch(ws__mcp_call *call, const ws__mcp_subject *subject,
                    text_at(profile, "kernel"), text_at(profile, "bound"),
                    end ? (int)(end - text) : (int)strlen(text), text);
   if (cJSON_GetArraySize(lines) > 0)
-    ws_strbuf_puts(call->out, "Hottest lines, by their share of all wave clocks:\n");
+    ws_strbuf_puts(call->out,
+                   "Hottest lines, by their share of all wave clocks:\n");
   cJSON_ArrayForEach(line, lines) put_hot_line(call, subject, line);
 }
 
@@ -188,5 +210,5 @@ ws_status ws__mcp_profile(ws__mcp_call *call) {
   }
   ws_strbuf_puts(call->out, "No simulator ran it, so there is no profile. Its "
                             "times and what bounds them:\n\n");
-  return ws__mcp_put_times(call, subject.row.id, "");
+  return ws__mcp_put_times(call, subject.row.id, NULL, "");
 }

@@ -142,7 +142,7 @@ static void put_time(ws_strbuf *out, const ws_measurement *item,
 }
 
 ws_status ws__mcp_put_times(ws__mcp_call *call, const char *id,
-                            const char *against) {
+                            const char *provenance, const char *against) {
   ws_measurement *items, *others = NULL;
   int count, other_count = 0;
   WS_TRY(ws_archive_get_measurements(call->archive, call->arena, id, &items,
@@ -160,7 +160,8 @@ ws_status ws__mcp_put_times(ws__mcp_call *call, const char *id,
                    *against ? " other us | speed-up |" : "",
                    *against ? "---|---|" : "");
   for (int i = 0; i < count; i++)
-    put_time(call->out, &items[i], find_same(others, other_count, &items[i]),
-             *against);
+    if (!provenance || !strcmp(provenance, items[i].provenance))
+      put_time(call->out, &items[i], find_same(others, other_count, &items[i]),
+               *against);
   return WS_OK;
 }

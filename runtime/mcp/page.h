@@ -34,8 +34,9 @@ ws_status ws__mcp_reference(ws__mcp_call *call,
 char *ws__mcp_speedup_text(ws_arena *arena, const ws_speedup *speedup);
 
 void ws__mcp_put_findings(ws__mcp_call *call, const ws__mcp_subject *subject);
-/* A table; against "": no ratios. */
+/* A table. provenance NULL: all; against "": no ratios. */
 ws_status ws__mcp_put_times(ws__mcp_call *call, const char *id,
+                            const char *provenance,
                             const char *against) WS_MUST_CHECK;
 
 #endif

@@ -62,14 +62,14 @@ static const char *fake_put(ws_session *s, const char *parent,
   row.verdict = verdict;
   row.stage = wrong ? "sanitize" : "";
   row.reason = wrong ? "LDS race in stage" : "";
-  static ws_kernel_facts facts = {.name = "kernel",
-                                  .vgpr = 128,
-                                  .agpr = 64,
-                                  .sgpr = 40,
-                                  .lds_bytes = 32768,
-                                  .max_workgroup = 256,
-                                  .mix = {.valu = 7, .mfma_16x16x32 = 3},
-                                  .loop_count = 0};
+  static const ws_kernel_facts facts = {.name = "kernel",
+                                        .vgpr = 128,
+                                        .agpr = 64,
+                                        .sgpr = 40,
+                                        .lds_bytes = 32768,
+                                        .max_workgroup = 256,
+                                        .mix = {.valu = 7, .mfma_16x16x32 = 3},
+                                        .loop_count = 0};
   const ws_build_result build = {.verdict =
                                      wrong ? WS_VERDICT_WRONG : WS_VERDICT_OK,
                                  .stage = row.stage,
@@ -88,6 +88,12 @@ static const char *fake_put(ws_session *s, const char *parent,
                                    .high_us = us0,
                                    .bound = "mfma",
                                    .provenance = FAKE_PROVENANCE},
+                                  {.shape = shapes[0],
+                                   .us = 2,
+                                   .low_us = 2,
+                                   .high_us = 2,
+                                   .bound = "mfma",
+                                   .provenance = WS_PROVENANCE_ESTIMATE},
                                   {.shape = shapes[1],
                                    .us = us1,
                                    .low_us = us1,
@@ -97,7 +103,7 @@ static const char *fake_put(ws_session *s, const char *parent,
   MUST(ws_archive_put_build(s->archive, candidate->id.hex, &build, &added,
                             diag));
   MUST(ws_archive_put_candidate(s->archive, &row, candidate, NULL, 0, times,
-                                us0 > 0 ? 2 : 0, diag));
+                                us0 > 0 ? 3 : 0, diag));
   return ws_arena_strdup(s->arena, candidate->id.hex);
 }
 
@@ -175,8 +181,8 @@ ws_status ws_session_prompt(ws_session *session, ws_arena *arena,
   return WS_OK;
 }
 
-/* "wrong" and "faster" are candidates, "sleep" takes a third of a second,
- * "interrupt" is a signal, all else is no candidate. */
+/* "wrong", "faster" and "mended" (of a failure) are candidates, "sleep" takes a
+ * third of a second, "interrupt" is a signal, all else is no candidate. */
 ws_status ws_session_submit(ws_session *session, ws_arena *arena,
                             ws_request_kind kind, const char *const *parents,
                             int parent_count, const char *reply,
@@ -199,9 +205,10 @@ ws_status ws_session_submit(ws_session *session, ws_arena *arena,
         .verdict = WS_VERDICT_WRONG,
         .stage = "sanitize",
         .reason = "LDS race in stage"};
-  if (!strcmp(reply, "faster"))
+  if (!strcmp(reply, "faster") || !strcmp(reply, "mended"))
     *out_result = (ws_session_result){
-        .candidate_id = fake_put(session, fake.ids[1], "ok", "; c\n", 4, 20),
+        .candidate_id = fake_put(session, fake.ids[*reply == 'm' ? 2 : 1], "ok",
+                                 "; c\n", 4, 20),
         .verdict = WS_VERDICT_OK,
         .stage = "",
         .reason = "",
