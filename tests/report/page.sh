@@ -30,7 +30,10 @@ browse() {
     --host-resolver-rules='MAP * ~NOTFOUND' --enable-logging=stderr --v=0 \
     --blink-settings=preferredColorScheme="$1" --window-size="$2" --virtual-time-budget=8000 \
     "${@:3}" 2>"$work/log"
-  if grep 'CONSOLE' "$work/log"; then echo "the page wrote to the console"; return 1; fi
+  if grep 'CONSOLE' "$work/log" >&2; then
+    echo "the page wrote to the console, see above" >&2
+    return 1
+  fi
 }
 
 # The probe goes in front of the page's own scripts, with the page's nonce.

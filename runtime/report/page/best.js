@@ -15,7 +15,7 @@ const waitWords = {
 function meter(share, most) {
   const fill = make("i");
   fill.style.width = (100 * share) / most + "%";
-  return make("div", { class: "meter" }, fill);
+  return make("div", {}, percent(share), make("div", { class: "meter" }, fill));
 }
 
 function launchParts(launch) {
@@ -32,9 +32,8 @@ function launchParts(launch) {
     make("h3", {}, launch.kernel),
     make("p", { class: "say" }, facts),
     table(
-      [["share", "number"], [""], ["line", "wide"], ["where"], ["mostly"]],
+      [["share"], ["line", "wide"], ["where"], ["mostly"]],
       launch.lines.map((line) => [
-        percent(line.share),
         meter(line.share, most),
         make("code", {}, line.source || line.instruction || "(not in the archive)"),
         line.line ? line.file + ":" + line.line : line.region,

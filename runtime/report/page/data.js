@@ -41,6 +41,9 @@ function microseconds(value) {
 function count(value) {
   return Math.round(value).toLocaleString("en-GB");
 }
+function compact(value) {
+  return value.toLocaleString("en-GB", { notation: "compact", maximumSignificantDigits: 3 });
+}
 function dollars(value) {
   return value > 0 && value < 0.01 ? "< 0.01 USD" : value.toFixed(2) + " USD";
 }

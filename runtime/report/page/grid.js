@@ -126,7 +126,8 @@ function drawGrid() {
     view ? " (" : "",
     view ? strong(wordOf(view)) : "",
     (view ? ")" : "") +
-      " among the candidates of each cell, and how many there are. The stronger the colour, the faster; cells without " +
+      " among the candidates of each cell, and how many there are. The stronger the colour, " +
+      "the faster; cells without " +
       "colour hold none that ranks. The other axes of the grid are summed up.",
   );
   element.append(make("div", { class: "choices" }, axisChoice(names, 0), axisChoice(names, 1)));

@@ -137,7 +137,8 @@ function drawLineage() {
     view ? strong(wordOf(view)) : "",
     (view ? ")" : "") +
       ". Shown are the best " +
-      "(the pin is the very best), the latest improvements and their ancestors; “+N” are other children of the same " +
+      "(the pin is the very best), the latest improvements and their " +
+      "ancestors; “+N” are other children of the same " +
       "parent. Diamonds have two parents.",
   );
   chart(

@@ -76,6 +76,7 @@ function drawCost() {
         nameLocation: "middle",
         nameGap: 26,
         splitNumber: narrow() ? 3 : 6,
+        axisLabel: { color: colour("soft"), fontSize: 12.5, formatter: compact },
       }),
       yAxis: axis({
         type: "category",
@@ -236,7 +237,8 @@ function drawClaims() {
     " came true" +
       (data.claims.open ? "; " + count(data.claims.open) + " more have no outcome" : "") +
       ". A claim is a range that the model " +
-      "said the candidate would fall into. Shown for the speed-up over the parent: across what came, upwards the range " +
+      "said the candidate would fall into. Shown for the speed-up over the " +
+      "parent: across what came, upwards the range " +
       "that was claimed. A range that meets the diagonal came true.",
   );
   const ends = speedups.flatMap((claim) => [claim.low, claim.high, claim.measured]);
@@ -305,12 +307,14 @@ function drawConfirmations() {
   if (!data.confirmations.length)
     return empty(
       element,
-      "No winner was confirmed in these runs: that happens at the end of a run whose times come from " +
+      "No winner was confirmed in these runs: that happens at the end of a run " +
+        "whose times come from " +
         "a device.",
     );
   say(
     element,
-    "A winner is checked again in a fresh process with fresh inputs, on the shapes of the search and on shapes " +
+    "A winner is checked again in a fresh process with fresh inputs, on the shapes of the " +
+      "search and on shapes " +
       "held out from it, against what was best before. It stands only if it wins on both.",
   );
   element.append(

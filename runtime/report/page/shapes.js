@@ -82,7 +82,8 @@ function drawShapes() {
     ", ",
     strong(wordOf(view)),
     ": of the fastest candidate on each " +
-      "shape, and of the one candidate that is best over all. Lines at the bars' ends: 95 % interval, where times have one. " +
+      "shape, and of the one candidate that is best over all. Lines at the bars' ends: " +
+      "95 % interval, where times have one. " +
       "Shapes are m × n × k." +
       (missing
         ? " The " +
