@@ -38,14 +38,25 @@ static void collect_diagnostic(LLVMDiagnosticInfoRef info, void *context) {
   LLVMDisposeMessage(text);
 }
 
-/* message: "FILE:LINE:COLUMN: error: WHAT\nSOURCE LINE\n   ^\n". The lead is
- * not the writer's. */
-static void report_syntax(const char *message, const char *lead,
-                          const char *file, ws_findings *findings) {
-  size_t file_size = strlen(file);
+/* What somebody has written, and what is read as if it stood before it, on its
+ * first line, and behind it, on the next line. */
+typedef struct source_text {
+  const char *file, *text;
+  size_t size;
+  const char *lead, *tail; /* "": nothing */
+} source_text;
+
+static bool begins_with(const char *text, const char *part) {
+  return *part && !strncmp(text, part, strlen(part));
+}
+
+/* message: "FILE:LINE:COLUMN: error: WHAT\nSOURCE LINE\n   ^\n". */
+static void report_syntax(const char *message, const source_text *written,
+                          ws_findings *findings) {
+  size_t file_size = strlen(written->file);
   int line = 0;
   const char *what = message;
-  if (!strncmp(message, file, file_size) && message[file_size] == ':')
+  if (!strncmp(message, written->file, file_size) && message[file_size] == ':')
     line = (int)strtol(message + file_size + 1, NULL, 10);
   const char *marker = strstr(message, "error: ");
   if (marker)
@@ -53,28 +64,34 @@ static void report_syntax(const char *message, const char *lead,
   int what_size = (int)strcspn(what, "\n");
   const char *source = what + what_size;
   source += strspn(source, "\n \t");
-  if (!strncmp(source, lead, strlen(lead)))
-    source += strlen(lead);
-  ws_findings_add(findings, "ir-parse", "", file, line,
+  if (begins_with(source, written->lead))
+    source += strlen(written->lead);
+  if (begins_with(source, written->tail))
+    source = "(the end of the text)";
+  ws_findings_add(findings, "ir-parse", "", written->file, line,
                   "%.*s; correct this line: %.*s", what_size, what,
                   (int)strcspn(source, "\n"), source);
 }
 
-/* lead is read as if it stood before the text, on its first line. */
-static LLVMModuleRef parse_text(LLVMContextRef context, const char *lead,
-                                const char *text, size_t size, const char *file,
+static LLVMModuleRef parse_text(LLVMContextRef context,
+                                const source_text *written,
                                 ws_findings *findings) {
-  size_t lead_size = strlen(lead);
-  char *whole = ws_arena_alloc(findings->arena, lead_size + size + 1);
-  memcpy(whole, lead, lead_size);
-  memcpy(whole + lead_size, text, size);
-  LLVMMemoryBufferRef buffer =
-      LLVMCreateMemoryBufferWithMemoryRange(whole, lead_size + size, file, 1);
+  size_t lead_size = strlen(written->lead), tail_size = strlen(written->tail);
+  char *whole = ws_arena_alloc(findings->arena,
+                               lead_size + written->size + tail_size + 2);
+  char *end = whole;
+  end = mempcpy(end, written->lead, lead_size);
+  end = mempcpy(end, written->text, written->size);
+  if (tail_size && end > whole && end[-1] != '\n')
+    *end++ = '\n';
+  end = mempcpy(end, written->tail, tail_size);
+  LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRange(
+      whole, (size_t)(end - whole), written->file, 1);
   LLVMModuleRef module = NULL;
   char *message = NULL;
   if (!LLVMParseIRInContext(context, buffer, &module, &message))
     return module;
-  report_syntax(message, lead, file, findings);
+  report_syntax(message, written, findings);
   LLVMDisposeMessage(message);
   return NULL;
 }
@@ -212,20 +229,20 @@ static void attach_lines(LLVMModuleRef module,
                       sizeof flag - 1, LLVMValueAsMetadata(version));
 }
 
-static LLVMModuleRef parse_verified(LLVMContextRef context, const char *lead,
-                                    const char *text, size_t size,
-                                    const char *file, ws_findings *findings) {
-  LLVMModuleRef module = parse_text(context, lead, text, size, file, findings);
+static LLVMModuleRef parse_verified(LLVMContextRef context,
+                                    const source_text *written,
+                                    ws_findings *findings) {
+  LLVMModuleRef module = parse_text(context, written, findings);
   if (!module)
     return NULL;
   const ws_source_function *sources =
-      ws_source_functions(findings->arena, text, size);
-  if (!verify(module, sources, file, findings)) {
+      ws_source_functions(findings->arena, written->text, written->size);
+  if (!verify(module, sources, written->file, findings)) {
     LLVMDisposeModule(module);
     return NULL;
   }
   if (!has_own_lines(module))
-    attach_lines(module, sources, file);
+    attach_lines(module, sources, written->file);
   return module;
 }
 
@@ -238,19 +255,23 @@ LLVMModuleRef ws_pass_parse(LLVMContextRef context, const char *text,
                             size_t size, const char *file,
                             ws_findings *findings) {
   ws__pass_collect_diagnostics(context, findings);
-  return parse_verified(context, "", text, size, file, findings);
+  const source_text written = {file, text, size, "", ""};
+  return parse_verified(context, &written, findings);
 }
 
 /* A body without a data layout of its own would be read with LLVM's default,
  * which aligns other than the GPU's. */
 LLVMModuleRef ws__pass_parse_body(LLVMModuleRef target, const char *text,
                                   const char *file, ws_findings *findings) {
-  const char *lead = ws_arena_printf(
-      findings->arena, "target datalayout = \"%s\" target triple = \"%s\" %s",
-      LLVMGetDataLayoutStr(target), LLVMGetTarget(target),
-      ws__pass_declarations(target, text, findings->arena));
-  return parse_verified(LLVMGetModuleContext(target), lead, text, strlen(text),
-                        file, findings);
+  const source_text written = {
+      .file = file,
+      .text = text,
+      .size = strlen(text),
+      .lead = ws_arena_printf(
+          findings->arena, "target datalayout = \"%s\" target triple = \"%s\" ",
+          LLVMGetDataLayoutStr(target), LLVMGetTarget(target)),
+      .tail = ws__pass_declarations(target, text, findings->arena)};
+  return parse_verified(LLVMGetModuleContext(target), &written, findings);
 }
 
 void ws__pass_attach_text(LLVMModuleRef module, ws_arena *arena,

@@ -15,8 +15,9 @@ static ws_status add_content(ws_archive *archive, const char *text,
   text = text ? text : "";
   *out_hash = ws_hash_bytes(text, strlen(text));
   return ws__archive_execute(
-      archive, diag, "INSERT OR IGNORE INTO content(hash,text) VALUES(?,?)",
-      "tt", out_hash->hex, text);
+      archive, diag,
+      "INSERT OR IGNORE INTO content(hash,size_bytes,text) VALUES(?,?,?)",
+      "tit", out_hash->hex, (int64_t)strlen(text), text);
 }
 
 static void read_content(ws_arena *arena, sqlite3_stmt *statement,
@@ -93,8 +94,7 @@ ws_status ws_archive_set_outcome(ws_archive *archive,
   "SELECT e.run_id,e.sequence,e.kind,e.member,e.prompt_version,e.prompt_hash," \
   "e.prompt_cut,e.error,e.prompt_tokens,e.reply_tokens,e.usd,e.seconds,"       \
   "e.unix_ms,e.candidate_id,e.verdict,e.stage,e.reason,e.claims,e.reward,"     \
-  "length(CAST(s.text AS BLOB))+length(CAST(p.text AS BLOB)),"                 \
-  "length(CAST(r.text AS BLOB)),"                                              \
+  "s.size_bytes+p.size_bytes,r.size_bytes,"                                    \
   "e.system,e.prompt,e.reply FROM exchange e"                                  \
   " LEFT JOIN content s ON s.hash=e.system LEFT JOIN content p ON "            \
   "p.hash=e.prompt"                                                            \

@@ -72,7 +72,9 @@ static const char version_3[] =
     " PRIMARY KEY(run_id, sequence)) STRICT, WITHOUT ROWID;"
     "INSERT OR IGNORE INTO draw SELECT run_id,sequence,id FROM candidate"
     " ORDER BY number;"
-    "CREATE TABLE content(hash TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT;"
+    /* The size stands before the text, so that lists need not read it. */
+    "CREATE TABLE content(hash TEXT PRIMARY KEY, size_bytes INTEGER NOT NULL,"
+    " text TEXT NOT NULL) STRICT;"
     /* No reference to candidate, which comes after its exchange. */
     "CREATE TABLE exchange("
     " run_id INTEGER NOT NULL REFERENCES run(id), sequence INTEGER NOT NULL,"
@@ -130,7 +132,7 @@ static const char *const probes[] = {
     "SELECT candidate_id,provenance,m,n,k,us,bound,low_us,high_us"
     " FROM measurement LIMIT 0",
     "SELECT run_id,sequence,candidate_id FROM draw LIMIT 0",
-    "SELECT hash,text FROM content LIMIT 0",
+    "SELECT hash,size_bytes,text FROM content LIMIT 0",
     "SELECT run_id,sequence,kind,member,prompt_version,prompt_hash,prompt_cut,"
     "system,prompt,reply,error,prompt_tokens,reply_tokens,usd,seconds,unix_ms,"
     "candidate_id,verdict,stage,reason,claims,reward FROM exchange LIMIT 0",

@@ -14,13 +14,54 @@
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { CHILD_SOCKET = 3 };
+enum { CHILD_SOCKET = 3, MOST_HIDDEN = 32 };
+
+/* Names of environment variables that children do not inherit. */
+static char *hidden[MOST_HIDDEN];
+static int hidden_count;
+
+static bool is_hidden(const char *entry) {
+  for (int i = 0; i < hidden_count; i++) {
+    size_t size = strlen(hidden[i]);
+    if (!strncmp(entry, hidden[i], size) && entry[size] == '=')
+      return true;
+  }
+  return false;
+}
+
+void ws_process_hide(const char *variable) {
+  char *entry = NULL;
+  WS_ASSERT(asprintf(&entry, "%s=", variable) > 0);
+  bool known = is_hidden(entry);
+  entry[strlen(entry) - 1] = 0;
+  if (known) {
+    free(entry);
+    return;
+  }
+  WS_ASSERT(hidden_count < MOST_HIDDEN);
+  hidden[hidden_count++] = entry;
+}
+
+/* Ours without the hidden ones; to be freed. */
+static char **visible_environment(void) {
+  size_t count = 0, kept = 0;
+  while (environ[count])
+    count++;
+  char **copy = calloc(count + 1, sizeof *copy);
+  WS_ASSERT(copy);
+  for (size_t i = 0; i < count; i++)
+    if (!is_hidden(environ[i]))
+      copy[kept++] = environ[i];
+  return copy;
+}
 
 /* Everything above the socket ends with exec, and not at once: the report must
  * live until then. */
@@ -34,7 +75,8 @@ static void close_on_exec(void) {
 
 /* Only async-signal-safe calls: the parent may have threads. Returns when
  * something failed, with errno set. */
-static void become_child(const char *const *argv, pid_t parent, int socket) {
+static void become_child(const char *const *argv, char **environment,
+                         pid_t parent, int socket) {
   if (setpgid(0, 0) != 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
     return;
   if (getppid() != parent)
@@ -48,7 +90,7 @@ static void become_child(const char *const *argv, pid_t parent, int socket) {
       dup2(STDERR_FILENO, STDOUT_FILENO) < 0 || dup2(socket, CHILD_SOCKET) < 0)
     return;
   close_on_exec();
-  execv(argv[0], (char *const *)argv);
+  execve(argv[0], (char *const *)argv, environment);
 }
 
 /* A copy of the descriptor above CHILD_SOCKET, so that dup2 cannot hit it. */
@@ -91,15 +133,17 @@ ws_status ws_process_start(const char *const *argv, ws_process *out_process,
   *out_process = (ws_process){0};
   int sockets[2] = {-1, -1}, report[2] = {-1, -1};
   pid_t parent = getpid(), child = -1;
+  char **environment = visible_environment();
   if (open_channels(sockets, report))
     child = fork();
   if (child == 0) {
-    become_child(argv, parent, sockets[1]);
+    become_child(argv, environment, parent, sockets[1]);
     int failure = errno;
     ssize_t ignored = write(report[1], &failure, sizeof failure);
     (void)ignored;
     _exit(127);
   }
+  free(environment);
   if (child < 0) {
     int failure = errno;
     close_pair(sockets);

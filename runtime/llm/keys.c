@@ -89,6 +89,7 @@ static ws_status read_variable(const char *name, char *buffer, ws_diag *diag) {
     return ws_fail(diag, WS_ENVIRONMENT, NULL, 0, "the key in %s is too long",
                    name);
   memcpy(buffer, value, strlen(value) + 1);
+  ws_process_hide(name); /* compile and device servers have no use for it */
   return WS_OK;
 }
 

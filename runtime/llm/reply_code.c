@@ -84,6 +84,8 @@ static ws_status find_body(const ws__reply_text *reply,
       is_unfenced_body(reply, section->begin, section->end)) {
     out_block->begin = section->begin;
     out_block->end = section->end;
+    while (ws__is_blank(reply->lines[out_block->end - 1].text))
+      out_block->end--;
   }
   return WS_OK;
 }

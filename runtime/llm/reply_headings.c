@@ -95,7 +95,7 @@ static bool read_language(const char *rest, const char **out_language) {
   *out_language = "";
   while (*rest) {
     rest += strspn(rest, " \t(),-/");
-    size_t size = strcspn(rest, "(),/");
+    size_t whole = strcspn(rest, "(),/"), size = whole;
     while (size && isspace((unsigned char)rest[size - 1]))
       size--;
     const char *language = ws__language_named(rest, size);
@@ -103,7 +103,7 @@ static bool read_language(const char *rest, const char **out_language) {
       *out_language = language;
     if (!language && size && !remark)
       return false;
-    rest += size;
+    rest += whole;
   }
   return true;
 }
@@ -232,5 +232,9 @@ bool ws__read_heading(ws_arena *arena, const char *line, ws_request_kind kind,
   if (!clean || !read_title(arena, clean, kind, out_section))
     return false;
   *out_value = value + strspn(value, "* \t");
-  return true;
+  if (out_section->kind != WS__SECTION_REGION || *out_section->argument)
+    return true;
+  clean = clean_title(arena, *out_value, strlen(*out_value));
+  *out_value = ""; /* "## region: NAME (LANGUAGE)" */
+  return clean && read_region(arena, clean, out_section);
 }

@@ -42,7 +42,7 @@ static bool find_function(const char *module_text, const char *function,
   while (ws_ir_skip_balanced(&at, &t)) {
     if (!ws_ir_is_word(&t, "define"))
       continue;
-    if (!read_definition(&at, &name, &end))
+    if (!read_definition(&at, &name, &end) || *end.begin != '}')
       return false;
     if (ws_ir_is_symbol(&name, function)) {
       *out_whole = (ws_ir_token){t.begin, end.end};

@@ -206,9 +206,10 @@ static bool read_claim(ws_arena *arena, const char *what, const char *rest,
   bool speedup = !strcmp(what, "speedup");
   const char *shape = speedup ? read_shape(arena, &rest) : "";
   out_claim->what = ws_arena_printf(arena, "%s%s", what, shape);
-  /* Words may follow, numbers and signs may not. */
-  return ws__read_range(&rest, speedup, &out_claim->low, &out_claim->high) &&
-         (!*rest || isalpha((unsigned char)*rest) || strchr("(,;.", *rest));
+  if (!ws__read_range(&rest, speedup, &out_claim->low, &out_claim->high))
+    return false;
+  rest += strspn(rest, ",;. \t"); /* words may follow, no numbers or signs */
+  return !*rest || *rest == '(' || isalpha((unsigned char)*rest);
 }
 
 ws_status ws__read_claims(const ws__reply_text *reply,

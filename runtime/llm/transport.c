@@ -228,8 +228,9 @@ static void retry_or_end(const ws__transport *transport, request *self,
   } else {
     self->state = WAITING;
     self->due_ms = now + wait;
-    ws_log(WS_LOG_INFO, "llm: question %lld: HTTP %ld %s; again in %.3g s",
-           (long long)self->tag.sequence, response_code(self), self->error,
+    ws_log(WS_LOG_INFO, "llm: question %lld: %s (HTTP %ld); again in %.1f s",
+           (long long)self->tag.sequence,
+           *self->error ? self->error : "refused", response_code(self),
            wait / 1000);
   }
 }

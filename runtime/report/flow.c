@@ -148,10 +148,10 @@ static void add_request_links(const ws__report_source *source, cJSON *links) {
   for (int c = 0; c < source->candidate_count; c++)
     from_replies += answered[c];
   int64_t replies = source->exchange_count - counts[UNANSWERED];
-  add_link(links, "requests to models", "no answer", counts[UNANSWERED]);
-  add_link(links, "requests to models", "replies", replies);
+  add_link(links, "requests", "no answer", counts[UNANSWERED]);
+  add_link(links, "requests", "replies", replies);
   add_link(links, "replies", "documents", counts[DOCUMENT]);
-  add_link(links, "replies", "no candidate in it", counts[REFUSED]);
+  add_link(links, "replies", "no candidate", counts[REFUSED]);
   add_link(links, "replies", "known already", counts[CANDIDATE] - from_replies);
   add_link(links, "replies", "candidates", from_replies);
   add_link(links, "built-in moves", "candidates",

@@ -139,13 +139,21 @@ static void print_diff(ws_arena *arena, const side *old, const side *new,
   text_print_plain(texts);
 }
 
-static ws_status parent_of(archive_call *call, const side *of,
-                           const char **out_id) {
-  *out_id = of->row.parent_id;
-  if (**out_id)
+/* The one to compare with: the second word, else the parent. */
+static ws_status find_other(archive_call *call, const side *of,
+                            const char **out_id) {
+  const archive_arguments *arguments = call->arguments;
+  bool found = arguments->word_count > 1;
+  ws_candidate_row row;
+  *out_id = found ? arguments->words[1] : of->row.parent_id;
+  if (!found && **out_id)
+    WS_TRY(ws_archive_get_candidate(call->archive, call->arena, *out_id, &found,
+                                    &row, call->diag));
+  if (found)
     return WS_OK;
   return ws_fail(call->diag, WS_INPUT, NULL, 0,
-                 "candidate %.8s has no parent; name the one to compare with",
+                 "candidate %.8s has no parent in this archive; name the one "
+                 "to compare with",
                  of->row.id);
 }
 
@@ -155,10 +163,7 @@ ws_status archive_run_diff(archive_call *call) {
   const char *other;
   ws_speedup speedup;
   WS_TRY(read_side(call, arguments->words[0], &new));
-  if (arguments->word_count > 1)
-    other = arguments->words[1];
-  else
-    WS_TRY(parent_of(call, &new, &other));
+  WS_TRY(find_other(call, &new, &other));
   WS_TRY(read_side(call, other, &old));
   WS_TRY(ws_archive_speedup(call->archive, call->arena, new.row.id, old.row.id,
                             arguments->filter.provenance, &speedup,

@@ -141,6 +141,9 @@ static void print_lineage(const lineage *l) {
   text_table_print(&table);
   printf("* asked for; %d above it, %d below\n", l->self,
          l->count - 1 - l->self);
+  if (*l->nodes[0].row.parent_id)
+    printf("%.8s, the parent of %.8s, is not in this archive\n",
+           l->nodes[0].row.parent_id, l->nodes[0].row.id);
 }
 
 ws_status archive_run_lineage(archive_call *call) {

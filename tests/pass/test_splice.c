@@ -224,6 +224,60 @@ WS_TEST(body_in_ir) {
   fixture_destroy(&f);
 }
 
+/* The same, and what LLVM prints in front of a module, with nothing of the
+ * template declared; some of it in odd places. */
+static const char short_body[] =
+    "source_filename = \"body\"\n"
+    "target triple = \"amdgcn-amd-amdhsa\"\n"
+    "@ws.threads = external addrspace(4) constant i32\n"
+    "; @ws.repeat in a comment\n"
+    "@table = internal addrspace(4) constant [10 x i8] c\"@combine()\"\n" STAGE
+    "  %threads = load i32, ptr addrspace(4) @ws.threads\n"
+    "  %repeat = load i32, ptr addrspace(4) @ws.repeat\n"
+    "  %sum = call i32 @combine(ptr addrspace(3) @ws.lds, i32 %repeat)\n"
+    "  %most = call i32 @llvm.umin.i32(i32 %sum, i32 %threads)\n"
+    "  store i32 %most, ptr addrspace(3) %target\n"
+    "  ret void\n"
+    "} ; the end";
+
+WS_TEST(template_symbols_need_no_declaration) {
+  fixture f = open_tiny();
+  set_body(&f, "stage", "ir", short_body);
+  if (!ws_pass_splice(f.module, f.candidate, &f.findings)) {
+    show_findings(&f);
+    WS_FAIL("does not splice");
+  }
+  check_definition(&f, "stage", line_of(short_body, "%sum = call"));
+  WS_CHECK_INT(calls_of(&f, "combine"), 2);
+  for (LLVMValueRef g = LLVMGetFirstGlobal(f.module); g;
+       g = LLVMGetNextGlobal(g))
+    WS_CHECK_INT(LLVMGetLinkage(g), LLVMInternalLinkage);
+  WS_CHECK(ws_pass_check(f.module, f.candidate, "gfx942", &f.findings));
+  fixture_destroy(&f);
+}
+
+/* What is read around a body is not quoted as if it had been written. */
+WS_TEST(message_quotes_the_body_only) {
+  static const struct {
+    const char *text, *words;
+    int line;
+  } cases[] = {
+      {"define viod @stage() {\n  ret void\n}\n",
+       "correct this line: define viod @stage() {", 1},
+      {STAGE "  call void @combine()\n", "this line: (the end of the text)", 3},
+      {STAGE "  ret voi\n}\n", "correct this line: ret voi", 2},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    fixture f = open_tiny();
+    set_body(&f, "stage", "ir", cases[i].text);
+    WS_CHECK(!ws_pass_splice(f.module, f.candidate, &f.findings));
+    const ws_finding *found =
+        expect_finding(&f, "ir-parse", "stage", cases[i].line);
+    WS_CHECK_CONTAINS(found->text, cases[i].words);
+    fixture_destroy(&f);
+  }
+}
+
 /* Two bodies with a helper of the same name. */
 WS_TEST(two_bodies) {
   fixture f = open_tiny();

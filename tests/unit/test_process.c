@@ -182,6 +182,20 @@ WS_TEST(our_end_sees_the_childs_end) {
 }
 
 /* A hundred starts and stops leave no descriptor and no zombie. */
+WS_TEST(hidden_variables_are_not_inherited) {
+  char text[64];
+  setenv("WS_TEST_SECRET", "sesame", 1);
+  setenv("WS_TEST_SECRETARY", "open", 1);
+  ws_process_hide("WS_TEST_SECRET");
+  ws_process_hide("WS_TEST_SECRET");
+  ws_process process =
+      start_shell("echo [$WS_TEST_SECRET$WS_TEST_SECRETARY] >&3");
+  read_all(&process, text, sizeof text);
+  WS_CHECK_TEXT(text, "[open]\n");
+  WS_CHECK_TEXT(getenv("WS_TEST_SECRET"), "sesame");
+  ws_process_stop(&process);
+}
+
 WS_TEST(nothing_is_left_behind) {
   int before = dup(0);
   close(before);

@@ -7,7 +7,7 @@
  * failure ends the process with one line on stderr (WS_ASSERT); no function
  * here returns NULL for lack of memory.
  * Threads: nothing here has shared mutable state except the log level, which
- * is read once. An arena, buffer or generator belongs to one thread.
+ * is read once, and the list of ws_process_hide. An arena, buffer or generator belongs to one thread.
  */
 #ifndef WAVESMITH_BASE_H
 #define WAVESMITH_BASE_H
@@ -111,6 +111,9 @@ typedef struct ws_process {
  * not reach it) and gets SIGKILL when the thread that started it dies. */
 ws_status ws_process_start(const char *const *argv, ws_process *out_process,
                            ws_diag *diag) WS_MUST_CHECK;
+/* Children started from now on do not get this environment variable: a secret.
+ * At most 32. */
+void ws_process_hide(const char *variable);
 /* Closes the socket, kills the child's process group, reaps the child. Safe on
  * a zeroed struct. */
 void ws_process_stop(ws_process *process);

@@ -27,7 +27,9 @@ function sentenceOf(word) {
 
 // ---- numbers ----
 function digits(value, count) {
-  return Number(value.toPrecision(count)).toLocaleString("en-GB", { maximumSignificantDigits: count });
+  return Number(value.toPrecision(count)).toLocaleString("en-GB", {
+    maximumSignificantDigits: count,
+  });
 }
 function times(value) {
   if (value == null || !(value > 0)) return "–";
@@ -38,6 +40,9 @@ function microseconds(value) {
 }
 function count(value) {
   return Math.round(value).toLocaleString("en-GB");
+}
+function compact(value) {
+  return value.toLocaleString("en-GB", { notation: "compact", maximumSignificantDigits: 3 });
 }
 function dollars(value) {
   return value > 0 && value < 0.01 ? "< 0.01 USD" : value.toFixed(2) + " USD";
@@ -62,16 +67,20 @@ function shortId(candidate) {
 }
 // What it is called: a model's label, else what was changed, else its origin.
 function nameOf(candidate) {
-  return candidates.label[candidate] || candidates.move[candidate] || candidates.proposer[candidate];
+  return (
+    candidates.label[candidate] || candidates.move[candidate] || candidates.proposer[candidate]
+  );
 }
 function runName(run) {
   return "run " + run.id + " (" + run.strategy + ")";
 }
 // By candidate: the first run that drew it, and its place there, from 1.
 const drawn = candidates.id.map(() => null);
-data.runs.forEach((run, index) => run.draws.forEach((candidate, place) => {
-  drawn[candidate] = drawn[candidate] || { run: index, place: place + 1 };
-}));
+data.runs.forEach((run, index) =>
+  run.draws.forEach((candidate, place) => {
+    drawn[candidate] = drawn[candidate] || { run: index, place: place + 1 };
+  }),
+);
 const details = new Map(data.details.map((detail) => [detail.candidate, detail]));
 
 // ---- elements ----

@@ -7,7 +7,9 @@ let charts = []; // {element, made}
 const hasCharts = typeof echarts !== "undefined";
 
 function colour(name) {
-  return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+  return getComputedStyle(document.documentElement)
+    .getPropertyValue("--" + name)
+    .trim();
 }
 const palette = (index) => colour("c" + (index % 6));
 const symbols = ["circle", "rect", "triangle", "diamond", "pin", "arrow"];
@@ -18,7 +20,9 @@ function section(id) {
   const element = document.getElementById(id);
   for (const old of charts.filter((each) => each.element === element)) old.made.dispose();
   charts = charts.filter((each) => each.element !== element);
-  element.replaceChildren(...[...element.children].filter((child) => /^H[12]$/.test(child.tagName)));
+  element.replaceChildren(
+    ...[...element.children].filter((child) => /^H[12]$/.test(child.tagName)),
+  );
   delete element.dataset.drawn;
   return element;
 }
@@ -41,11 +45,17 @@ function strong(text) {
 // ---- tables ----
 // Columns: [heading, class]; cells: texts or elements.
 function table(columns, rows) {
-  const cell = (tag, index, content) => make(tag, columns[index][1] ? { class: columns[index][1] } : {}, content);
+  const cell = (tag, index, content) =>
+    make(tag, columns[index][1] ? { class: columns[index][1] } : {}, content);
   const head = make("tr", {}, ...columns.map((column, index) => cell("th", index, column[0])));
-  const body = rows.map((row) => make("tr", {}, ...row.map((content, index) => cell("td", index, content))));
-  return make("div", { class: "scroll", tabindex: "0" },
-    make("table", {}, make("thead", {}, head), make("tbody", {}, ...body)));
+  const body = rows.map((row) =>
+    make("tr", {}, ...row.map((content, index) => cell("td", index, content))),
+  );
+  return make(
+    "div",
+    { class: "scroll", tabindex: "0" },
+    make("table", {}, make("thead", {}, head), make("tbody", {}, ...body)),
+  );
 }
 
 // ---- charts ----
@@ -53,35 +63,57 @@ function baseOption() {
   return {
     animation: false,
     aria: { enabled: true },
-    textStyle: { color: colour("ink"), fontFamily: getComputedStyle(document.body).fontFamily, fontSize: 13 },
+    textStyle: {
+      color: colour("ink"),
+      fontFamily: getComputedStyle(document.body).fontFamily,
+      fontSize: 13,
+    },
     tooltip: {
-      backgroundColor: colour("card"), borderColor: colour("line"), confine: true,
+      backgroundColor: colour("card"),
+      borderColor: colour("line"),
+      confine: true,
       textStyle: { color: colour("ink"), fontSize: 13 },
     },
   };
 }
 function legend(extra) {
-  return Object.assign({
-    type: "scroll", bottom: 0, textStyle: { color: colour("ink"), fontSize: 13 },
-    inactiveColor: colour("mild"), pageTextStyle: { color: colour("ink") }, pageIconColor: colour("accent"),
-    pageIconInactiveColor: colour("line"), itemWidth: 26,
-  }, extra);
+  return Object.assign(
+    {
+      type: "scroll",
+      bottom: 0,
+      textStyle: { color: colour("ink"), fontSize: 13 },
+      inactiveColor: colour("mild"),
+      pageTextStyle: { color: colour("ink") },
+      pageIconColor: colour("accent"),
+      pageIconInactiveColor: colour("line"),
+      itemWidth: 26,
+    },
+    extra,
+  );
 }
 function axis(extra) {
-  return Object.assign({
-    axisLine: { lineStyle: { color: colour("line") } },
-    axisTick: { lineStyle: { color: colour("line") } },
-    axisLabel: { color: colour("soft"), fontSize: 12.5 },
-    splitLine: { lineStyle: { color: colour("grid") } },
-    nameTextStyle: { color: colour("soft"), fontSize: 12.5 },
-  }, extra);
+  return Object.assign(
+    {
+      axisLine: { onZero: false, lineStyle: { color: colour("line") } },
+      axisTick: { lineStyle: { color: colour("line") } },
+      axisLabel: { color: colour("soft"), fontSize: 12.5 },
+      splitLine: { lineStyle: { color: colour("grid") } },
+      nameTextStyle: { color: colour("soft"), fontSize: 12.5 },
+    },
+    extra,
+  );
 }
 
 // Numbers that stand well on a logarithmic axis from low to high.
 function logTicks(low, high) {
-  const ranges = [[8, [1]], [2.2, [1, 3]], [1.2, [1, 2, 5]], [0.55, [1, 1.5, 2, 3, 5, 7]],
-    [0, [1, 1.1, 1.2, 1.3, 1.5, 1.7, 2, 2.5, 3, 4, 5, 6, 7, 8, 9]]];
-  const decades = Math.log10(high / low);
+  const ranges = [
+    [8, [1]],
+    [2.2, [1, 3]],
+    [1.2, [1, 2, 5]],
+    [0.55, [1, 1.5, 2, 3, 5, 7]],
+    [0, [1, 1.1, 1.2, 1.3, 1.5, 1.7, 2, 2.5, 3, 4, 5, 6, 7, 8, 9]],
+  ];
+  const decades = Math.log10(high / low) * (narrow() ? 2 : 1); // fewer where there is little room
   const steps = ranges.find((range) => decades > range[0])[1];
   const ticks = [];
   for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power++)
@@ -93,11 +125,15 @@ function logTicks(low, high) {
 }
 // An axis of logarithms that says the values; for [low, high] with some room.
 function logAxis(low, high, extra) {
-  const from = low / 1.06, to = high * 1.08;
+  const from = low / 1.06,
+    to = high * 1.08;
   const ticks = logTicks(from, to).map(Math.log);
-  const made = axis(Object.assign({ type: "value", min: Math.log(from), max: Math.log(to) }, extra));
+  const made = axis(
+    Object.assign({ type: "value", min: Math.log(from), max: Math.log(to) }, extra),
+  );
   made.axisLabel = Object.assign({}, made.axisLabel, {
-    customValues: ticks, formatter: (value) => String(Number(Math.exp(value).toPrecision(3))) + "×",
+    customValues: ticks,
+    formatter: (value) => String(Number(Math.exp(value).toPrecision(3))) + "×",
   });
   made.axisTick = Object.assign({}, made.axisTick, { customValues: ticks });
   return made;
@@ -106,7 +142,12 @@ function logAxis(low, high, extra) {
 // The lines of a tooltip; the first stands out.
 function tip(...lines) {
   const [first, ...rest] = lines.filter((line) => line);
-  return make("div", { class: "tip" }, make("b", {}, first), ...rest.map((line) => make("span", {}, line)));
+  return make(
+    "div",
+    { class: "tip" },
+    make("b", {}, first),
+    ...rest.map((line) => make("span", {}, line)),
+  );
 }
 
 // size: height, and the least width below which the chart scrolls.
@@ -118,9 +159,11 @@ function chart(element, option, size, title, columns, rows) {
     element.append(make("div", { class: "scroll" }, canvas));
     const made = echarts.init(canvas, null, { renderer: "canvas" });
     made.on("finished", () => drawn_as(element, "chart"));
-    made.setOption(Object.assign(baseOption(), option, {
-      tooltip: Object.assign(baseOption().tooltip, option.tooltip),
-    }));
+    made.setOption(
+      Object.assign(baseOption(), option, {
+        tooltip: Object.assign(baseOption().tooltip, option.tooltip),
+      }),
+    );
     charts.push({ element, made });
   }
   const folded = make("details", {}, make("summary", {}, title), table(columns, rows));

@@ -1,7 +1,8 @@
 // The head of the page, its choices, and the order in which all is drawn.
 
 function noTimes() {
-  return data.runs.length ? "No correct candidate of these runs has a time."
+  return data.runs.length
+    ? "No correct candidate of these runs has a time."
     : "The archive holds no runs yet: `wavesmith tune` adds one.";
 }
 
@@ -13,30 +14,60 @@ function tile(value, text) {
 function headTiles() {
   const total = data.cost.length ? costTotals() : null;
   const best = view && view.top.length ? view.top[0] : -1;
-  return make("div", { class: "tiles" },
-    best >= 0 ? tile(times(view.speedup[best]), "over the " + view.role + ", " + wordOf(view)) : null,
+  return make(
+    "div",
+    { class: "tiles" },
+    best >= 0
+      ? tile(times(view.speedup[best]), "over the " + view.role + ", " + wordOf(view))
+      : null,
     tile(count(candidates.count), "candidates in " + plural(data.runs.length, "run")),
-    tile(candidates.count ? percent((data.flow.verdicts.ok || 0) / candidates.count) : "–", "of them correct and new"),
+    tile(
+      candidates.count ? percent((data.flow.verdicts.ok || 0) / candidates.count) : "–",
+      "of them correct and new",
+    ),
     total ? tile(count(total.requests), "requests to models") : null,
-    total ? tile(dollars(total.usd), count(total.tokens) + " tokens") : null);
+    total ? tile(dollars(total.usd), count(total.tokens) + " tokens") : null,
+  );
 }
 
 function runRows() {
   return data.runs.map((run, index) => {
     const own = view ? view.progress[index] : [];
-    return ["run " + run.id, run.strategy, run.shape_set, run.seed, new Date(run.started_unix_ms).toISOString().slice(0, 10),
-      count(run.draws.length), own.length ? times(own[own.length - 1][2]) : "–"];
+    return [
+      "run " + run.id,
+      run.strategy,
+      run.shape_set,
+      run.seed,
+      new Date(run.started_unix_ms).toISOString().slice(0, 10),
+      count(run.draws.length),
+      own.length ? times(own[own.length - 1][2]) : "–",
+    ];
   });
 }
 
 function timesSentence() {
   if (!view) return [];
-  const provenance = provenanceOf(view), others = data.provenances.filter((each) => each !== provenance);
-  return [make("p", { class: "note" }, strong("Times on this page are " + sentenceOf(provenance.word) + "."),
-    " They come from " + provenance.name + ": " + plural(provenance.times, "time") + " of " +
-    plural(provenance.candidates, "candidate") + "." + (others.length ? " The archive also has times that are " +
-      others.map((each) => each.word + " (" + count(each.times) + ")").join(", ") +
-      "; they are never mixed: choose at the top." : ""))];
+  const provenance = provenanceOf(view),
+    others = data.provenances.filter((each) => each !== provenance);
+  return [
+    make(
+      "p",
+      { class: "note" },
+      strong("Times on this page are " + sentenceOf(provenance.word) + "."),
+      " They come from " +
+        provenance.name +
+        ": " +
+        plural(provenance.times, "time") +
+        " of " +
+        plural(provenance.candidates, "candidate") +
+        "." +
+        (others.length
+          ? " The archive also has times that are " +
+            others.map((each) => each.word + " (" + count(each.times) + ")").join(", ") +
+            "; they are never mixed: choose at the top."
+          : ""),
+    ),
+  ];
 }
 
 function drawHead() {
@@ -45,23 +76,62 @@ function drawHead() {
   const title = problem ? problem + " for " + target : "wavesmith report";
   element.querySelector("h1").textContent = title;
   document.title = problem ? "wavesmith: " + title : title;
-  element.querySelector(".say").textContent = problem ? "Layout " + layout + ", archive " + data.archive +
-    (data.hidden_runs.length ? "; " + plural(data.hidden_runs.length, "other run") + " of the archive not shown" : "") + "."
+  element.querySelector(".say").textContent = problem
+    ? "Layout " +
+      layout +
+      ", archive " +
+      data.archive +
+      (data.hidden_runs.length
+        ? "; " + plural(data.hidden_runs.length, "other run") + " of the archive not shown"
+        : "") +
+      "."
     : "Archive " + data.archive + ". " + noTimes();
   const body = element.querySelector(".body");
   body.replaceChildren();
   if (!hasCharts)
-    body.append(make("p", { class: "note" }, "The charts' library is not part of this build of wavesmith, so tables stand in " +
-      "for the charts; `./setup.sh` fetches it, then build again."));
+    body.append(
+      make(
+        "p",
+        { class: "note" },
+        "The charts' library is not part of this build of wavesmith, so tables stand in " +
+          "for the charts; `./setup.sh` fetches it, then build again.",
+      ),
+    );
   if (data.runs.length)
-    body.append(...timesSentence(), headTiles(), table([["run"], ["strategy"], ["shapes"], ["seed", "number"], ["begun"],
-      ["evaluations", "number"], ["best", "number"]], runRows()));
+    body.append(
+      ...timesSentence(),
+      headTiles(),
+      table(
+        [
+          ["run"],
+          ["strategy"],
+          ["shapes"],
+          ["seed", "number"],
+          ["begun"],
+          ["evaluations", "number"],
+          ["best", "number"],
+        ],
+        runRows(),
+      ),
+    );
   drawn_as(element, "text");
 }
 
 // ---- all parts ----
-const parts = [drawHead, drawProgress, drawShapes, drawLineage, drawGrid, drawFlow, drawHot, drawConfirmations, drawCost,
-  drawClaims, drawFindings, drawBest];
+const parts = [
+  drawHead,
+  drawProgress,
+  drawShapes,
+  drawLineage,
+  drawGrid,
+  drawFlow,
+  drawHot,
+  drawConfirmations,
+  drawCost,
+  drawClaims,
+  drawFindings,
+  drawBest,
+];
 
 function drawAll() {
   delete document.body.dataset.ready;
@@ -72,8 +142,15 @@ function drawAll() {
 function fillViews() {
   const select = document.getElementById("view");
   if (data.views.length < 2) document.getElementById("view-choice").remove();
-  select.append(...data.views.map((each, index) => make("option", { value: String(index) },
-    wordOf(each) + ", over the " + each.role + " (" + plural(each.shape_count, "shape") + ")")));
+  select.append(
+    ...data.views.map((each, index) =>
+      make(
+        "option",
+        { value: String(index) },
+        wordOf(each) + ", over the " + each.role + " (" + plural(each.shape_count, "shape") + ")",
+      ),
+    ),
+  );
   select.addEventListener("change", () => {
     view = data.views[Number(select.value)];
     drawAll();
@@ -100,7 +177,8 @@ function begin() {
   const licences = document.getElementById("licence-text").textContent.trim();
   if (licences) document.querySelector("#licences pre").textContent = licences;
   else document.getElementById("licences").remove();
-  document.getElementById("origin").textContent = "Written by wavesmith report from " + data.archive + ".";
+  document.getElementById("origin").textContent =
+    "Written by wavesmith report from " + data.archive + ".";
   fillViews();
   applyTheme();
   document.getElementById("theme").addEventListener("click", () => {
@@ -108,11 +186,15 @@ function begin() {
     changeTheme();
   });
   prefersDark.addEventListener("change", changeTheme);
-  let width = window.innerWidth, pending = 0;
+  let width = window.innerWidth,
+    pending = 0;
   window.addEventListener("resize", () => {
     clearTimeout(pending);
     if (window.innerWidth !== width)
-      pending = setTimeout(() => { width = window.innerWidth; drawAll(); }, 150);
+      pending = setTimeout(() => {
+        width = window.innerWidth;
+        drawAll();
+      }, 150);
   });
   drawAll();
 }

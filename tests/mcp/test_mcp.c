@@ -1,0 +1,685 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * The MCP server over files and pipes: conversations as clients have them, and
+ * everything that no client should send.
+ */
+#include "fake_session.h"
+#include "wavesmith/mcp.h"
+
+#include <cjson/cJSON.h>
+#include <fcntl.h>
+#include <signal.h>
+
+typedef struct talk {
+  ws_arena *arena;
+  char *folder;
+  ws_tune_options tune;
+  ws_mcp_options options;
+  ws_status status;
+  ws_diag diag;
+  cJSON *answers[64];
+  int count;
+} talk;
+
+static talk make_talk(void) {
+  talk t = {.arena = ws_arena_create()};
+  t.folder = fixture_path(t.arena, "");
+  char *path = ws_arena_printf(t.arena, "%st.ll", t.folder);
+  MUST(ws_file_write_atomic(path, template_text, sizeof template_text - 1,
+                            diag));
+  t.tune = (ws_tune_options){.template_file = path,
+                             .archive_path =
+                                 ws_arena_printf(t.arena, "%sa.db", t.folder),
+                             .layout = "kmajor",
+                             .shape_set = "contest"};
+  return t;
+}
+
+static void free_talk(talk *t) {
+  for (int i = 0; i < t->count; i++)
+    cJSON_Delete(t->answers[i]);
+  fixture_remove(t->arena, t->folder);
+  ws_arena_destroy(t->arena);
+}
+
+/* Every line must be JSON of a JSON-RPC message or a batch of such. */
+static void read_answers(talk *t, const char *path) {
+  char *text;
+  size_t size;
+  MUST(ws_file_read(t->arena, path, &text, &size, diag));
+  for (; *text; t->count++) {
+    size_t line = strcspn(text, "\n");
+    WS_CHECK(text[line] == '\n' && t->count < 64);
+    cJSON *json = ws_json_parse(text, line, "answer", NULL);
+    if (!json)
+      WS_FAIL("no JSON: %.*s", (int)line, text);
+    t->answers[t->count] = json;
+    text += line + 1;
+  }
+}
+
+/* Serves this input to its end. */
+static void serve_bytes(talk *t, const void *data, size_t size) {
+  const char *in = ws_arena_printf(t->arena, "%sin", t->folder);
+  const char *out = ws_arena_printf(t->arena, "%sout", t->folder);
+  FILE *file = fopen(in, "wb");
+  WS_CHECK(file && fwrite(data, 1, size, file) == size && fclose(file) == 0);
+  t->options.tune = &t->tune;
+  t->options.in = open(in, O_RDONLY);
+  t->options.out = open(out, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+  WS_CHECK(t->options.in >= 0 && t->options.out >= 0);
+  for (int i = 0; i < t->count; i++)
+    cJSON_Delete(t->answers[i]);
+  t->count = 0;
+  t->status = ws_mcp_serve(&t->options, &t->diag);
+  close(t->options.in);
+  close(t->options.out);
+  read_answers(t, out);
+}
+
+static void serve(talk *t, const char *text) {
+  serve_bytes(t, text, strlen(text));
+  WS_CHECK_INT(t->status, WS_OK);
+}
+
+#define REQUEST(id, method, params)                                            \
+  "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"" method                    \
+  "\",\"params\":" params "}\n"
+#define CALL(tool, arguments)                                                  \
+  REQUEST("1", "tools/call",                                                   \
+          "{\"name\":\"" tool "\",\"arguments\":" arguments "}")
+#define PING REQUEST("99", "ping", "{}")
+
+static const cJSON *at(const cJSON *json, const char *key) {
+  const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, key);
+  if (!item)
+    WS_FAIL("no '%s'", key);
+  return item;
+}
+
+static void is_error(const cJSON *answer, int code, const char *part) {
+  const cJSON *error = at(answer, "error");
+  WS_CHECK_TEXT(at(answer, "jsonrpc")->valuestring, "2.0");
+  WS_CHECK(!cJSON_GetObjectItem(answer, "result"));
+  WS_CHECK_INT(at(error, "code")->valuedouble, code);
+  WS_CHECK_CONTAINS(at(error, "message")->valuestring, part);
+}
+
+static void is_pong(const cJSON *answer) {
+  WS_CHECK_INT(at(answer, "id")->valuedouble, 99);
+  WS_CHECK_INT(cJSON_GetArraySize(at(answer, "result")), 0);
+}
+
+/* The text of a tool's result. */
+static const char *result_text(const cJSON *answer, bool want_error) {
+  const cJSON *result = at(answer, "result");
+  const cJSON *item = cJSON_GetArrayItem(at(result, "content"), 0);
+  if (cJSON_IsTrue(at(result, "isError")) != want_error)
+    WS_FAIL("isError is wrong: %s", at(item, "text")->valuestring);
+  WS_CHECK_TEXT(at(item, "type")->valuestring, "text");
+  return at(item, "text")->valuestring;
+}
+
+/* The text of the only answer to a call of this tool. */
+static const char *call(talk *t, const char *tool, const char *arguments,
+                        bool want_error) {
+  serve(t, ws_arena_printf(t->arena,
+                           "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/"
+                           "call\",\"params\":{\"name\":\"%s\",\"arguments\":"
+                           "%s}}\n",
+                           tool, arguments));
+  WS_CHECK_INT(t->count, 1);
+  return result_text(t->answers[0], want_error);
+}
+
+static void fake_ids(talk *t) { call(t, "candidates", "{}", false); }
+
+/* ---- the protocol ---- */
+WS_TEST(handshake) {
+  talk t = make_talk();
+  static const char *const versions[][2] = {{"2024-11-05", "2024-11-05"},
+                                            {"2025-03-26", "2025-03-26"},
+                                            {"2025-06-18", "2025-06-18"},
+                                            {"1999-01-01", "2025-06-18"}};
+  for (int i = 0; i < 4; i++) {
+    serve(&t, ws_arena_printf(
+                  t.arena,
+                  REQUEST("\"a\"", "initialize",
+                          "{\"protocolVersion\":\"%s\",\"capabilities\":{},"
+                          "\"clientInfo\":{\"name\":\"x\",\"version\":"
+                          "\"1\"}}") "{\"jsonrpc\":\"2.0\",\"method\":"
+                                     "\"notifications/"
+                                     "initialized\"}\n" PING,
+                  versions[i][0]));
+    WS_CHECK_INT(t.count, 2);
+    const cJSON *result = at(t.answers[0], "result");
+    WS_CHECK_TEXT(at(t.answers[0], "id")->valuestring, "a");
+    WS_CHECK_TEXT(at(result, "protocolVersion")->valuestring, versions[i][1]);
+    WS_CHECK(at(at(result, "capabilities"), "tools"));
+    WS_CHECK_TEXT(at(at(result, "serverInfo"), "name")->valuestring,
+                  "wavesmith");
+    is_pong(t.answers[1]);
+  }
+  WS_CHECK_INT(fake.opened, 0); /* no tool was called */
+  free_talk(&t);
+}
+
+WS_TEST(tools_are_described) {
+  static const char *const names[] = {"task",    "prompt", "candidates",
+                                      "show",    "submit", "findings",
+                                      "profile", "times"};
+  talk t = make_talk();
+  serve(&t, REQUEST("1", "tools/list", "{}"));
+  const cJSON *tools = at(at(t.answers[0], "result"), "tools");
+  WS_CHECK_INT(cJSON_GetArraySize(tools), 8);
+  for (int i = 0; i < 8; i++) {
+    const cJSON *tool = cJSON_GetArrayItem(tools, i), *field;
+    const cJSON *schema = at(tool, "inputSchema");
+    WS_CHECK_TEXT(at(tool, "name")->valuestring, names[i]);
+    WS_CHECK(strlen(at(tool, "description")->valuestring) > 60);
+    WS_CHECK_TEXT(at(schema, "type")->valuestring, "object");
+    cJSON_ArrayForEach(field, at(schema, "properties"))
+        WS_CHECK(strlen(at(field, "description")->valuestring) > 20);
+    const bool changes = i == 4;
+    WS_CHECK(cJSON_IsTrue(at(at(tool, "annotations"), "readOnlyHint")) ==
+             !changes);
+  }
+  const cJSON *submit = at(cJSON_GetArrayItem(tools, 4), "inputSchema");
+  WS_CHECK_INT(cJSON_GetArraySize(at(submit, "required")), 2);
+  const cJSON *kind = at(at(submit, "properties"), "kind");
+  WS_CHECK_INT(cJSON_GetArraySize(at(kind, "enum")), 8);
+  WS_CHECK_TEXT(cJSON_GetArrayItem(at(kind, "enum"), 3)->valuestring, "repair");
+  free_talk(&t);
+}
+
+/* What is no request gets its error and the server goes on. */
+static const struct fault {
+  const char *text;
+  int code;
+  const char *part, *id; /* of the answer, as JSON */
+} faults[] = {
+    {"hello", -32700, "not JSON", "null"},
+    {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"", -32700, "not JSON",
+     "null"},
+    {PING "{}x", -32700, "more text after", "null"},
+    {"\xff\xfe", -32700, "not UTF-8", "null"},
+    {"\"\xc0\x80\"", -32700, "not UTF-8", "null"},
+    {"\"\xed\xa0\x80\"", -32700, "not UTF-8", "null"},
+    {"\"a\\u0000b\"", -32700, "has a NUL", "null"},
+    {"\"a\\\\\\u0000b\"", -32700, "has a NUL", "null"},
+    {"1", -32600, "must be a JSON object", "null"},
+    {"\"a\\\\u0000b\"", -32600, "must be a JSON object", "null"},
+    {"[]", -32600, "batch", "null"},
+    {"{}", -32600, "'jsonrpc'", "null"},
+    {"{\"id\":1,\"method\":\"ping\"}", -32600, "'jsonrpc'", "1"},
+    {"{\"jsonrpc\":\"1.0\",\"id\":1,\"method\":\"ping\"}", -32600, "'jsonrpc'",
+     "1"},
+    {"{\"jsonrpc\":2.0,\"id\":1,\"method\":\"ping\"}", -32600, "'jsonrpc'",
+     "1"},
+    {"{\"jsonrpc\":\"2.0\",\"id\":1}", -32600, "'method'", "1"},
+    {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":7}", -32600, "'method'", "1"},
+    {"{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"ping\"}", -32600, "'id'",
+     "null"},
+    {"{\"jsonrpc\":\"2.0\",\"id\":[1],\"method\":\"ping\"}", -32600, "'id'",
+     "null"},
+    {REQUEST("\"x\"", "resources/list", "{}"), -32601, "resources/list",
+     "\"x\""},
+    {REQUEST("2", "", "{}"), -32601, "unknown method ''", "2"},
+    {REQUEST("2", "ping", "[1]"), -32602, "'params'", "2"},
+    {REQUEST("2", "ping", "null"), -32602, "'params'", "2"},
+    {REQUEST("2", "initialize", "{}"), -32602, "'protocolVersion'", "2"},
+    {REQUEST("2", "tools/list", "{\"cursor\":\"x\"}"), -32602, "cursor", "2"},
+    {REQUEST("2", "tools/call", "{}"), -32602, "'name'", "2"},
+    {CALL("rm", "{}"), -32602, "unknown tool 'rm'", "1"},
+    {CALL("show", "[]"), -32602, "must be an object", "1"},
+    {CALL("task", "[]"), -32602, "must be an object", "1"},
+    {CALL("task", "7"), -32602, "must be an object", "1"},
+    {CALL("show", "{}"), -32602, "'id' is missing", "1"},
+    {CALL("show", "{\"id\":null}"), -32602, "must be of type string", "1"},
+    {CALL("show", "{\"id\":5}"), -32602, "must be of type string", "1"},
+    {CALL("show", "{\"id\":\"a\",\"deep\":1}"), -32602,
+     "unknown argument 'deep'", "1"},
+    {CALL("show", "{\"id\":\"a\",\"regions\":\"stage\"}"), -32602,
+     "must be of type array", "1"},
+    {CALL("prompt", "{\"kind\":\"guess\"}"), -32602,
+     "must be one of: explore, exploit", "1"},
+    {CALL("prompt", "{\"kind\":\"exploit\",\"parents\":[1]}"), -32602,
+     "of at most 2 strings", "1"},
+    {CALL("prompt", "{\"kind\":\"exploit\",\"parents\":[\"a\",\"b\",\"c\"]}"),
+     -32602, "of at most 2 strings", "1"},
+    {CALL("candidates", "{\"limit\":0}"), -32602, "from 1 to 500", "1"},
+    {CALL("candidates", "{\"limit\":1.5}"), -32602, "from 1 to 500", "1"},
+    {CALL("candidates", "{\"limit\":1e300}"), -32602, "from 1 to 500", "1"},
+    {CALL("candidates", "{\"this_run\":1}"), -32602, "of type boolean", "1"},
+    {CALL("submit", "{\"kind\":\"exploit\"}"), -32602, "'reply' is missing",
+     "1"},
+};
+
+WS_TEST(faults_are_answered) {
+  talk t = make_talk();
+  for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+    const struct fault *fault = &faults[i];
+    serve(&t, ws_arena_printf(t.arena, "%s\n" PING, fault->text));
+    if (t.count < 2)
+      WS_FAIL("%d answers to %s", t.count, fault->text);
+    const cJSON *answer = t.answers[t.count - 2];
+    is_error(answer, fault->code, fault->part);
+    char *id = cJSON_PrintUnformatted(at(answer, "id"));
+    WS_CHECK_TEXT(id, fault->id);
+    cJSON_free(id);
+    is_pong(t.answers[t.count - 1]);
+  }
+  WS_CHECK_INT(fake.opened, 0);
+  free_talk(&t);
+}
+
+/* Notifications of any kind, answers to nothing, blank lines: no answer. */
+WS_TEST(some_messages_have_no_answer) {
+  talk t = make_talk();
+  serve(&t,
+        "\n  \r\n{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"
+        "cancelled\",\"params\":{\"requestId\":1}}\r\n"
+        "{\"jsonrpc\":\"2.0\",\"method\":\"tools/call\",\"params\":{\"name\":"
+        "\"submit\"}}\n"
+        "{\"jsonrpc\":\"2.0\",\"method\":\"nonsense\",\"params\":3}\n"
+        "{\"jsonrpc\":\"2.0\",\"id\":5,\"result\":{}}\n"
+        "{\"jsonrpc\":\"2.0\",\"id\":5,\"error\":{\"code\":1}}\n"
+        "[{\"jsonrpc\":\"2.0\",\"method\":\"a\"}]\n" PING);
+  WS_CHECK_INT(t.count, 1);
+  is_pong(t.answers[0]);
+  free_talk(&t);
+}
+
+WS_TEST(batches) {
+  talk t = make_talk();
+  serve(&t, "[{\"jsonrpc\":\"2.0\",\"id\":99,\"method\":\"ping\"},"
+            "{\"jsonrpc\":\"2.0\",\"method\":\"x\"},3,"
+            "{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"x\"}]\n");
+  WS_CHECK_INT(t.count, 1);
+  WS_CHECK_INT(cJSON_GetArraySize(t.answers[0]), 3);
+  is_pong(cJSON_GetArrayItem(t.answers[0], 0));
+  is_error(cJSON_GetArrayItem(t.answers[0], 1), -32600, "object");
+  is_error(cJSON_GetArrayItem(t.answers[0], 2), -32601, "unknown method");
+  free_talk(&t);
+}
+
+WS_TEST(ids_come_back_as_they_are) {
+  talk t = make_talk();
+  serve(&t,
+        REQUEST("9007199254740991", "ping", "{}") REQUEST("-3", "ping", "{}")
+            REQUEST("\"a\\nb\"", "ping", "{}") REQUEST("1.5", "ping", "{}"));
+  WS_CHECK_INT(t.count, 4);
+  char *text;
+  size_t size;
+  MUST(ws_file_read(t.arena, ws_arena_printf(t.arena, "%sout", t.folder), &text,
+                    &size, diag));
+  WS_CHECK_CONTAINS(text, "\"id\":9007199254740991,");
+  WS_CHECK_CONTAINS(text, "\"id\":-3,");
+  WS_CHECK_CONTAINS(text, "\"id\":\"a\\nb\",");
+  WS_CHECK_CONTAINS(text, "\"id\":1.5,");
+  free_talk(&t);
+}
+
+WS_TEST(long_messages) {
+  talk t = make_talk();
+  const size_t size = 300000;
+  char *text = ws_arena_alloc(t.arena, size + 200);
+  t.options.message_bytes = 100000;
+  memset(text, 'x', size); /* over several reads */
+  strcpy(text + size, "\n" PING);
+  serve(&t, text);
+  WS_CHECK_INT(t.count, 2);
+  is_error(t.answers[0], -32600, "too long");
+  is_pong(t.answers[1]);
+  memset(text, ' ', 100000); /* just fits, and is blank */
+  strcpy(text + 100000, "\n" PING);
+  serve(&t, text);
+  WS_CHECK_INT(t.count, 1);
+  memset(text, ' ', 100001);
+  strcpy(text + 100001, "\n" PING);
+  serve(&t, text);
+  WS_CHECK_INT(t.count, 2);
+  is_error(t.answers[0], -32600, "too long");
+  free_talk(&t);
+}
+
+WS_TEST(deep_nesting_is_refused) {
+  talk t = make_talk();
+  const size_t depth = 500000;
+  char *text = ws_arena_alloc(t.arena, depth + 200);
+  memset(text, '[', depth);
+  strcpy(text + depth, "\n" PING);
+  serve(&t, text);
+  WS_CHECK_INT(t.count, 2);
+  is_error(t.answers[0], -32700, "not JSON");
+  free_talk(&t);
+}
+
+WS_TEST(an_end_in_mid_message) {
+  talk t = make_talk();
+  serve(&t, PING "{\"jsonrpc\":\"2.0\",\"id\":1,\"meth");
+  WS_CHECK_INT(t.count, 1);
+  serve(&t, "");
+  WS_CHECK_INT(t.count, 0);
+  serve_bytes(&t, "{\"a\":1\0}\n" PING, 9 + strlen(PING));
+  WS_CHECK_INT(t.count, 2);
+  is_error(t.answers[0], -32700, "NUL");
+  free_talk(&t);
+}
+
+WS_TEST(a_slow_writer) {
+  talk t = make_talk();
+  int ends[2];
+  const char *out = ws_arena_printf(t.arena, "%sout", t.folder);
+  WS_CHECK(pipe(ends) == 0);
+  pid_t writer = fork();
+  if (writer == 0) {
+    close(ends[0]);
+    for (const char *c = PING PING; *c; c++)
+      if (write(ends[1], c, 1) != 1 || usleep(500))
+        _exit(1);
+    _exit(0);
+  }
+  close(ends[1]);
+  t.options =
+      (ws_mcp_options){.tune = &t.tune,
+                       .in = ends[0],
+                       .out = open(out, O_WRONLY | O_CREAT | O_TRUNC, 0666)};
+  MUST(ws_mcp_serve(&t.options, diag));
+  waitpid(writer, NULL, 0);
+  close(ends[0]);
+  close(t.options.out);
+  read_answers(&t, out);
+  WS_CHECK_INT(t.count, 2);
+  is_pong(t.answers[1]);
+  free_talk(&t);
+}
+
+WS_TEST(a_client_that_has_gone) {
+  talk t = make_talk();
+  int in[2], out[2];
+  WS_CHECK(pipe(in) == 0 && pipe(out) == 0);
+  close(out[0]);
+  WS_CHECK(write(in[1], PING PING, strlen(PING PING)) > 0);
+  t.options = (ws_mcp_options){.tune = &t.tune, .in = in[0], .out = out[1]};
+  MUST(ws_mcp_serve(&t.options, diag)); /* although in is still open */
+  for (int i = 0; i < 2; i++)
+    close(in[i]);
+  close(out[1]);
+  free_talk(&t);
+}
+
+static void on_signal(int number) { (void)number; }
+WS_TEST(a_signal_ends_it) {
+  talk t = make_talk();
+  int in[2];
+  WS_CHECK(pipe(in) == 0);
+  const struct sigaction action = {.sa_handler = on_signal};
+  sigaction(SIGALRM, &action, NULL);
+  ualarm(50000, 0);
+  t.options = (ws_mcp_options){.tune = &t.tune, .in = in[0], .out = 1};
+  MUST(ws_mcp_serve(&t.options, diag));
+  close(in[0]);
+  close(in[1]);
+  free_talk(&t);
+}
+
+WS_TEST(no_template_no_server) {
+  talk t = make_talk();
+  t.tune.template_file = "/nowhere/t.ll";
+  serve_bytes(&t, PING, strlen(PING));
+  WS_CHECK_INT(t.status, WS_INPUT);
+  WS_CHECK_CONTAINS(t.diag.text, "/nowhere/t.ll");
+  WS_CHECK_INT(t.count, 0);
+  free_talk(&t);
+}
+
+/* ---- the session ---- */
+WS_TEST(a_session_that_cannot_be_opened_is_tried_again) {
+  talk t = make_talk();
+  fake.fail_open = 1;
+  serve(&t, CALL("candidates", "{}") CALL("candidates", "{}")
+                CALL("candidates", "{}"));
+  WS_CHECK_INT(t.count, 3);
+  WS_CHECK_TEXT(result_text(t.answers[0], true), "another run has the archive");
+  result_text(t.answers[1], false);
+  WS_CHECK_INT(fake.opened, 1);
+  WS_CHECK_INT(fake.closed, 1);
+  free_talk(&t);
+}
+
+WS_TEST(an_interrupted_call_is_the_last) {
+  talk t = make_talk();
+  serve(&t,
+        CALL("submit", "{\"kind\":\"exploit\",\"reply\":\"interrupt\"}") PING);
+  WS_CHECK_INT(t.count, 1);
+  WS_CHECK_TEXT(result_text(t.answers[0], true), "interrupted");
+  WS_CHECK_INT(fake.closed, 1);
+  free_talk(&t);
+}
+
+WS_TEST(long_calls_show_signs_of_life) {
+  talk t = make_talk();
+  t.options.beat_seconds = 0.1;
+  serve(&t, REQUEST("1", "tools/call",
+                    "{\"name\":\"submit\",\"arguments\":{\"kind\":\"exploit\","
+                    "\"reply\":\"sleep\"},\"_meta\":{\"progressToken\":"
+                    "\"p7\"}}"));
+  WS_CHECK(t.count >= 3 && t.count <= 6);
+  double before = 0;
+  for (int i = 0; i < t.count - 1; i++) {
+    const cJSON *params = at(t.answers[i], "params");
+    WS_CHECK_TEXT(at(t.answers[i], "method")->valuestring,
+                  "notifications/progress");
+    WS_CHECK_TEXT(at(params, "progressToken")->valuestring, "p7");
+    WS_CHECK(at(params, "progress")->valuedouble > before);
+    before = at(params, "progress")->valuedouble;
+  }
+  result_text(t.answers[t.count - 1], false);
+  serve(&t, CALL("submit", "{\"kind\":\"exploit\",\"reply\":\"sleep\"}"));
+  WS_CHECK_INT(t.count, 1); /* not asked for */
+  free_talk(&t);
+}
+
+/* ---- the tools ---- */
+WS_TEST(task) {
+  talk t = make_talk();
+  const char *text = call(&t, "task", "{}", false);
+  WS_CHECK_CONTAINS(text, "Make fp8_gemm_blockscale faster on gfx942");
+  WS_CHECK_CONTAINS(text, "contest: 1024,1536,7168 ");
+  WS_CHECK_CONTAINS(text, "- tile_m = 64 (16 32 64 128 256 512)");
+  WS_CHECK_CONTAINS(text, "tile_m <= m (a tile fits)");
+  WS_CHECK_CONTAINS(text, "**stage**: copies a tile");
+  WS_CHECK_CONTAINS(text, "simulated (" FAKE_PROVENANCE ")");
+  WS_CHECK_CONTAINS(text, "ok 2, wrong 1");
+  free_talk(&t);
+}
+
+WS_TEST(prompt) {
+  talk t = make_talk();
+  const char *text =
+      call(&t, "prompt", "{\"kind\":\"crossover\",\"parents\":[\"a\",\"b\"]}",
+           false);
+  WS_CHECK_TEXT(text, "the system\n\nthe user\n");
+  WS_CHECK_TEXT(fake.kind, "crossover");
+  WS_CHECK_INT(fake.parent_count, 2);
+  WS_CHECK_TEXT(fake.parents[1], "b");
+  call(&t, "prompt", "{\"kind\":\"design\",\"parents\":null}", false);
+  WS_CHECK_INT(fake.parent_count, 0);
+  text =
+      call(&t, "prompt", "{\"kind\":\"exploit\",\"parents\":[\"none\"]}", true);
+  WS_CHECK_CONTAINS(text, "no candidate");
+  free_talk(&t);
+}
+
+/* The child takes 5 and 40 us, the reference 10 and 40: sqrt(2 * 1). */
+WS_TEST(candidates) {
+  talk t = make_talk();
+  const char *text = call(&t, "candidates", "{}", false);
+  const char *best =
+      ws_arena_printf(t.arena, "| %.12s | 1.414x | 14.14 | 2 | ok | 1 | %.12s",
+                      fake.ids[1], fake.ids[0]);
+  WS_CHECK_CONTAINS(text, best);
+  WS_CHECK_CONTAINS(text, "wider loads");
+  WS_CHECK_CONTAINS(
+      text, ws_arena_printf(t.arena, "| %.12s | 1.000x | 20.00", fake.ids[0]));
+  WS_CHECK(strstr(text, best) <
+           strstr(text, ws_arena_printf(t.arena, "\n| %.12s", fake.ids[0])));
+  WS_CHECK(!strstr(text, "wrong"));
+  text =
+      call(&t, "candidates", "{\"verdict\":\"any\",\"this_run\":true}", false);
+  WS_CHECK_CONTAINS(text, "LDS race in stage");
+  text = call(&t, "candidates", "{\"limit\":1}", false);
+  WS_CHECK(!strstr(text, "1.000x"));
+  text = call(&t, "candidates", "{\"verdict\":\"crash\"}", false);
+  WS_CHECK_CONTAINS(text, "no such candidate");
+  free_talk(&t);
+}
+
+WS_TEST(show) {
+  talk t = make_talk();
+  fake_ids(&t);
+  const char *id = ws_arena_printf(t.arena, "{\"id\":\"%.8s\"}", fake.ids[1]);
+  const char *text = call(&t, "show", id, false);
+  WS_CHECK_CONTAINS(text, fake.ids[1]);
+  WS_CHECK_CONTAINS(text, "Parameters: layout=0;tile_m=64");
+  WS_CHECK_CONTAINS(text, "%x = load i32, ptr %p");
+  WS_CHECK_CONTAINS(text,
+                    "kernel: 128 VGPR (64 of them accumulation), 40 SGPR, "
+                    "32768 bytes of LDS");
+  WS_CHECK_CONTAINS(text, "2 workgroups fit a CU"); /* 64 KiB of LDS */
+  WS_CHECK_CONTAINS(text, "valu 7, mfma_16x16x32 3");
+  WS_CHECK_CONTAINS(text,
+                    "over its parent 1.414x (worst shape 1.000, 2 shapes, "
+                    "simulated)");
+  WS_CHECK_CONTAINS(text, "Tried from it (1)");
+  WS_CHECK(!strstr(text, "a template's text"));
+  text = call(&t, "show",
+              ws_arena_printf(t.arena,
+                              "{\"id\":\"%s\",\"template\":true,\"regions\":["
+                              "\"stage\"]}",
+                              fake.ids[1]),
+              false);
+  WS_CHECK_CONTAINS(text, "a template's text");
+  text = call(&t, "show",
+              ws_arena_printf(t.arena, "{\"id\":\"%s\",\"regions\":[\"no\"]}",
+                              fake.ids[1]),
+              true);
+  WS_CHECK_CONTAINS(text, "no region 'no'");
+  WS_CHECK_CONTAINS(call(&t, "show", "{\"id\":\"ffffffffff\"}", true),
+                    "there is no candidate");
+  WS_CHECK_CONTAINS(call(&t, "show", "{\"id\":\"\"}", true), "empty");
+  WS_CHECK_CONTAINS(call(&t, "show", "{\"id\":\"%' OR 1=1\"}", true),
+                    "there is no candidate");
+  free_talk(&t);
+}
+
+WS_TEST(submit) {
+  talk t = make_talk();
+  const char *text = call(&t, "submit",
+                          "{\"kind\":\"repair\",\"parents\":[\"abc\"],"
+                          "\"reply\":\"## name\\nx \\u00e9\\n\"}",
+                          false);
+  WS_CHECK_TEXT(fake.kind, "repair");
+  WS_CHECK_TEXT(fake.parents[0], "abc");
+  WS_CHECK_TEXT(fake.reply, "## name\nx \xc3\xa9\n");
+  WS_CHECK_CONTAINS(text, "Verdict: illegal, at stage reply: the reply holds");
+  WS_CHECK_CONTAINS(text, "the same kind and parents");
+  text =
+      call(&t, "submit", "{\"kind\":\"exploit\",\"reply\":\"wrong\"}", false);
+  WS_CHECK_CONTAINS(text, "Verdict: wrong, at stage sanitize");
+  WS_CHECK_CONTAINS(text, "**lds-race** in region stage, stage.ll line 2: two "
+                          "waves write byte 4");
+  WS_CHECK_CONTAINS(text, "`; b`");
+  WS_CHECK_CONTAINS(text, "kind repair and parents [\"");
+  text =
+      call(&t, "submit", "{\"kind\":\"exploit\",\"reply\":\"faster\"}", false);
+  WS_CHECK_CONTAINS(text, "Verdict: ok\n");
+  WS_CHECK_CONTAINS(text, "over the parent: 1.500x");
+  WS_CHECK_CONTAINS(text, "over the reference: 2.250x");
+  WS_CHECK_CONTAINS(text, "| 16,576,128 | 4.00 |  | mfma | " FAKE_PROVENANCE
+                          " | 5.00 | 1.250x |");
+  WS_CHECK_CONTAINS(text, "| 1024,1536,7168 | 20.00 |  | hbm | " FAKE_PROVENANCE
+                          " | 40.00 | 2.000x |");
+  WS_CHECK_CONTAINS(
+      text, ws_arena_printf(t.arena, "The other is %.12s.", fake.ids[1]));
+  WS_CHECK(!strstr(text, "estimate:"));
+  free_talk(&t);
+}
+
+/* A parent that failed has no times: those of the reference stand in. */
+WS_TEST(submit_after_a_failure) {
+  talk t = make_talk();
+  const char *text =
+      call(&t, "submit", "{\"kind\":\"repair\",\"reply\":\"mended\"}", false);
+  WS_CHECK_CONTAINS(
+      text, ws_arena_printf(t.arena, "The other is %.12s.", fake.ids[0]));
+  WS_CHECK_CONTAINS(text, "| 10.00 | 2.500x |");
+  free_talk(&t);
+}
+
+WS_TEST(findings) {
+  talk t = make_talk();
+  fake_ids(&t);
+  const char *text =
+      call(&t, "findings",
+           ws_arena_printf(t.arena, "{\"id\":\"%s\"}", fake.ids[2]), false);
+  WS_CHECK_CONTAINS(text, "wrong, at stage sanitize: LDS race in stage");
+  WS_CHECK_CONTAINS(text, "put a barrier between\n  `store i32 %x, ptr %q`");
+  text = call(&t, "findings",
+              ws_arena_printf(t.arena, "{\"id\":\"%s\"}", fake.ids[1]), false);
+  WS_CHECK_CONTAINS(text, "no findings");
+  free_talk(&t);
+}
+
+WS_TEST(profile) {
+  talk t = make_talk();
+  fake_ids(&t);
+  const char *text =
+      call(&t, "profile",
+           ws_arena_printf(t.arena, "{\"id\":\"%s\"}", fake.ids[1]), false);
+  WS_CHECK_CONTAINS(text, "on 1024,1536,7168 (simulated)");
+  WS_CHECK_CONTAINS(text, "Kernel kernel: bound by lds\nkernel: simulated 5 "
+                          "us\nbusy: MFMA 10%\n");
+  WS_CHECK_CONTAINS(text, "- 25.0 % waiting for lds: stage, line 2 `%x = load "
+                          "i32, ptr %p`");
+  WS_CHECK(!strstr(text, "garbage") && !strstr(text, "(share)"));
+  text = call(&t, "profile",
+              ws_arena_printf(t.arena, "{\"id\":\"%s\"}", fake.ids[0]), false);
+  WS_CHECK_CONTAINS(text, "there is no profile");
+  WS_CHECK_CONTAINS(text, "| 16,576,128 | 10.00 |  | mfma |");
+  free_talk(&t);
+}
+
+WS_TEST(times) {
+  talk t = make_talk();
+  fake_ids(&t);
+  const char *text =
+      call(&t, "times",
+           ws_arena_printf(t.arena, "{\"id\":\"%s\",\"against\":\"%s\"}",
+                           fake.ids[1], fake.ids[0]),
+           false);
+  WS_CHECK_CONTAINS(text, "1.414x (worst shape 1.000, 2 shapes, simulated)");
+  WS_CHECK_CONTAINS(text, "| 10.00 | 2.000x |");
+  text = call(&t, "times",
+              ws_arena_printf(t.arena, "{\"id\":\"%s\"}", fake.ids[2]), false);
+  WS_CHECK_CONTAINS(text, "was not timed");
+  free_talk(&t);
+}
+
+/* Bytes in the archive that are no UTF-8 do not reach the client. */
+WS_TEST(only_utf8_goes_out) {
+  talk t = make_talk();
+  t.tune.template_file = ws_arena_printf(t.arena, "%sb.ll", t.folder);
+  MUST(ws_file_write_atomic(t.tune.template_file, "x", 1, diag));
+  serve(&t, CALL("task", "{}"));
+  result_text(t.answers[0], true); /* no such template in the archive */
+  fake_ids(&t);
+  fixture_sql(t.arena, t.tune.archive_path,
+              "update candidate set label=cast(x'41ff42c3' as text) where "
+              "label<>''");
+  const char *text = call(&t, "candidates", "{}", false);
+  WS_CHECK_CONTAINS(text, "A\xef\xbf\xbd"
+                          "B\xef\xbf\xbd");
+  free_talk(&t);
+}
