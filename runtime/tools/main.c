@@ -18,6 +18,8 @@ static const struct command {
   const char *purpose;
 } commands[] = {
     {"tune", tool_tune, "search a template's space and keep what was learned"},
+    {"mcp", tool_mcp,
+     "let a coding agent propose: a server on stdin and stdout"},
     {"check", tool_check, "judge one candidate: check, sanitize, lower"},
     {"build", tool_build, "code objects and dispatch from a text archive"},
     {"archive", tool_archive,

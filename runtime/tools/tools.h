@@ -11,6 +11,7 @@
 #include "wavesmith/base.h"
 
 int tool_tune(int argc, char **argv);
+int tool_mcp(int argc, char **argv);
 int tool_check(int argc, char **argv);
 int tool_build(int argc, char **argv);
 int tool_archive(int argc, char **argv);
