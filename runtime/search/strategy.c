@@ -69,6 +69,7 @@ ws__request ws__exploit_request(int parent, int target, const char *origin) {
       parent < 0 ? WS_REQUEST_EXPLORE : WS_REQUEST_EXPLOIT, origin);
   request.parents[0] = parent;
   request.target = target;
+  request.guided = true;
   return request;
 }
 

@@ -129,21 +129,22 @@ WS_TEST(moves_are_small_and_legal) {
   ws__space space = make_space(arena, LANDSCAPE);
   ws_rng rng;
   ws__seen seen = {0};
-  int from[16], to[16], by_distance[4] = {0}, steps = 0;
+  int from[16], to[16], by_distance[5] = {0}, steps = 0;
   ws_rng_init(&rng, 9);
   for (int i = 0; i < 2000; i++) {
     WS_CHECK_INT(ws__space_draw(&space, &rng, &seen, from), WS__DRAW_FOUND);
-    WS_CHECK(ws__space_move(&space, &rng, &seen, from, to));
+    WS_CHECK(ws__space_move(&space, &rng, &seen, NULL, from, to));
     WS_CHECK(ws__space_is_legal(&space, to));
     int moved = distance(&space, from, to);
-    WS_CHECK(moved >= 1 && moved <= 3);
-    by_distance[moved]++;
+    WS_CHECK(moved >= 1);
+    by_distance[moved < 4 ? moved : 4]++;
     for (int d = 0; d < space.count; d++)
       steps += space.dimensions[d].param >= 0 && abs(from[d] - to[d]) == 1;
   }
   WS_CHECK(by_distance[1] > by_distance[2] && by_distance[2] > by_distance[3] &&
            by_distance[3] > 0);
-  WS_CHECK(steps > 1000); /* most moves are to a neighbouring value */
+  WS_CHECK(by_distance[4] < 200); /* constraints made more change */
+  WS_CHECK(steps > 1000);         /* most moves are to a neighbouring value */
   ws__seen_deinit(&seen);
   ws_arena_destroy(arena);
 }
@@ -156,5 +157,71 @@ WS_TEST(a_move_in_words) {
   WS_CHECK_TEXT(
       ws__space_describe_move(&space, arena, (int[]){0, 0}, (int[]){1, 2}),
       "tile 16 -> 64; stage default -> stage_c");
+  ws_arena_destroy(arena);
+}
+
+/* a, b and c are tied together: changing one means changing all. */
+WS_TEST(constraints_change_with_a_move) {
+  ws_arena *arena = ws_arena_create();
+  ws__space space = make_space(
+      arena,
+      "[" HEAD("tied") "," PARAM("a", "1 2 4", "1") "," PARAM("b", "1 2 4", "1") "," PARAM(
+          "c", "4 8 16",
+          "16") "," PARAM("d", "0 1",
+                          "0") "," LAUNCH("m") "," REQUIRE(1, "a == b",
+                                                           "square") "," REQUIRE(2,
+                                                                                 "a * c == 16",
+                                                                                 "one size") "]");
+  ws_rng rng;
+  ws__seen seen = {0};
+  int from[4], to[4], tied = 0;
+  ws_rng_init(&rng, 1);
+  ws__space_default(&space, from);
+  for (int i = 0; i < 200; i++) {
+    WS_CHECK(ws__space_move(&space, &rng, &seen, NULL, from, to));
+    WS_CHECK(ws__space_is_legal(&space, to));
+    tied += to[0] != from[0] && to[1] != from[1] && to[2] != from[2];
+  }
+  WS_CHECK(tied > 60); /* moves of d alone are the others */
+  ws__seen_deinit(&seen);
+  ws_arena_destroy(arena);
+}
+
+WS_TEST(bodies_of_ones_own_are_a_choice_that_stays) {
+  ws_arena *arena = ws_arena_create();
+  ws__space space =
+      make_space(arena, "[" HEAD("s") "," PARAM("a", "1 2 3", "1") "," LAUNCH(
+                            "m") "," REGION("stage") "," REGION("store") "]");
+  ws_candidate *base = ws_candidate_create(arena, space.tmpl);
+  base->values[0] = 3;
+  base->bodies[0].variant = 1;
+  base->bodies[1] = (ws_body){.variant = -1, .language = "ir", .text = "mine"};
+  ws_candidate_update_id(base);
+  int point[3];
+  ws__space_point_of(&space, base, point);
+  WS_CHECK_INT(point[0], 2);
+  WS_CHECK_INT(point[1], 2);
+  WS_CHECK_INT(point[2], WS__OWN_BODY);
+  const ws_candidate *same = ws__space_candidate_on(&space, arena, point, base);
+  WS_CHECK_TEXT(same->id.hex, base->id.hex);
+  ws_rng rng;
+  ws__seen seen = {0};
+  ws_rng_init(&rng, 1);
+  ws__seen_add(&seen, &base->id);
+  int count = 0;
+  while (ws__space_draw_on(&space, &rng, &seen, base, point) ==
+         WS__DRAW_FOUND) {
+    const ws_candidate *c = ws__space_candidate_on(&space, arena, point, base);
+    WS_CHECK_TEXT(c->bodies[1].text, "mine");
+    ws__seen_add(&seen, &c->id);
+    count++;
+  }
+  WS_CHECK_INT(count, 3 * 3 - 1); /* values times bodies of stage, less base */
+  ws__space_point_of(&space, base, point);
+  WS_CHECK_TEXT(
+      ws__space_describe_move(&space, arena, (int[]){0, 0, 0}, point),
+      "a 1 -> 3; stage default -> stage_c; store default -> own body");
+  WS_CHECK(!ws__space_move(&space, &rng, &seen, base, point, (int[3]){0}));
+  ws__seen_deinit(&seen);
   ws_arena_destroy(arena);
 }

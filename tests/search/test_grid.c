@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * The grid's cells. Bins are worked out by hand from the table in
+ * docs/search.md.
+ */
+#include "grid.h"
+#include "ws_test_template.h"
+
+#define TILES                                                                  \
+  "template|gemm|1|fp8_gemm_blockscale|gfx942|x\n"                             \
+  "param|tile_m|ws.m|16 64 128 256|x|128\n"                                    \
+  "param|tile_n|ws.n|16 64 128 256|x|64\n"                                     \
+  "launch|first|1|1|1|64|1|c\n"                                                \
+  "launch|second|ceildiv(m, tile_m)|ceildiv(n, tile_n)|1|256|1|c\n"
+#define GROUPS                                                                 \
+  "template|gemm|1|fp8_gemm_blockscale|gfx942|x\n"                             \
+  "param|bm|ws.m|32 64|x|32\n"                                                 \
+  "launch|only|ceildiv(m, bm)|ceildiv(n, 32)|1|256|1|c\n"
+
+static ws_run_result two_launches(int64_t first_clocks, int64_t second_mfma) {
+  ws_run_result run = {.launch_count = 2};
+  run.launches[0].kernel = "first";
+  run.launches[0].observed.vmem_clocks = first_clocks;
+  run.launches[1].kernel = "second";
+  run.launches[1].observed.mfma_16x16x32 = second_mfma;
+  return run;
+}
+
+static void check_cell(const ws__cell *cell, const int8_t want[]) {
+  for (int i = 0; i < WS__AXIS_COUNT; i++)
+    if (cell->bins[i] != want[i])
+      WS_FAIL("axis %d is in bin %d, want %d", i, cell->bins[i], want[i]);
+}
+
+WS_TEST(the_launch_with_most_work_counts) {
+  ws_arena *arena = ws_arena_create();
+  const ws_template *tmpl = ws_test_template(arena, TILES);
+  const ws_candidate *candidate = ws_candidate_create(arena, tmpl);
+  const ws_kernel_facts kernels[] = {
+      {.name = "first", .vgpr = 20, .sgpr = 16},
+      {.name = "second", .vgpr = 130, .sgpr = 16, .lds_bytes = 20000}};
+  ws_run_result run = two_launches(1599, 100); /* 100 MFMA are 1600 clocks */
+  ws_build_result result = {
+      .kernels = kernels, .kernel_count = 2, .runs = &run, .run_count = 1};
+  ws__cell cell = ws__cell_of(candidate, &result, "hbm");
+  /* 20000 bytes: 16-32K; 130: 129-168; 130 VGPR are 3 waves of a SIMD and LDS
+   * lets 3 groups of four waves run: 3-4; tile 8192: 4-8K */
+  check_cell(&cell, (int8_t[]){3, 3, 2, WS_BOUND_HBM, 2});
+  WS_CHECK_TEXT(ws__cell_text(arena, &cell),
+                "lds=16-32K registers=129-168 occupancy=3-4 bottleneck=hbm "
+                "tile=4-8K");
+  run = two_launches(1601, 100);
+  cell = ws__cell_of(candidate, &result, "hbm");
+  check_cell(&cell, (int8_t[]){0, 0, 3, WS_BOUND_HBM, 2});
+  ws_arena_destroy(arena);
+}
+
+WS_TEST(edges_belong_to_the_lower_bin) {
+  static const struct {
+    int32_t lds, vgpr;
+    int8_t lds_bin, vgpr_bin;
+  } cases[] = {{0, 1, 0, 0},       {1, 64, 1, 0},      {8192, 65, 1, 1},
+               {8193, 96, 2, 1},   {16384, 97, 2, 2},  {16385, 128, 3, 2},
+               {32768, 129, 3, 3}, {32769, 168, 4, 3}, {65536, 169, 4, 4},
+               {65536, 256, 4, 4}, {65536, 257, 4, 5}, {65536, 512, 4, 5}};
+  ws_arena *arena = ws_arena_create();
+  const ws_candidate *candidate =
+      ws_candidate_create(arena, ws_test_template(arena, GROUPS));
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    ws_kernel_facts facts = {
+        .name = "only", .vgpr = cases[i].vgpr, .lds_bytes = cases[i].lds};
+    ws_build_result result = {.kernels = &facts, .kernel_count = 1};
+    ws__cell cell = ws__cell_of(candidate, &result, "");
+    WS_CHECK_INT(cell.bins[WS__AXIS_LDS], cases[i].lds_bin);
+    WS_CHECK_INT(cell.bins[WS__AXIS_REGISTERS], cases[i].vgpr_bin);
+    WS_CHECK_INT(cell.bins[WS__AXIS_BOTTLENECK], -1);
+  }
+  ws_arena_destroy(arena);
+}
+
+WS_TEST(without_a_build_the_tile_is_known) {
+  ws_arena *arena = ws_arena_create();
+  ws_candidate *candidate =
+      ws_candidate_create(arena, ws_test_template(arena, GROUPS));
+  ws__cell small = ws__cell_of(candidate, NULL, "");
+  candidate->values[0] = 64;
+  ws__cell large = ws__cell_of(candidate, NULL, "no such bound");
+  /* 4096 / 32 * 4096 / 32 groups of 1024 outputs; of 2048 */
+  check_cell(&small, (int8_t[]){-1, -1, -1, -1, 0});
+  check_cell(&large, (int8_t[]){-1, -1, -1, -1, 1});
+  WS_CHECK_TEXT(ws__cell_text(arena, &small),
+                "lds=? registers=? occupancy=? bottleneck=? tile=1-1K");
+  ws_arena_destroy(arena);
+}
+
+WS_TEST(a_grid_that_cannot_be_worked_out_has_no_tile) {
+  ws_arena *arena = ws_arena_create();
+  const ws_candidate *candidate = ws_candidate_create(
+      arena,
+      ws_test_template(arena, "template|t|1|fp8_gemm_blockscale|gfx942|x\n"
+                              "launch|only|m / (n - n)|1|1|64|1|c\n"));
+  ws__cell cell = ws__cell_of(candidate, NULL, "");
+  WS_CHECK_INT(cell.bins[WS__AXIS_TILE], -1);
+  ws_arena_destroy(arena);
+}
+
+WS_TEST(distances_add_up) {
+  ws__cell a = {{0, 0, 0, WS_BOUND_MFMA, 0}};
+  ws__cell b = {{4, 1, 0, WS_BOUND_LAUNCH, 2}};
+  WS_CHECK(ws__cell_equal(&a, &a) && !ws__cell_equal(&a, &b));
+  WS_CHECK_INT(ws__cell_distance(&a, &a), 0);
+  WS_CHECK_INT(ws__cell_distance(&a, &b), 4 + 1 + 1 + 2);
+  WS_CHECK_INT(ws__cell_distance(&b, &a), 8);
+}
+
+WS_TEST(every_bin_has_a_text_and_no_other) {
+  static const int counts[WS__AXIS_COUNT] = {5, 6, 4, WS_BOUND_COUNT, 6};
+  for (int axis = 0; axis < WS__AXIS_COUNT; axis++) {
+    WS_CHECK(!ws__bin_text((ws__axis)axis, -1));
+    WS_CHECK(!ws__bin_text((ws__axis)axis, counts[axis]));
+    for (int bin = 0; bin < counts[axis]; bin++)
+      WS_CHECK(ws__bin_text((ws__axis)axis, bin));
+  }
+}
