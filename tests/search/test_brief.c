@@ -141,17 +141,18 @@ typedef struct entry { /* a result to be */
   ws_verdict verdict;
   const char *stage, *reason;
   double us[SHAPES], spread; /* half an interval, relative */
+  int vgpr;                  /* 0: 96 */
   ws_finding finding;        /* id NULL: none */
 } entry;
 
 static void record(run *r, const entry *e, const ws_candidate *c) {
-  static const ws_kernel_facts kernel = {.name = "kernel",
-                                         .vgpr = 96,
-                                         .agpr = 4,
-                                         .sgpr = 40,
-                                         .lds_bytes = 16384,
-                                         .max_workgroup = 256,
-                                         .mix = {.valu = 12, .ds_read = 3}};
+  const ws_kernel_facts kernel = {.name = "kernel",
+                                  .vgpr = e->vgpr ? e->vgpr : 96,
+                                  .agpr = 4,
+                                  .sgpr = 40,
+                                  .lds_bytes = 16384,
+                                  .max_workgroup = 256,
+                                  .mix = {.valu = 12, .ds_read = 3}};
   const bool good = e->verdict == WS_VERDICT_OK;
   const ws_build_result build = {.verdict = e->verdict,
                                  .stage = e->stage,
@@ -417,6 +418,36 @@ WS_TEST(facts_say_what_limits) {
   run_destroy(r);
 }
 
+/* 256 VGPRs: 2 waves per SIMD. */
+WS_TEST(facts_say_that_registers_limit) {
+  run *r = example();
+  const int fat =
+      add(r, (entry){.kind = WS_REQUEST_EXPLOIT, .us = {95, 390}, .vgpr = 256},
+          candidate(r, 32, "define i32 @inner(i32 %x) {\n}\n"));
+  WS_CHECK_CONTAINS(ask(r, WS_REQUEST_EXPLOIT, fat, -1),
+                    "2 workgroups per CU, 2 waves per SIMD, limited by "
+                    "registers.");
+  run_destroy(r);
+}
+
+/* Halved times of a parent with 1 %: 2 e^(+-0.00707). */
+WS_TEST(the_parents_doubt_counts_too) {
+  run *r = example();
+  const int child = add(r,
+                        (entry){.kind = WS_REQUEST_EXPLOIT,
+                                .parent = FASTER,
+                                .label = "half",
+                                .us = {45, 200}},
+                        candidate(r, 32, "define i32 @inner(i32 %x) {\n}\n"));
+  WS_CHECK_CONTAINS(
+      ask(r, WS_REQUEST_EXPLOIT, FASTER, -1),
+      ws_arena_printf(r->arena,
+                      "- %s exploit \"half\": ok, speed-up over %s 2.0000 "
+                      "(95 %%: 1.9859 to 2.0142)\n",
+                      name(r, child), name(r, FASTER)));
+  run_destroy(r);
+}
+
 WS_TEST(region_work_shows_the_region_and_what_it_calls) {
   run *r = example();
   const char *user = ask(r, WS_REQUEST_EXPLOIT, START, OUTER);
@@ -470,6 +501,19 @@ WS_TEST(repairs_of_a_reply_show_the_reply) {
   WS_CHECK_CONTAINS(user, "    5> <<<<<<< SEARCH\n    6| not there\n");
   WS_CHECK_CONTAINS(user, "```\n## name\nno good\n");
   WS_CHECK_CONTAINS(user, "  %y = call i32 @inner(i32 %x)\n");
+  run_destroy(r);
+}
+
+WS_TEST(repairs_of_a_reply_show_what_it_was_based_on) {
+  run *r = example();
+  const int failed = add(r,
+                         (entry){.kind = WS_REQUEST_EXPLOIT,
+                                 .parent = FASTER,
+                                 .verdict = WS_VERDICT_ILLEGAL,
+                                 .stage = "reply",
+                                 .reason = "reply is empty"},
+                         NULL);
+  WS_CHECK_CONTAINS(ask(r, WS_REQUEST_REPAIR, failed, -1), "- size = 32 (");
   run_destroy(r);
 }
 
