@@ -114,15 +114,14 @@ static void add(sections *s, const char *name, const char *text,
 
 static ws_status add_candidate(ws__page *page, sections *s) {
   const ws_candidate *candidate = page->parent.candidate;
-  const char *code, *second;
-  WS_TRY(ws__page_code(page, &code));
+  const char *second;
   WS_TRY(ws__page_second(page, &second));
   add(s, "template", ws_describe_template(page->arena, candidate), 2);
   add(s, "regions",
       ws_describe_regions(page->arena, candidate, page->regions,
                           candidate->tmpl->region_count),
       8);
-  add(s, "code", code, 1);
+  add(s, "code", ws__page_code(page), 1);
   add(s, "facts", ws__page_facts(page, &page->parent), 3);
   add(s, "estimate", ws__page_estimate(page), 10);
   add(s, "second", second, 5);

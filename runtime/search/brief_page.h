@@ -37,7 +37,10 @@ ws_status ws__page_load(ws__page *page, int result,
                         ws__subject *out) WS_MUST_CHECK;
 /* Orders the parent's regions and decides what of its code is shown. */
 ws_status ws__page_choose_code(ws__page *page) WS_MUST_CHECK;
-ws_status ws__page_code(ws__page *page, const char **out) WS_MUST_CHECK;
+const char *ws__page_code(ws__page *page);
+/* Does the text of a region of the parent name the function? */
+bool ws__page_region_names(const ws__page *page, int region,
+                           const char *function);
 ws_status ws__page_second(ws__page *page, const char **out) WS_MUST_CHECK;
 /* A line of a template or a body, without blanks around it; "" if there is
  * none. file: as compilers name it. */
@@ -73,7 +76,8 @@ const char *ws__page_facts(ws__page *page, const ws__subject *subject);
 const char *ws__page_estimate(ws__page *page);
 /* brief_profile.c */
 ws_status ws__page_profile(ws__page *page, const char **out) WS_MUST_CHECK;
-/* Share of wave clocks by region of the parent, from its profile. */
+/* Share of wave clocks by region of the parent, from its profile; those of
+ * another function count for the regions that name it. */
 ws_status ws__page_heat(ws__page *page, double *out_shares) WS_MUST_CHECK;
 
 /* ---- brief_failure.c ---- */

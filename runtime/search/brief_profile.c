@@ -131,16 +131,26 @@ ws_status ws__page_profile(ws__page *page, const char **out) {
 /* ---- heat ------------------------------------------------------------------
  */
 
+static void add_heat(const ws__page *page, const char *function, double share,
+                     double *shares) {
+  const ws_template *tmpl = page->parent.candidate->tmpl;
+  const int region = ws_template_region_index(tmpl, function);
+  if (region >= 0) {
+    shares[region] += share;
+    return;
+  }
+  for (int i = 0; *function && i < tmpl->region_count; i++)
+    if (ws__page_region_names(page, i, function))
+      shares[i] += share;
+}
+
 static void visit_heat(ws__page *page, const cJSON *launch, void *data) {
-  double *shares = data;
   const cJSON *profile = cJSON_GetObjectItemCaseSensitive(launch, "profile");
   const cJSON *line;
   cJSON_ArrayForEach(line, cJSON_GetObjectItemCaseSensitive(profile, "lines")) {
-    const int region = ws_template_region_index(page->parent.candidate->tmpl,
-                                                string(line, "region"));
     const double share = number(line, "share");
-    if (region >= 0 && isfinite(share) && share > 0 && share <= 1)
-      shares[region] += share;
+    if (isfinite(share) && share > 0 && share <= 1)
+      add_heat(page, string(line, "region"), share, data);
   }
 }
 

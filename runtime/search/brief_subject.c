@@ -155,19 +155,23 @@ static bool names_function(const char *text, const char *function) {
   return false;
 }
 
+bool ws__page_region_names(const ws__page *page, int region,
+                           const char *function) {
+  return names_function(region_text(page, region), function);
+}
+
 /* What a region needs to be understood comes right behind it, then what is
  * rewritten already, then the hottest. */
 static void weigh(const ws__page *page, const double *heat, double *weights) {
   const ws_candidate *candidate = page->parent.candidate;
   const int region = page->request->region;
   const bool aimed = region >= 0 && region < candidate->tmpl->region_count;
-  const char *text = aimed ? region_text(page, region) : "";
   for (int i = 0; i < candidate->tmpl->region_count; i++) {
     weights[i] = heat[i] + (candidate->bodies[i].text ? 1 : 0);
     if (aimed && i == region)
       weights[i] += 100;
-    else if (aimed &&
-             names_function(text, candidate->tmpl->regions[i].function))
+    else if (aimed && ws__page_region_names(
+                          page, region, candidate->tmpl->regions[i].function))
       weights[i] += 10;
   }
 }
@@ -235,28 +239,59 @@ static const char *whole_code(ws__page *page) {
   return ws__page_take(page, &out);
 }
 
+/* The functions of the template that the shown regions call and that are no
+ * regions, each once. */
+static void put_helpers(ws__page *page, const char *code, ws_strbuf *out) {
+  const char *text = page->parent.template_text;
+  const size_t most = page->brief->budget_bytes / 10;
+  size_t size = 0;
+  for (const char *at = text; (at = strstr(at, "\ndefine internal ")); at++) {
+    const char *name = strchr(at, '@');
+    const char *end = name ? strchr(name, '(') : NULL;
+    if (!end)
+      return;
+    const char *function =
+        ws_arena_strndup(page->arena, name + 1, (size_t)(end - name - 1));
+    int line;
+    if (ws_template_region_index(page->parent.candidate->tmpl, function) >= 0 ||
+        !names_function(code, function))
+      continue;
+    const char *helper =
+        ws_ir_function_text(page->arena, text, function, &line);
+    if (!helper || (size += strlen(helper)) > most)
+      continue;
+    ws_strbuf_printf(out, "Function %s, which is no region:\n", function);
+    ws_describe_fenced(out, "llvm", helper);
+  }
+}
+
+static void put_hidden(const ws__page *page, ws_strbuf *out) {
+  const ws_template *tmpl = page->parent.candidate->tmpl;
+  if (page->shown == tmpl->region_count)
+    return;
+  ws_strbuf_puts(out,
+                 "Not shown here, and to be replaced by whole bodies only:");
+  for (int i = page->shown; i < tmpl->region_count; i++)
+    ws_strbuf_printf(out, "%s %s", i > page->shown ? "," : "",
+                     tmpl->regions[page->regions[i]].function);
+  ws_strbuf_puts(out, ".\n");
+}
+
 static const char *region_code(ws__page *page) {
   const ws__subject *parent = &page->parent;
-  const ws_template *tmpl = parent->candidate->tmpl;
+  const char *code =
+      ws_describe_code(page->arena, parent->candidate, parent->template_text,
+                       page->regions, page->shown);
   ws_strbuf out;
   ws_strbuf_init(&out);
-  ws_strbuf_puts(&out, ws_describe_code(page->arena, parent->candidate,
-                                        parent->template_text, page->regions,
-                                        page->shown));
-  for (int i = page->shown; i < tmpl->region_count; i++)
-    ws_strbuf_printf(&out, "%s%s",
-                     i > page->shown ? ", "
-                                     : "Not shown here, unchanged by default; "
-                                       "a whole body is needed to replace: ",
-                     tmpl->regions[page->regions[i]].function);
-  if (page->shown < tmpl->region_count)
-    ws_strbuf_puts(&out, ".\n");
+  ws_strbuf_puts(&out, code);
+  put_helpers(page, code, &out);
+  put_hidden(page, &out);
   return ws__page_take(page, &out);
 }
 
-ws_status ws__page_code(ws__page *page, const char **out) {
-  *out = page->whole ? whole_code(page) : region_code(page);
-  return WS_OK;
+const char *ws__page_code(ws__page *page) {
+  return page->whole ? whole_code(page) : region_code(page);
 }
 
 /* ---- the second ------------------------------------------------------------
