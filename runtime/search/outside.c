@@ -90,7 +90,10 @@ static ws_status resume(ws_session *s) {
                               found ? row.second_parent_id : ""};
     int parent_count = !*parents[0] ? 0 : *parents[1] ? 2 : 1;
     WS_TRY(make_request(s, kind, parents, parent_count, &request));
-    WS_TRY(ws__propose_given(s, &request, rows[i].reply));
+    ws_exchange_row whole; /* a list has no texts */
+    WS_TRY(ws_archive_get_exchange(s->archive, s->arena, s->run_id,
+                                   rows[i].sequence, &found, &whole, s->diag));
+    WS_TRY(ws__propose_given(s, &request, found ? whole.reply : ""));
     WS_TRY(finish_job(s));
   }
   return WS_OK;

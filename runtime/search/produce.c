@@ -11,7 +11,9 @@
 #include <poll.h>
 #include <string.h>
 
-enum { DEADLINE_MARGIN_MS = 500 };
+/* A job that hangs runs into its limit of CPU time; this one is for machines
+ * that have too much to do. */
+enum { WALL_MS = 60000, DEADLINE_MARGIN_MS = 500 };
 
 /* ---- building ---- */
 /* A candidate or build that the archive holds is not built again, unless it has
@@ -43,6 +45,7 @@ static ws_status look_up(ws_session *s, ws__job *job) {
  * and still counted. */
 static ws_limits limits_now(const ws_session *s) {
   ws_limits limits = ws_limits_default;
+  limits.wall_ms = WALL_MS;
   double left = s->search_end_ms - ws_clock_ms() + DEADLINE_MARGIN_MS;
   if (left < limits.wall_ms)
     limits.wall_ms = left < 1 ? 1 : (int)left;

@@ -138,6 +138,13 @@ static void take_design(science *s, ws_arena *arena, const ws_reply *reply) {
 }
 
 /* ---- the strategy ---- */
+static int count_parents(const ws__knowledge *knowledge) {
+  int count = 0;
+  for (int i = 0; i < knowledge->count; i++)
+    count += ws__knowledge_is_parent(knowledge, i);
+  return count;
+}
+
 static ws__request document_request(const science *s, ws_request_kind kind) {
   ws__request request = ws__request_of(kind, name);
   request.parents[0] = s->base;
@@ -155,6 +162,10 @@ static ws__draw next(void *state, ws__knowledge *knowledge, ws_rng *rng,
     return WS__DRAW_WAIT;
   if (s->stage == WRITE && !more_writes)
     s->stage = DISTIL;
+  if (s->stage == SELECT && count_parents(knowledge) < 2) {
+    take_choice(s, knowledge, NULL); /* there is nothing to choose from */
+    s->stage = DESIGN;
+  }
   static const ws_request_kind kinds[] = {[SELECT] = WS_REQUEST_SELECT,
                                           [DESIGN] = WS_REQUEST_DESIGN,
                                           [DISTIL] = WS_REQUEST_DISTIL};
