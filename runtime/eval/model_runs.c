@@ -35,7 +35,7 @@ int ws_standard_runs(const ws_candidate *candidate,
       ws_candidate_broken_require(candidate, &ragged, NULL) < 0;
   out_runs[count++] = (ws_run){.shape = ragged_allowed ? ragged : whole,
                                .order = WS_WAVES_DOWN,
-                               .seed = 2};
+                               .seed = 2 | WS_HARD_INPUTS};
   if (ws_candidate_broken_require(candidate, &several, NULL) < 0)
     out_runs[count++] =
         (ws_run){.shape = several, .order = WS_WAVES_UP, .seed = 3};
