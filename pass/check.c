@@ -106,7 +106,9 @@ static void check_float_modes(const ws_checker *checker,
         LLVMGetStringAttributeAtIndex(function, LLVMAttributeFunctionIndex,
                                       keys[i], (unsigned)strlen(keys[i]));
     unsigned size;
-    if (mode && !strstr(LLVMGetStringAttributeValue(mode, &size), "ieee"))
+    const char *value =
+        mode ? LLVMGetStringAttributeValue(mode, &size) : "ieee";
+    if (strcmp(value, "ieee") && strcmp(value, "ieee,ieee"))
       REPORT(checker, WS_CHECK_FLOAT_ENVIRONMENT, function,
              "@%s has attribute %s", name_of(function), keys[i]);
   }

@@ -56,6 +56,15 @@ void ws__check_instruction(const ws_checker *checker, LLVMValueRef instruction);
 void ws__check_type(const ws_checker *checker, LLVMValueRef place,
                     LLVMTypeRef type);
 
+/* OpenCL C text before a compiler sees it: no directive that reads a file (its
+ * contents would come back in messages). */
+bool ws__check_opencl(const char *text, const char *file,
+                      ws_findings *findings);
+
+/* Whether pointers of this type point at memory outside the workgroup: where
+ * that lies is the driver's choice. */
+bool ws__points_outside(LLVMTypeRef type);
+
 /* LDS of one workgroup in bytes; 0 for an unknown target. */
 int ws__target_lds_bytes(const char *target);
 

@@ -11,6 +11,11 @@
  *              through operands, through addresses of loads, through private
  *              memory, and through joins behind a divergent branch
  *   INPUT      an address within a read-only argument
+ *   POINTER    of private memory: a pointer was stored
+ *   NOT_A_POINTER  likewise: something else was
+ * and every pointer the set of arguments that it may point into, so that two of
+ * different ones are not compared: where buffers lie tells a sanitizer from a
+ * device, and one launch from the next.
  * What stays uniform: arguments, workgroup numbers, parameters, readfirstlane,
  * loads at a uniform address. A barrier in a branch on such a value is not
  * reported here even if waves differ; the sanitizer sees that.
@@ -26,11 +31,7 @@
 
 #define REPORT ws__check_report
 
-enum {
-  DIVERGENT = 1,
-  INPUT = 2,
-  NOT_A_POINTER = 4 /* of private memory: something else was stored, too */
-};
+enum { DIVERGENT = 1, INPUT = 2, NOT_A_POINTER = 4, POINTER = 8 };
 
 /* One kernel. Values are its arguments, then its instructions. */
 typedef struct flow {
@@ -43,6 +44,7 @@ typedef struct flow {
   int **operands;   /* numbers of the operands that are values here */
   int *operand_count;
   unsigned char *flags;
+  uint32_t *bases;             /* of pointers: bit by argument */
   unsigned char *content;      /* of allocas: flags of what was stored */
   unsigned char any_content;   /* stored through pointers to some alloca */
   LLVMValueRef *controlled_by; /* by block: a divergent branch, or NULL */
@@ -94,6 +96,7 @@ static void number_values(flow *f, LLVMValueRef kernel) {
     int number = ws__index_add(&f->index, LLVMGetParam(kernel, (unsigned)i));
     f->values[number] = LLVMGetParam(kernel, (unsigned)i);
     f->block_of[number] = -1;
+    f->bases[number] = 1u << i % 32;
     if (is_input(f->checker, kernel, (unsigned)i))
       f->flags[number] = INPUT;
   }
@@ -117,6 +120,7 @@ static void build(flow *f, LLVMValueRef kernel) {
   f->operands = ws_arena_alloc(arena, values * sizeof *f->operands);
   f->operand_count = ws_arena_alloc(arena, values * sizeof *f->operand_count);
   f->flags = ws_arena_alloc(arena, values);
+  f->bases = ws_arena_alloc(arena, values * sizeof *f->bases);
   f->content = ws_arena_alloc(arena, values);
   f->controlled_by = ws_arena_alloc(arena, blocks * sizeof *f->controlled_by);
   f->join = ws_arena_alloc(arena, blocks);
@@ -183,7 +187,9 @@ static bool store_effect(flow *f, int number) {
     LLVMValueRef value = LLVMGetOperand(instruction, 0);
     target = LLVMGetOperand(instruction, 1);
     flags |= flags_of(f, value);
-    if (!is_pointer(LLVMTypeOf(value)) && !LLVMIsNull(value))
+    if (is_pointer(LLVMTypeOf(value)))
+      flags |= POINTER;
+    else if (!LLVMIsNull(value))
       flags |= NOT_A_POINTER;
   } else if (f->traits[number] & WS_INTRINSIC_WRITES) {
     LLVMValueRef source = LLVMGetOperand(instruction, 1);
@@ -198,6 +204,12 @@ static bool store_effect(flow *f, int number) {
   }
   flags |= flags_of(f, target) & DIVERGENT;
   return add_content(f, private_base(f, target), flags);
+}
+
+/* Tables lie in memory that is only read, whatever space they are cast to. */
+static bool is_constant_address(LLVMValueRef pointer) {
+  return LLVMIsAConstant(pointer) && ws__points_outside(LLVMTypeOf(pointer)) &&
+         !LLVMIsNull(pointer);
 }
 
 /* ---- propagation --------------------------------------------------------- */
@@ -228,6 +240,11 @@ static unsigned char result_flags(const flow *f, int number) {
     return (from_operands & DIVERGENT) |
            (content_of(f, base) & (DIVERGENT | INPUT));
   }
+  case LLVMAddrSpaceCast:
+  case LLVMGetElementPtr:
+    if (is_constant_address(LLVMGetOperand(instruction, 0)))
+      from_operands |= INPUT;
+    return from_operands;
   case LLVMCall:
     return from_operands & DIVERGENT;
   case LLVMPHI:
@@ -281,6 +298,16 @@ static bool branch_effect(flow *f, int number) {
   return control_effect(f, block, branch);
 }
 
+/* What a pointer may point into. From private memory it comes without. */
+static bool base_effect(flow *f, int number) {
+  uint32_t before = f->bases[number];
+  if (!is_pointer(LLVMTypeOf(f->values[number])))
+    return false;
+  for (int i = 0; i < f->operand_count[number]; i++)
+    f->bases[number] |= f->bases[f->operands[number][i]];
+  return f->bases[number] != before;
+}
+
 static void propagate(flow *f) {
   for (bool changed = true; changed;) {
     changed = false;
@@ -288,7 +315,7 @@ static void propagate(flow *f) {
       unsigned char flags = f->flags[i] | result_flags(f, i);
       bool fresh = flags != f->flags[i];
       f->flags[i] = flags;
-      changed |= fresh | store_effect(f, i);
+      changed |= fresh | store_effect(f, i) | base_effect(f, i);
       if (fresh)
         changed |= branch_effect(f, i);
     }
@@ -331,7 +358,10 @@ static void report_readonly(const flow *f, int number) {
   LLVMValueRef pointer = written_pointer(f, number);
   if (!pointer)
     return;
-  if (flags_of(f, pointer) & INPUT)
+  if (is_constant_address(pointer))
+    REPORT(f->checker, WS_CHECK_READONLY_STORE, f->values[number],
+           "store to constant memory");
+  else if (flags_of(f, pointer) & INPUT)
     REPORT(f->checker, WS_CHECK_READONLY_STORE, f->values[number],
            "store through a read-only argument");
   else if (LLVMGetPointerAddressSpace(LLVMTypeOf(pointer)) == WS_SPACE_CONSTANT)
@@ -348,6 +378,57 @@ static void report_loaded_pointer(const flow *f, int number) {
   if (base == NOT_PRIVATE || content_of(f, base) & NOT_A_POINTER)
     REPORT(f->checker, WS_CHECK_INTTOPTR, load,
            "a pointer read from memory that holds other data");
+}
+
+/* ---- addresses as numbers ---- */
+
+static uint32_t bases_of(const flow *f, LLVMValueRef pointer) {
+  int number = ws__index_find(&f->index, pointer);
+  return number < 0 ? 0 : f->bases[number];
+}
+
+/* Two pointers within one argument, or a question about null. */
+static bool may_compare(const flow *f, LLVMValueRef comparison) {
+  LLVMValueRef left = LLVMGetOperand(comparison, 0);
+  LLVMValueRef right = LLVMGetOperand(comparison, 1);
+  LLVMIntPredicate predicate = LLVMGetICmpPredicate(comparison);
+  uint32_t both = bases_of(f, left) | bases_of(f, right);
+  bool of_null = LLVMIsNull(left) || LLVMIsNull(right);
+  if (of_null)
+    return predicate == LLVMIntEQ || predicate == LLVMIntNE;
+  return bases_of(f, left) && bases_of(f, right) && !(both & (both - 1));
+}
+
+static void report_address(const flow *f, int number) {
+  LLVMValueRef instruction = f->values[number];
+  switch (LLVMGetInstructionOpcode(instruction)) {
+  case LLVMPtrToInt:
+    if (ws__points_outside(LLVMTypeOf(LLVMGetOperand(instruction, 0))))
+      REPORT(f->checker, WS_CHECK_ADDRESS_VALUE, instruction,
+             "the address of a buffer as a number");
+    break;
+  case LLVMICmp:
+    if (ws__points_outside(LLVMTypeOf(LLVMGetOperand(instruction, 0))) &&
+        !may_compare(f, instruction))
+      REPORT(f->checker, WS_CHECK_ADDRESS_VALUE, instruction,
+             "a comparison of pointers into different buffers");
+    break;
+  case LLVMStore:
+    if (ws__points_outside(LLVMTypeOf(LLVMGetOperand(instruction, 0))) &&
+        private_base(f, LLVMGetOperand(instruction, 1)) == NOT_PRIVATE)
+      REPORT(f->checker, WS_CHECK_ADDRESS_VALUE, instruction,
+             "a pointer stored to memory");
+    break;
+  case LLVMLoad: {
+    int base = private_base(f, LLVMGetOperand(instruction, 0));
+    if (!is_pointer(LLVMTypeOf(instruction)) && content_of(f, base) & POINTER)
+      REPORT(f->checker, WS_CHECK_ADDRESS_VALUE, instruction,
+             "a number read from memory that holds pointers");
+    break;
+  }
+  default:
+    break;
+  }
 }
 
 /* Blocks are numbered breadth first, so a loop has an edge to a number that is
@@ -388,6 +469,7 @@ static void check_kernel(const ws_checker *checker, LLVMValueRef kernel) {
     report_divergent(&f, i);
     report_readonly(&f, i);
     report_loaded_pointer(&f, i);
+    report_address(&f, i);
   }
 }
 

@@ -91,6 +91,15 @@ void ws__check_type(const ws_checker *checker, LLVMValueRef place,
   LLVMDisposeMessage(text);
 }
 
+bool ws__points_outside(LLVMTypeRef type) {
+  if (LLVMGetTypeKind(type) == LLVMVectorTypeKind)
+    type = LLVMGetElementType(type);
+  if (LLVMGetTypeKind(type) != LLVMPointerTypeKind)
+    return false;
+  unsigned space = LLVMGetPointerAddressSpace(type);
+  return space != WS_SPACE_LDS && space != WS_SPACE_PRIVATE;
+}
+
 /* ---- instructions -------------------------------------------------------- */
 
 /* Traits that are refused, each by its check. */
@@ -156,7 +165,8 @@ static void check_call(const ws_checker *checker, LLVMValueRef call) {
   LLVMValueRef target = LLVMGetCalledValue(call);
   LLVMValueRef callee = ws__called_function(call);
   if (LLVMIsAInlineAsm(target)) {
-    if (!is_barrier_for_compiler(target))
+    if (!is_barrier_for_compiler(target) ||
+        LLVMGetTypeKind(LLVMTypeOf(call)) != LLVMVoidTypeKind)
       REPORT(checker, WS_CHECK_ASM, call, "inline assembly");
   } else if (!callee) {
     REPORT(checker, WS_CHECK_INDIRECT_CALL, call, "call through a pointer");
@@ -312,8 +322,13 @@ static void check_constant(const ws_checker *checker, LLVMValueRef user,
     REPORT(checker, WS_CHECK_INDIRECT_CALL, user, "the address of @%s",
            name_of(constant));
   } else if (LLVMIsAConstantExpr(constant) && depth < MAX_DEPTH) {
-    if (LLVMGetConstOpcode(constant) == LLVMIntToPtr)
+    LLVMOpcode opcode = LLVMGetConstOpcode(constant);
+    if (opcode == LLVMIntToPtr)
       refuse_inttoptr(checker, user);
+    else if (opcode == LLVMPtrToInt &&
+             ws__points_outside(LLVMTypeOf(LLVMGetOperand(constant, 0))))
+      REPORT(checker, WS_CHECK_ADDRESS_VALUE, user,
+             "the address of a constant as a number");
     for (int i = 0; i < LLVMGetNumOperands(constant); i++)
       check_constant(checker, user, LLVMGetOperand(constant, (unsigned)i),
                      depth + 1);

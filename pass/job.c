@@ -196,8 +196,9 @@ static bool reap(job *j, int *out_status) {
 
 static void set_timeout(const job *j, ws_arena *arena, ws_job_outcome *out) {
   out->end = WS_JOB_TIMEOUT;
-  out->reason =
-      ws_arena_printf(arena, "took more than %d ms", j->limits->wall_ms);
+  out->reason = ws_arena_printf(
+      arena, "took more than %d ms to be read, checked, sanitized and compiled",
+      j->limits->wall_ms);
 }
 
 static void read_answer(job *j, ws_arena *arena, ws_job_outcome *out) {

@@ -26,6 +26,7 @@ typedef struct sanitize_job {
   const ws_run *runs;
   int run_count;
   ws_program program;
+  double share; /* of the workgroups of a launch that ran */
 } sanitize_job;
 
 void ws_sanitize_warm_up(void) {
@@ -54,12 +55,14 @@ static int64_t workspace_bytes(const sanitize_job *job, const ws_run *run) {
       ws_candidate_scope(job->arena, job->candidate, &run->shape, 304);
   int64_t bytes = 0;
   ws_diag diag;
-  if (ws_expr_eval(tmpl->workspace, &scope, &bytes, &diag) != WS_OK ||
-      bytes < 0 || bytes > (int64_t)1 << 32) {
+  if (ws_expr_eval(tmpl->workspace, &scope, &bytes, &diag) != WS_OK)
     ws__fault(WS_FAULT_BAD_LAUNCH, NULL, "workspace size: %s", diag.text);
-    return 0;
-  }
-  return bytes;
+  else if (bytes < 0 || bytes > (int64_t)1 << 32)
+    ws__fault(WS_FAULT_BAD_LAUNCH, NULL, "a workspace of %lld bytes",
+              (long long)bytes);
+  else
+    return bytes;
+  return 0;
 }
 
 static void make_buffers(const sanitize_job *job, const ws_run *run,
@@ -103,6 +106,14 @@ typedef struct extent {
   int64_t condition, grid[3], threads;
 } extent;
 
+/* More than this on a shape that is small enough to run as a whole is a
+ * mistake, and would take for ever. */
+static const double MOST_WORKGROUPS = 0x1p20;
+
+static double workgroup_count(const extent *size) {
+  return (double)size->grid[0] * (double)size->grid[1] * (double)size->grid[2];
+}
+
 static bool evaluate_launch(const sanitize_job *job, const ws_run *run,
                             const ws_launch *launch, extent *out) {
   ws_scope scope =
@@ -124,7 +135,8 @@ static bool evaluate_launch(const sanitize_job *job, const ws_run *run,
   }
   if (out->threads < 1 || out->threads > WS_MAX_LANES || out->grid[0] < 1 ||
       out->grid[1] < 1 || out->grid[2] < 1 || out->grid[0] > INT32_MAX ||
-      out->grid[1] > INT32_MAX || out->grid[2] > INT32_MAX) {
+      out->grid[1] > INT32_MAX || out->grid[2] > INT32_MAX ||
+      workgroup_count(out) > (run->spots ? 0x1p62 : MOST_WORKGROUPS)) {
     ws__fault(WS_FAULT_BAD_LAUNCH, NULL,
               "kernel %s: grid %lld x %lld x %lld of %lld threads",
               launch->kernel, (long long)out->grid[0], (long long)out->grid[1],
@@ -134,27 +146,44 @@ static bool evaluate_launch(const sanitize_job *job, const ws_run *run,
   return true;
 }
 
-static void run_grid(const ws_run *run, const extent *size) {
+static bool run_workgroup(const ws_run *run, const extent *size,
+                          int64_t number) {
   ws_lanes *lanes = &sanitizer->lanes;
   ws_observed *observed = sanitizer->recorder.observed;
-  lanes->count = (int)size->threads;
-  for (int i = 0; i < 3; i++)
-    lanes->workgroup_count[i] = (int32_t)size->grid[i];
-  for (int32_t z = 0; z < size->grid[2]; z++)
-    for (int32_t y = 0; y < size->grid[1]; y++)
-      for (int32_t x = 0; x < size->grid[0]; x++) {
-        lanes->workgroup_id[0] = x;
-        lanes->workgroup_id[1] = y;
-        lanes->workgroup_id[2] = z;
-        if (!ws__lanes_run_workgroup(run->order))
-          return;
-        observed->workgroups++;
-        observed->threads += lanes->count;
-        observed->waves += lanes->wave_count;
-      }
+  for (int i = 0; i < 3; i++) {
+    lanes->workgroup_id[i] = (int32_t)(number % size->grid[i]);
+    number /= size->grid[i];
+  }
+  if (!ws__lanes_run_workgroup(run->order))
+    return false;
+  observed->workgroups++;
+  observed->threads += lanes->count;
+  observed->waves += lanes->wave_count;
+  return true;
 }
 
-static void run_launch(const sanitize_job *job, const ws_run *run, int index,
+/* The share of the grid that was to run. */
+static double run_grid(const ws_run *run, const extent *size) {
+  enum { MOST_SPOTS = 64 };
+  ws_lanes *lanes = &sanitizer->lanes;
+  int64_t spots[MOST_SPOTS], count = 1;
+  lanes->count = (int)size->threads;
+  for (int i = 0; i < 3; i++) {
+    lanes->workgroup_count[i] = (int32_t)size->grid[i];
+    count *= size->grid[i];
+  }
+  if (!run->spots) {
+    for (int64_t i = 0; i < count && run_workgroup(run, size, i); i++)
+      ;
+    return 1;
+  }
+  int drawn = ws__spots_draw(run, count, spots, MOST_SPOTS);
+  for (int i = 0; i < drawn && run_workgroup(run, size, spots[i]); i++)
+    ;
+  return (double)drawn / (double)count;
+}
+
+static void run_launch(sanitize_job *job, const ws_run *run, int index,
                        void *const *data, ws_observed *observed) {
   const ws_launch *launch = &job->candidate->tmpl->launches[index];
   const ws_entry_point *entry = &job->program.entries[index];
@@ -170,7 +199,7 @@ static void run_launch(const sanitize_job *job, const ws_run *run, int index,
   sanitizer->memory.lds_end = entry->lds_end;
   sanitizer->recorder.observed = observed;
   ws__memory_begin_launch();
-  run_grid(run, &size);
+  job->share = run_grid(run, &size);
 }
 
 /* ---- the result ------------------------------------------------------ */
@@ -251,33 +280,81 @@ static bool load_program(sanitize_job *job, bool diagnose) {
   return loaded;
 }
 
-/* true: the result is right, whatever was found on the way. */
-static bool execute(const sanitize_job *job, const ws_run *run,
-                    ws_run_result *out_result) {
+/* All launches, or of a run of spots the first: what the others would read is
+ * not there. */
+static void run_launches(sanitize_job *job, const ws_run *run,
+                         void *const *data, ws_run_result *out_result) {
   const ws_template *tmpl = job->candidate->tmpl;
-  const ws_prepared *prepared =
-      ws__prepared_get(job->problem, job->layout, &run->shape, run->seed);
+  job->share = 0;
+  for (int i = 0; i < tmpl->launch_count; i++) {
+    out_result->launches[i].kernel = tmpl->launches[i].kernel;
+    if (!sanitizer->lanes.stopped && !(run->spots && job->share > 0))
+      run_launch(job, run, i, data, &out_result->launches[i].observed);
+  }
+}
+
+static int count_launches(const sanitize_job *job) {
+  int count = 0;
+  for (uint32_t rest = launches_needed(job); rest; rest &= rest - 1)
+    count++;
+  return count;
+}
+
+static bool run_is_right(const sanitize_job *job, const ws_run *run,
+                         const ws_prepared *prepared, void *const *data) {
+  if (run->spots)
+    return ws__spots_right(job->problem, job->layout, run,
+                           (const void *const *)data, job->share,
+                           count_launches(job) == 1);
+  check_written();
+  return result_is_right(job, run, prepared, data);
+}
+
+/* true: the result is right, whatever was found on the way. */
+static bool execute_prepared(sanitize_job *job, const ws_run *run,
+                             const ws_prepared *prepared,
+                             ws_run_result *out_result) {
   void *data[WS_PROBLEM_MAX_ARGS];
   double start = ws_clock_ms();
   sanitizer->lanes.stopped = false;
   sanitizer->launch = NULL;
   make_buffers(job, run, prepared, data);
   ws__memory_begin_run();
-  *out_result =
-      (ws_run_result){.shape = run->shape, .launch_count = tmpl->launch_count};
-  for (int i = 0; i < tmpl->launch_count; i++) {
-    out_result->launches[i].kernel = tmpl->launches[i].kernel;
-    if (!sanitizer->lanes.stopped)
-      run_launch(job, run, i, data, &out_result->launches[i].observed);
-  }
+  *out_result = (ws_run_result){
+      .shape = run->shape, .launch_count = job->candidate->tmpl->launch_count};
+  run_launches(job, run, data, out_result);
   count_time(&start, &sanitizer->times.run);
-  bool right = !sanitizer->lanes.stopped;
-  if (right) {
-    check_written();
-    right = result_is_right(job, run, prepared, data);
-  }
+  bool right =
+      !sanitizer->lanes.stopped && run_is_right(job, run, prepared, data);
   count_time(&start, &sanitizer->times.compare);
   ws__memory_drop_buffers();
+  return right;
+}
+
+/* Whether memory for a run of spots is there, at eight bytes of notes for each
+ * that may be written. */
+static bool fits(const sanitize_job *job, const ws_run *run) {
+  const int64_t most_bytes = 128 << 20;
+  int64_t bytes = workspace_bytes(job, run);
+  for (int i = 0; i < job->problem->arg_count; i++)
+    if (job->problem->args[i].role == WS_ARG_OUTPUT)
+      bytes += job->problem->arg_bytes(i, &run->shape, job->layout);
+  return bytes <= most_bytes;
+}
+
+static bool execute(sanitize_job *job, const ws_run *run,
+                    ws_run_result *out_result) {
+  if (!run->spots)
+    return execute_prepared(
+        job, run,
+        ws__prepared_get(job->problem, job->layout, &run->shape, run->seed),
+        out_result);
+  if (!fits(job, run))
+    return true;
+  ws_prepared inputs =
+      ws__prepared_inputs(job->problem, job->layout, &run->shape, run->seed);
+  bool right = execute_prepared(job, run, &inputs, out_result);
+  ws__prepared_discard(&inputs);
   return right;
 }
 
@@ -303,7 +380,7 @@ static void execute_all(sanitize_job *job, ws_run_result *out_results) {
     }
     int before = sanitizer->findings->count;
     bool right = execute(job, run, &out_results[i]);
-    if (!right)
+    if (!right && !run->spots)
       diagnose(job, run);
     if (sanitizer->findings->count > before)
       return;

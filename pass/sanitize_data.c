@@ -19,7 +19,7 @@ static bool matches(const ws_prepared *have, const ws_problem *problem,
          have->shape.k == shape->k && have->seed == seed;
 }
 
-static void discard(ws_prepared *old) {
+void ws__prepared_discard(ws_prepared *old) {
   for (int i = 0; old->problem && i < old->problem->arg_count; i++)
     if (old->inputs[i])
       ws__memory_free(old->inputs[i],
@@ -29,7 +29,7 @@ static void discard(ws_prepared *old) {
   *old = (ws_prepared){0};
 }
 
-static void fill(ws_prepared *out) {
+static void fill_inputs(ws_prepared *out) {
   const ws_problem *problem = out->problem;
   for (int i = 0; i < problem->arg_count; i++) {
     if (problem->args[i].role != WS_ARG_INPUT)
@@ -39,6 +39,11 @@ static void fill(ws_prepared *out) {
     problem->generate(i, &out->shape, out->layout, out->seed, out->inputs[i]);
     ws__memory_protect(out->inputs[i], bytes);
   }
+}
+
+static void fill(ws_prepared *out) {
+  const ws_problem *problem = out->problem;
+  fill_inputs(out);
   size_t elements = (size_t)(out->shape.m * out->shape.n);
   out->value = malloc(elements * sizeof(double));
   out->scale = malloc(elements * sizeof(double));
@@ -54,11 +59,19 @@ const ws_prepared *ws__prepared_get(const ws_problem *problem, int layout,
       return &prepared[i];
   ws_prepared *slot = &prepared[prepared_next];
   prepared_next = (prepared_next + 1) % WS_SANITIZE_PREPARED_MAX;
-  discard(slot);
+  ws__prepared_discard(slot);
   *slot = (ws_prepared){
       .problem = problem, .layout = layout, .shape = *shape, .seed = seed};
   fill(slot);
   return slot;
+}
+
+ws_prepared ws__prepared_inputs(const ws_problem *problem, int layout,
+                                const ws_shape *shape, uint64_t seed) {
+  ws_prepared out = {
+      .problem = problem, .layout = layout, .shape = *shape, .seed = seed};
+  fill_inputs(&out);
+  return out;
 }
 
 void ws_sanitize_prepare(const ws_problem *problem, int layout,

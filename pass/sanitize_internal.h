@@ -6,6 +6,7 @@
  * ws__sanitizer.
  *
  *   sanitize.c             the runs of a candidate
+ *   sanitize_spots.c       a few workgroups of a large run
  *   sanitize_module.c      clone, retarget          sanitize_jit.c  to code
  *   sanitize_instrument.c  hooks
  *   sanitize_lanes.c       lanes, waves, barriers   sanitize_coroutine.c
@@ -320,6 +321,19 @@ typedef struct ws_prepared {
 } ws_prepared;
 const ws_prepared *ws__prepared_get(const ws_problem *problem, int layout,
                                     const ws_shape *shape, uint64_t seed);
+/* Inputs alone, of a shape that is too large to be kept. */
+ws_prepared ws__prepared_inputs(const ws_problem *problem, int layout,
+                                const ws_shape *shape, uint64_t seed);
+void ws__prepared_discard(ws_prepared *old);
+
+/* ---- a few workgroups of many (sanitize_spots.c) ----------------------- */
+/* Which ones, as numbers below count; at most `room`. */
+int ws__spots_draw(const ws_run *run, int64_t count, int64_t *out_numbers,
+                   int room);
+/* Whether what was written to the output is right. share: of all workgroups;
+ * when the output is complete after this launch, so much must be there. */
+bool ws__spots_right(const ws_problem *problem, int layout, const ws_run *run,
+                     const void *const *data, double share, bool complete);
 
 /* ---- state ----------------------------------------------------------- */
 typedef struct ws_sanitizer {

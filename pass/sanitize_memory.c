@@ -22,7 +22,8 @@ static ws_lanes *const lanes = &ws__sanitizer.lanes;
 
 /* ---- address space --------------------------------------------------- */
 
-enum { PAGE = 4096 };
+/* An output above this is of a run that writes but little of it. */
+enum { PAGE = 4096, MOST_POPULATED = 4 << 20 };
 /* Allocations start 16 GiB apart in an otherwise empty range, so an index that
  * runs off one buffer does not land in another. */
 #define FIRST_ALLOCATION 0x200000000000ull
@@ -100,8 +101,8 @@ ws_buffer *ws__memory_add_buffer(const char *name, ws_arg_role role, void *data,
   *buffer = (ws_buffer){
       .name = name, .role = role, .begin = (uintptr_t)data, .size = size};
   if (role != WS_ARG_INPUT) {
-    buffer->shadow =
-        zero_pages(((size_t)size + 1) * sizeof(ws_cell), role == WS_ARG_OUTPUT);
+    bool populate = role == WS_ARG_OUTPUT && size <= MOST_POPULATED;
+    buffer->shadow = zero_pages(((size_t)size + 1) * sizeof(ws_cell), populate);
   }
   return buffer;
 }

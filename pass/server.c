@@ -172,7 +172,8 @@ static void prepare_runs(const ws_build_request *build) {
       const ws_shape *shape = &build->runs[r].shape;
       double work = (double)shape->m * (double)shape->n * (double)shape->k;
       if (index >= 0 && index < problems[p]->layout_count &&
-          problems[p]->check_shape(shape, NULL) == WS_OK && work <= most_work)
+          problems[p]->check_shape(shape, NULL) == WS_OK &&
+          work <= most_work && !build->runs[r].spots)
         ws_sanitize_prepare(problems[p], index, shape, build->runs[r].seed);
     }
 }

@@ -10,8 +10,10 @@
  * with their types, and known intrinsics. The linker would take anything
  * else without a word (opaque pointers), so all of that is compared here.
  */
+#include "check.h"
 #include "comgr.h"
 #include "parse.h"
+#include "promises.h"
 #include "specialize.h"
 #include "template_ir.h"
 
@@ -42,6 +44,8 @@ static LLVMModuleRef read_opencl(const body *b, const char *text,
                                  const ws_candidate *candidate) {
   const void *bitcode;
   size_t size;
+  if (!ws__check_opencl(text, b->file, b->findings))
+    return NULL;
   if (!ws_comgr_compile_opencl(text, b->file, candidate, b->findings->arena,
                                &bitcode, &size, b->findings))
     return NULL;
@@ -391,6 +395,7 @@ bool ws_pass_splice(LLVMModuleRef module, const ws_candidate *candidate,
       findings->items[k].region = candidate->tmpl->regions[i].function;
     return false;
   }
+  ws__pass_drop_promises(module);
   if (!ws__pass_specialize(module, candidate, findings) ||
       !fold_parameters(module, findings))
     return false;

@@ -241,18 +241,54 @@ static void generate_fp8(ws_rng *rng, int64_t count, uint8_t *out) {
   }
 }
 
+static void generate_scales(ws_rng *rng, int64_t count, float *out) {
+  for (int64_t i = 0; i < count; i++)
+    out[i] = (float)ws_rng_normal(rng);
+}
+
+/* What the bytes of a run have in common: byte = (random & mask) | base. */
+static const struct code_class {
+  uint8_t mask, base;
+} code_classes[] = {
+    {0xff, 0x00}, /* any code */
+    {0x87, 0x00}, /* subnormal: below 2^-7 */
+    {0x8f, 0x70}, /* 64 and more, up to 240 */
+    {0x80, 0x40}, /* 1 and -1 */
+    {0x00, 0x00}, /* zero */
+};
+enum { CODE_CLASSES = sizeof code_classes / sizeof code_classes[0] };
+
+/* Runs of 128 elements, each of one class: a row of a block when k is
+ * contiguous. */
+static void generate_hard_fp8(ws_rng *rng, int64_t count, uint8_t *out) {
+  const struct code_class *class = code_classes;
+  for (int64_t i = 0; i < count; i++) {
+    if (i % SCALE_BLOCK == 0)
+      class = &code_classes[ws_rng_below(rng, CODE_CLASSES)];
+    const unsigned random = (unsigned)(ws_rng_next(rng) >> 56);
+    const unsigned code = (random & class->mask) | class->base;
+    out[i] = code == FP8_NAN ? 0 : (uint8_t)code;
+  }
+}
+
+/* Normal, or that times a power of two, or zero. */
+static void generate_hard_scales(ws_rng *rng, int64_t count, float *out) {
+  static const float factors[] = {1, 1, 0, 0x1p+12f, 0x1p-12f};
+  for (int64_t i = 0; i < count; i++)
+    out[i] = (float)ws_rng_normal(rng) *
+             factors[ws_rng_below(rng, sizeof factors / sizeof factors[0])];
+}
+
 static void generate(int arg, const ws_shape *shape, int layout, uint64_t seed,
                      void *out_bytes) {
   const int64_t bytes = arg_bytes(arg, shape, layout);
+  const bool hard = seed & WS_HARD_INPUTS;
   ws_rng rng;
   ws_rng_init(&rng, seed * ARG_COUNT + (uint64_t)arg);
-  if (arg == ARG_A || arg == ARG_B) {
-    generate_fp8(&rng, bytes, out_bytes);
-  } else if (arg == ARG_AS || arg == ARG_BS) {
-    float *scales = out_bytes;
-    for (int64_t i = 0; i < bytes / 4; i++)
-      scales[i] = (float)ws_rng_normal(&rng);
-  }
+  if (arg == ARG_A || arg == ARG_B)
+    (hard ? generate_hard_fp8 : generate_fp8)(&rng, bytes, out_bytes);
+  else if (arg == ARG_AS || arg == ARG_BS)
+    (hard ? generate_hard_scales : generate_scales)(&rng, bytes / 4, out_bytes);
 }
 
 /* ---- reference ------------------------------------------------------------
@@ -449,6 +485,16 @@ static void sample_element(const ws_shape *shape, const operands *in,
                out);
 }
 
+static void compare_at(const ws_shape *shape, int layout,
+                       const void *const *buffers, const ws_place *places,
+                       int count, ws_comparison *out) {
+  operands in;
+  open_operands(shape, layout, buffers, &in);
+  memset(out, 0, sizeof(*out));
+  for (int i = 0; i < count; i++)
+    sample_element(shape, &in, buffers[ARG_C], places[i].m, places[i].n, out);
+}
+
 /* sum[k] = sum over n of sign[n] b[n][k], magnitude[k] of |b[n][k]|. In blocks,
  * so that neither layout is walked against its grain for long. */
 static void project_b(const ws_shape *shape, const operands *in,
@@ -542,5 +588,6 @@ const ws_problem ws_fp8_gemm_blockscale = {
     .reference = reference,
     .compare = compare,
     .sample = sample,
+    .compare_at = compare_at,
     .flops = flops,
     .min_bytes = min_bytes};

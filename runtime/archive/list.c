@@ -19,6 +19,8 @@ typedef struct geomean_state {
 static void geomean_step(sqlite3_context *context, int count,
                          sqlite3_value **values) {
   (void)count;
+  if (sqlite3_value_type(values[0]) == SQLITE_NULL)
+    return; /* as SQLite's own aggregates do */
   geomean_state *state = sqlite3_aggregate_context(context, sizeof *state);
   if (!state) {
     sqlite3_result_error_nomem(context);
@@ -61,12 +63,11 @@ static ws_status filter_query(ws_archive *archive, sqlite3_stmt **out_statement,
 /* ---- lists ---- */
 #define LIST_QUERY                                                             \
   "SELECT " WS__CANDIDATE_COLUMNS                                              \
-  ",coalesce(s.geomean,0.0),coalesce(s.shapes,0),coalesce(s.provenance,'')"    \
+  ",coalesce(geomean(x.us),0.0),count(x.us),x.provenance"                      \
   " FROM candidate c JOIN template t ON t.hash=c.template_hash"                \
-  " LEFT JOIN (SELECT candidate_id,provenance,geomean(us) AS geomean,"         \
-  "  count(*) AS shapes FROM measurement WHERE ?7='' OR provenance=?7"         \
-  "  GROUP BY candidate_id,provenance) s ON "                                  \
-  "s.candidate_id=c.id" FILTER_CONDITION
+  " LEFT JOIN measurement x ON x.candidate_id=c.id"                            \
+  "  AND (?7='' OR x.provenance=?7)" FILTER_CONDITION                          \
+  " GROUP BY c.number,x.provenance"
 
 static void read_summary(ws_arena *arena, sqlite3_stmt *statement,
                          void *out_item) {
@@ -90,10 +91,9 @@ ws_status ws_archive_list(ws_archive *archive, ws_arena *arena,
   sqlite3_stmt *statement;
   WS_TRY(filter_query(archive, &statement, filter,
                       by_score ? LIST_QUERY
-                          " ORDER BY s.geomean IS NULL,"
-                          "s.provenance,s.shapes DESC,s.geomean,"
-                          "c.number LIMIT ?8"
-                               : LIST_QUERY " ORDER BY c.number,s.provenance"
+                          " ORDER BY geomean(x.us) IS NULL,x.provenance,"
+                          "count(x.us) DESC,geomean(x.us),c.number LIMIT ?8"
+                               : LIST_QUERY " ORDER BY c.number,x.provenance"
                                             " LIMIT ?8",
                       diag));
   ws__rows rows = {.arena = arena, .size = sizeof **out_items};

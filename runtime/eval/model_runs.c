@@ -29,12 +29,15 @@ int ws_standard_runs(const ws_candidate *candidate,
   ws_shape several = {tile_m + SHAPE_STEP, tile_n + SHAPE_STEP, 128};
   int count = 0;
 
-  out_runs[count++] = (ws_run){{tile_m, tile_n, 256}, WS_WAVES_UP, 1};
+  out_runs[count++] =
+      (ws_run){.shape = {tile_m, tile_n, 256}, .order = WS_WAVES_UP, .seed = 1};
   bool ragged_allowed =
       ws_candidate_broken_require(candidate, &ragged, NULL) < 0;
-  out_runs[count++] =
-      (ws_run){ragged_allowed ? ragged : whole, WS_WAVES_DOWN, 2};
+  out_runs[count++] = (ws_run){.shape = ragged_allowed ? ragged : whole,
+                               .order = WS_WAVES_DOWN,
+                               .seed = 2 | WS_HARD_INPUTS};
   if (ws_candidate_broken_require(candidate, &several, NULL) < 0)
-    out_runs[count++] = (ws_run){several, WS_WAVES_UP, 3};
+    out_runs[count++] =
+        (ws_run){.shape = several, .order = WS_WAVES_UP, .seed = 3};
   return count;
 }

@@ -68,6 +68,17 @@ static ws_status evaluate_launch(ws_arena *arena, const ws_problem *problem,
   return read_operands(arena, problem, facts, out, diag);
 }
 
+static ws_status evaluate_workspace(const ws_expr *expr, const ws_scope *scope,
+                                    int64_t *out_bytes, ws_diag *diag) {
+  const int64_t most_bytes = (int64_t)1 << 40;
+  WS_TRY(ws_expr_eval(expr, scope, out_bytes, diag));
+  if (*out_bytes < 0 || *out_bytes > most_bytes)
+    return ws_fail(diag, WS_INPUT, NULL, 0,
+                   "a workspace of %lld bytes is not possible",
+                   (long long)*out_bytes);
+  return WS_OK;
+}
+
 ws_status ws_workload_of(ws_arena *arena, const ws_problem *problem, int layout,
                          const ws_candidate *candidate,
                          const ws_build_result *result, const ws_shape *shape,
@@ -89,20 +100,29 @@ ws_status ws_workload_of(ws_arena *arena, const ws_problem *problem, int layout,
       WS_TRY(evaluate_launch(arena, problem, result, &tmpl->launches[i], &scope,
                              &launches[out_workload->launch_count++], diag));
   }
+  if (!out_workload->launch_count)
+    return ws_fail(diag, WS_INPUT, NULL, 0,
+                   "no launch condition holds on %lld,%lld,%lld: nothing would "
+                   "be computed",
+                   (long long)shape->m, (long long)shape->n,
+                   (long long)shape->k);
   out_workload->launches = launches;
   if (!tmpl->workspace)
     return WS_OK;
-  return ws_expr_eval(tmpl->workspace, &scope, &out_workload->workspace_bytes,
-                      diag);
+  return evaluate_workspace(tmpl->workspace, &scope,
+                            &out_workload->workspace_bytes, diag);
 }
 
 /* The edges that kernels get wrong: m below and beside a tile, n = 576 and an n
  * that ends inside a scale block, one k block, an odd number of them, many for
  * few workgroups (the loop's steady state, slices of a split k). Later ones
- * stand in where a candidate refuses earlier ones. */
+ * stand in where a candidate refuses earlier ones; the last are for those that
+ * take nothing small, or little but what a model named. */
 static const ws_shape edges[] = {
-    {16, 576, 128}, {272, 144, 256}, {80, 320, 384},  {32, 48, 1024},
-    {64, 576, 512}, {64, 128, 2048}, {256, 256, 512}, {512, 512, 1024}};
+    {16, 576, 128},    {272, 144, 256},   {80, 320, 384},   {32, 48, 1024},
+    {64, 576, 512},    {64, 128, 2048},   {256, 256, 512},  {512, 512, 1024},
+    {1024, 512, 512},  {512, 1024, 512},  {512, 512, 7168}, {1024, 1536, 512},
+    {1024, 7168, 256}, {2048, 2048, 256}, {6144, 512, 128}, {4096, 4096, 128}};
 enum { EDGES = sizeof edges / sizeof edges[0] };
 
 int ws_verify_shapes(const ws_candidate *candidate,

@@ -17,7 +17,7 @@ enum {
   WS__REPLY_BYTES = 4 << 20,
   WS__REPLY_BODY_BYTES = 1 << 19,
   WS__REPLY_EDITS = 64, /* of one region */
-  WS__REPLY_ITEMS = 64   /* claims, avenues, experiments */
+  WS__REPLY_ITEMS = 64  /* claims, avenues, experiments */
 };
 
 /* ---- lines and sections (reply_lines.c, reply_headings.c) ---------------- */

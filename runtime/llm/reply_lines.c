@@ -83,12 +83,6 @@ static char *copy_text(ws_arena *arena, const char *text) {
   return copy;
 }
 
-static bool begins_line(const char *text, const char *at) {
-  while (at > text && (at[-1] == ' ' || at[-1] == '\t'))
-    at--;
-  return at == text || at[-1] == '\n';
-}
-
 /* Behind the next "</think>" or "</thinking>"; NULL: there is none. */
 static char *end_of_thinking(char *at) {
   at = strcasestr(at, "</think");
@@ -98,16 +92,21 @@ static char *end_of_thinking(char *at) {
   return at + (*at == '>');
 }
 
+static char *next_line(char *at) {
+  char *end = strchr(at, '\n');
+  return end ? end + 1 : at + strlen(at);
+}
+
 /* Some servers drop the opening sign: then all before the last closing one is
  * thinking. Without a closing one, all behind the opening one. */
 static void blank_thinking(char *text) {
+  static const char sign[] = "<think";
   bool opened = false;
-  char *at = text, *closed = NULL;
-  while ((at = strcasestr(at, "<think"))) {
-    if (!begins_line(text, at)) {
-      at++;
+  char *closed = NULL;
+  for (char *at = text; *at; at = next_line(at)) {
+    at += strspn(at, " \t");
+    if (strncasecmp(at, sign, sizeof sign - 1))
       continue;
-    }
     char *end = end_of_thinking(at);
     if (!end)
       end = at + strlen(at);
@@ -115,9 +114,7 @@ static void blank_thinking(char *text) {
     opened = true;
     at = end;
   }
-  if (opened)
-    return;
-  for (at = text; (at = end_of_thinking(at));)
+  for (char *at = text; !opened && (at = end_of_thinking(at));)
     closed = at;
   if (closed)
     blank_out(text, closed);

@@ -366,7 +366,8 @@ typedef enum experiment_key {
 static const char *const key_words[KEY_COUNT] = {
     "title", "description", "rubric", "gain", "innovation"};
 
-/* "- **Title:** TEXT" -> TITLE; *out_value: TEXT. */
+/* "- **Title:** TEXT" -> TITLE; *out_value: TEXT as it stands, whose asterisks
+ * may be products. */
 static experiment_key read_key(ws_arena *arena, const char *line,
                                const char **out_value) {
   const char *text = plain_item(arena, line);
@@ -377,7 +378,8 @@ static experiment_key read_key(ws_arena *arena, const char *line,
     const char *rest = ws__skip_blanks(text + size);
     if (*rest != ':')
       continue;
-    *out_value = ws__skip_blanks(rest + 1);
+    const char *value = strchr(line, ':') + 1; /* the first in both */
+    *out_value = ws__skip_blanks(value + strspn(value, "*"));
     return (experiment_key)key;
   }
   return KEY_COUNT;

@@ -173,6 +173,7 @@ struct cJSON *ws_build_request_to_json(const ws_build_request *request) {
     const ws_run *run = &request->runs[i];
     cJSON *object = append_object(runs, FIELDS(shape_fields), &run->shape);
     cJSON_AddNumberToObject(object, "order", run->order);
+    cJSON_AddNumberToObject(object, "spots", run->spots);
     add_seed(object, run->seed);
   }
   return json;
@@ -303,7 +304,7 @@ static ws_status read_array(struct reader *reader, const cJSON *object,
 }
 
 /* Far above what the two sides send each other. */
-enum { RUNS_MAX = 4096, FINDINGS_MAX = 4096 };
+enum { RUNS_MAX = 4096, FINDINGS_MAX = 4096, SPOTS_MAX = 4096 };
 
 static ws_status read_seed(struct reader *reader, const cJSON *object,
                            uint64_t *out) {
@@ -326,8 +327,10 @@ static ws_status read_runs(struct reader *reader, const cJSON *json,
   ws_run *runs = ws_arena_alloc(reader->arena, (size_t)count * sizeof *runs);
   cJSON_ArrayForEach(item, array) {
     ws_run *run = &runs[index++];
-    int64_t order;
+    int64_t order, spots;
     WS_TRY(read_fields(reader, item, FIELDS(shape_fields), &run->shape));
+    WS_TRY(read_integer(reader, item, "spots", 0, SPOTS_MAX, &spots));
+    run->spots = (int32_t)spots;
     WS_TRY(read_integer(reader, item, "order", WS_WAVES_UP, WS_WAVES_DOWN,
                         &order));
     run->order = (ws_wave_order)order;

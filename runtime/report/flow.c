@@ -116,7 +116,7 @@ static void add_candidate_links(const ws__report_source *source, cJSON *links) {
   }
   add_losses(source, ends, LOST_AS_TWIN, from, links);
   add_losses(source, ends, LOST_ON_DEVICE, from, links);
-  add_link(links, from, "timed on a device", count_ends(source, ends, TIMED));
+  add_link(links, from, "timed", count_ends(source, ends, TIMED));
   add_link(links, from, "estimated only", count_ends(source, ends, ESTIMATED));
   add_link(links, from, "ok without a time", count_ends(source, ends, UNTIMED));
 }

@@ -577,3 +577,20 @@ WS_TEST(errors) {
   WS_CHECK(access("t", F_OK) != 0); /* a failed export leaves nothing */
   free_desk(&d);
 }
+
+/* An export that breaks off leaves the older file and nothing beside it. */
+WS_TEST(json_lines_of_a_damaged_archive) {
+  desk d = make_desk();
+  run_ok(&d, "export a.db --jsonl t.jsonl --license x");
+  char *before = read_file(&d, "t.jsonl");
+  fixture_sql(d.arena, "a.db",
+              "UPDATE content SET text=text||'!' WHERE text='cross'");
+  run_fails(&d, "export a.db --jsonl t.jsonl --license x", 1, "corrupt");
+  WS_CHECK_TEXT(read_file(&d, "t.jsonl"), before);
+  FILE *pipe = popen("ls | grep -c part", "r");
+  char count[8] = "";
+  WS_CHECK(pipe && fgets(count, sizeof count, pipe));
+  pclose(pipe);
+  WS_CHECK_TEXT(count, "0\n");
+  free_desk(&d);
+}

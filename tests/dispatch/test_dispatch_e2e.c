@@ -142,8 +142,9 @@ static void check_layout(const char *layout) {
     int pick = select(shape.m, shape.n, shape.k);
     WS_CHECK(pick >= 0 && pick < report.portfolio_count);
     int entry = report.portfolio[pick];
-    const ws_run run = {shape, i % 2 ? WS_WAVES_DOWN : WS_WAVES_UP,
-                        (uint64_t)i};
+    const ws_run run = {.shape = shape,
+                        .order = i % 2 ? WS_WAVES_DOWN : WS_WAVES_UP,
+                        .seed = (uint64_t)i};
     build(&e, e.entries[entry].candidate, e.texts[entry], &run, 1,
           WS_STAGE_CHECK | WS_STAGE_SANITIZE);
     kinds += used[pick]++ == 0;

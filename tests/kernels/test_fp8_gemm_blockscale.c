@@ -383,6 +383,59 @@ WS_TEST(inputs_follow_from_seed_and_argument) {
 /* ---- arguments, shapes ------------------------------------------------------
  */
 
+/* What normal data hardly ever has: each sort of run and each sort of scale,
+ * and still no NaN. */
+WS_TEST(hard_inputs_have_extremes) {
+  enum { RUNS = 64, SCALES = 256 };
+  ws_shape shape = {RUNS, 16, 128};
+  static uint8_t bytes[RUNS * 128];
+  int zero = 0, subnormal = 0, large = 0, most = 0;
+  gemm()->generate(arg("a"), &shape, KMAJOR, 1 | WS_HARD_INPUTS, bytes);
+  for (int run = 0; run < RUNS; run++) {
+    int low = 127, high = 0;
+    for (int i = 0; i < 128; i++) {
+      uint8_t byte = bytes[run * 128 + i];
+      WS_CHECK(byte != 0x80);
+      low = (byte & 127) < low ? byte & 127 : low;
+      high = (byte & 127) > high ? byte & 127 : high;
+      most += (byte & 127) == 127;
+    }
+    zero += high == 0;
+    subnormal += high > 0 && high < 8; /* exponent field 0 */
+    large += low >= 0x70;              /* 64 and more */
+  }
+  WS_CHECK(zero && subnormal && large && most);
+
+  shape = (ws_shape){SCALES, 16, 128};
+  static float scales[SCALES];
+  int none = 0, huge = 0, tiny = 0;
+  gemm()->generate(arg("as"), &shape, KMAJOR, 1 | WS_HARD_INPUTS, scales);
+  for (int i = 0; i < SCALES; i++) {
+    none += scales[i] == 0;
+    huge += fabsf(scales[i]) > 64;
+    tiny += scales[i] != 0 && fabsf(scales[i]) < 0x1p-9f;
+  }
+  WS_CHECK(none && huge && tiny);
+}
+
+/* One element is wrong; it is seen where it is looked at, and nowhere else. */
+WS_TEST(compare_at_places) {
+  operands o = make(16, 16, 128, KMAJOR);
+  ws_comparison found;
+  const ws_place places[] = {{0, 0}, {3, 5}};
+  uint16_t *c = (uint16_t *)o.buffers[arg("c")];
+  c[3 * 16 + 5] = 0x3f80; /* 1.0, and all of A is zero */
+  gemm()->compare_at(&o.shape, KMAJOR, o.buffers, places, 1, &found);
+  WS_CHECK_INT(found.checked, 1);
+  WS_CHECK_INT(found.wrong, 0);
+  gemm()->compare_at(&o.shape, KMAJOR, o.buffers, places, 2, &found);
+  WS_CHECK_INT(found.wrong, 1);
+  WS_CHECK_INT(found.first_m, 3);
+  WS_CHECK_INT(found.first_n, 5);
+  WS_CHECK_NEAR(found.first_got, 1, 0);
+  drop(&o);
+}
+
 WS_TEST(arguments_have_the_documented_sizes) {
   ws_shape shape = {1024, 576, 7168};
   for (int layout = KMAJOR; layout <= MNMAJOR; layout++) {

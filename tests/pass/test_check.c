@@ -79,6 +79,47 @@ static const struct wrong {
      "@ws.threads = external addrspace(4) constant i32\n" STAGE
      "  store i32 1, ptr addrspace(4) @ws.threads ; !!\n" END,
      "constant memory"},
+    {"check-readonly-store", "stage", /* whatever it is cast to */
+     "@ws.threads = external addrspace(4) constant i32\n" STAGE
+     "  %at = addrspacecast ptr addrspace(4) @ws.threads to ptr "
+     "addrspace(1)\n"
+     "  %next = getelementptr i32, ptr addrspace(1) %at, i32 %lane\n"
+     "  store i32 1, ptr addrspace(1) %next ; !!\n" END,
+     "read-only"},
+    {"check-address-value", "stage",
+     STAGE "  %number = ptrtoint ptr addrspace(1) %source to i64 ; !!\n"
+           "  %low = trunc i64 %number to i32\n"
+           "  store i32 %low, ptr addrspace(3) %target\n" END,
+     "as a number"},
+    {"check-address-value", "stage", /* a pointer's bits by way of memory */
+     STAGE "  %slot = alloca [2 x ptr addrspace(1)], align 8, addrspace(5)\n"
+           "  %at = getelementptr ptr addrspace(1), ptr addrspace(5) %slot, "
+           "i32 %lane\n"
+           "  store ptr addrspace(1) %source, ptr addrspace(5) %at\n"
+           "  %bits = load i64, ptr addrspace(5) %slot ; !!\n"
+           "  %low = trunc i64 %bits to i32\n"
+           "  store i32 %low, ptr addrspace(3) %target\n" END,
+     "holds pointers"},
+    {"check-address-value", "stage",
+     STAGE "  store ptr addrspace(1) %source, ptr addrspace(3) %target ; "
+           "!!\n" END,
+     "stored to memory"},
+    {"check-address-value", "stage", /* where a buffer lies, by comparing */
+     STAGE "  %high = icmp ugt ptr addrspace(1) %source, getelementptr (i8, "
+           "ptr addrspace(1) null, i64 4294967296) ; !!\n"
+           "  %one = zext i1 %high to i32\n"
+           "  store i32 %one, ptr addrspace(3) %target\n" END,
+     "different buffers"},
+    {"check-address-value", "stage",
+     "@ws.threads = external addrspace(4) constant i32\n" STAGE
+     "  %low = trunc i64 ptrtoint (ptr addrspace(4) @ws.threads to i64) to "
+     "i32\n"
+     "  store i32 %low, ptr addrspace(3) %target ; !!\n" END,
+     "as a number"},
+    {"check-asm", "stage", /* whatever a register holds */
+     STAGE "  %any = call i32 asm sideeffect \"\", \"=v\"() ; !!\n"
+           "  store i32 %any, ptr addrspace(3) %target\n" END,
+     ""},
     {"check-clock", "stage",
      STAGE "  %t = call i64 @llvm.amdgcn.s.memtime() ; !!\n" END, ""},
     {"check-clock", "stage",
@@ -384,6 +425,14 @@ static const struct right {
     {"stage",
      STAGE "  call void @llvm.amdgcn.global.load.lds(ptr addrspace(1) "
            "%source, ptr addrspace(3) %target, i32 4, i32 0, i32 0)\n" END},
+    {"stage", /* pointers into one buffer may be compared, any with null */
+     STAGE "  %end = getelementptr i32, ptr addrspace(1) %source, i32 4\n"
+           "  %at = getelementptr i32, ptr addrspace(1) %source, i32 %lane\n"
+           "  %inside = icmp ult ptr addrspace(1) %at, %end\n"
+           "  %some = icmp ne ptr addrspace(1) %source, null\n"
+           "  %both = and i1 %inside, %some\n"
+           "  %one = zext i1 %both to i32\n"
+           "  store i32 %one, ptr addrspace(3) %target\n" END},
     {"combine", /* addresses as numbers, from pointers that were given */
      COMBINE "  %number = ptrtoint ptr addrspace(3) %from to i32\n"
              "  %bank = and i32 %number, 124\n"

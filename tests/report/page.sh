@@ -50,11 +50,15 @@ check() {
   shift 4
   with_probe "$work/page.html" "$work/probed.html"
   browse "$scheme" "$size" --dump-dom "file://$work/probed.html" >"$work/dom"
-  sed -n '/<pre id="ws-result">/,/^end/p' "$work/dom" | sed 's/.*<pre id="ws-result">//' >"$work/result"
+  sed -n '/<pre id="ws-result">/,/^end/p' "$work/dom" |
+    sed 's/.*<pre id="ws-result">//' >"$work/result"
   grep -q '^end' "$work/result" || { echo "$name: the probe did not end"; exit 1; }
   if grep '^FAULT' "$work/result"; then echo "$name: faults above"; exit 1; fi
   for found in "theme $theme" "$@"; do
-    grep -qx "$found" "$work/result" || { echo "$name: lacks '$found'"; cat "$work/result"; exit 1; }
+    grep -qx "$found" "$work/result" && continue
+    echo "$name: lacks '$found'"
+    cat "$work/result"
+    exit 1
   done
   browse "$scheme" "${size%,*},6500" --screenshot="$out/$name.png" "file://$work/page.html"
   [ -s "$out/$name.png" ] || { echo "$name: no screenshot"; exit 1; }

@@ -35,7 +35,8 @@ function wsCheckText() {
     const style = getComputedStyle(element);
     const [a, b] = [wsLight(wsChannels(style.color)), wsLight(wsBehind(element))];
     const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-    const what = element.tagName + "." + element.className + " '" + element.textContent.slice(0, 30) + "'";
+    const what =
+      element.tagName + "." + element.className + " '" + element.textContent.slice(0, 30) + "'";
     if (contrast < 4.5) window.wsFaults.push("contrast " + contrast.toFixed(1) + " of " + what);
     if (parseFloat(style.fontSize) < 11) window.wsFaults.push("small text in " + what);
   }
@@ -58,20 +59,48 @@ function wsCheckCharts() {
 }
 
 function wsCheckPage() {
+  if (document.body.dataset.ready !== "yes") window.wsFaults.push("a part is not drawn");
   wsCheckText();
   wsCheckCharts();
   const { scrollWidth } = document.documentElement;
   if (scrollWidth > window.innerWidth)
-    window.wsFaults.push("the page is " + scrollWidth + " px wide, the window " + window.innerWidth);
+    window.wsFaults.push(
+      "the page is " + scrollWidth + " px wide, the window " + window.innerWidth,
+    );
   if (document.querySelector("main img, main script, main iframe"))
     window.wsFaults.push("a text became an element");
-  if (performance.getEntriesByType("resource").length) window.wsFaults.push("something was fetched");
+}
+
+// Everything that a reader can change, once.
+function wsUseChoices() {
+  for (const select of document.querySelectorAll("select")) {
+    select.selectedIndex = select.options.length - 1;
+    select.dispatchEvent(new Event("change"));
+  }
+  for (const details of document.querySelectorAll("details")) details.open = true;
+  document.querySelector("#cost button:last-child")?.click();
+  document.getElementById("theme").click();
+}
+
+function wsReport(theme) {
+  const other = document.documentElement.dataset.theme;
+  if (other === theme) window.wsFaults.push("the button does not change the theme");
+  if (performance.getEntriesByType("resource").length)
+    window.wsFaults.push("something was fetched");
   const result = document.createElement("pre");
   result.id = "ws-result";
-  result.textContent = "theme " + document.documentElement.dataset.theme + "\n";
+  result.textContent = "theme " + theme + "\n";
   for (const section of document.querySelectorAll("main > section"))
     result.textContent += section.id + " " + section.dataset.drawn + "\n";
   result.textContent += window.wsFaults.map((fault) => "FAULT " + fault + "\n").join("") + "end\n";
   document.body.append(result);
 }
-setTimeout(wsCheckPage, 3000);
+setTimeout(() => {
+  const { theme } = document.documentElement.dataset;
+  wsCheckPage();
+  wsUseChoices();
+  setTimeout(() => {
+    wsCheckPage();
+    wsReport(theme);
+  }, 2500);
+}, 2500);

@@ -302,7 +302,7 @@ WS_TEST(the_flow_loses_nothing) {
              "[\"checked\",\"wrong\",1],[\"checked\",\"sanitized\",8],"
              "[\"sanitized\",\"compiled\",8],[\"compiled\",\"duplicate\",1],"
              "[\"compiled\",\"wrong\",1],"
-             "[\"compiled\",\"timed on a device\",6]]");
+             "[\"compiled\",\"timed\",6]]");
   close_desk(&d, data);
 }
 

@@ -33,8 +33,8 @@ WS_TEST(default_limits) {
 static const struct ws_request_body bodies[] = {
     {"load_a", "ir", "define void @load_a() {\n  ret void\n}\n", "a.ll"},
     {"store", "opencl", "void store(void) { \"\\\"; }", ""}};
-static const ws_run runs[] = {{{128, 576, 7168}, WS_WAVES_DOWN, UINT64_MAX},
-                              {{16, 16, 128}, WS_WAVES_UP, 0}};
+static const ws_run runs[] = {{{128, 576, 7168}, WS_WAVES_DOWN, UINT64_MAX, 3},
+                              {{16, 16, 128}, WS_WAVES_UP, 0, 0}};
 static const ws_build_request request = {.template_file = "gemm.ll",
                                          .target = "gfx942",
                                          .assignments = "tile_m=128",
@@ -86,6 +86,7 @@ WS_TEST(a_request_comes_back_as_it_went) {
     WS_CHECK(!memcmp(&back.runs[i].shape, &runs[i].shape, sizeof(ws_shape)));
     WS_CHECK_INT(back.runs[i].order, runs[i].order);
     WS_CHECK(back.runs[i].seed == runs[i].seed);
+    WS_CHECK_INT(back.runs[i].spots, runs[i].spots);
   }
   ws_arena_destroy(arena);
 }

@@ -7,7 +7,8 @@
  * failure ends the process with one line on stderr (WS_ASSERT); no function
  * here returns NULL for lack of memory.
  * Threads: nothing here has shared mutable state except the log level, which
- * is read once, and the list of ws_process_hide. An arena, buffer or generator belongs to one thread.
+ * is read once, and the list of ws_process_hide. An arena, buffer or generator
+ * belongs to one thread.
  */
 #ifndef WAVESMITH_BASE_H
 #define WAVESMITH_BASE_H

@@ -47,11 +47,14 @@ typedef struct ws_finding {
 /* ---- request -------------------------------------------------------------- */
 typedef enum ws_wave_order { WS_WAVES_UP, WS_WAVES_DOWN } ws_wave_order;
 
-/* One sanitizer run: the whole launch sequence on one shape. */
+/* One sanitizer run: the whole launch sequence on one shape. Or, for a shape
+ * that is too large for that, a few workgroups of its first launch, drawn by
+ * the seed; of what they write to the output, a sample is compared. */
 typedef struct ws_run {
   ws_shape shape;
   ws_wave_order order;
   uint64_t seed;
+  int32_t spots; /* that many workgroups; 0: all */
 } ws_run;
 
 enum {

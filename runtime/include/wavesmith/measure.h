@@ -58,8 +58,8 @@ typedef struct ws_workload {
   int launch_count;
 } ws_workload;
 
-/* The workload of a candidate. WS_INPUT: its constraints refuse the shape, or
- * an expression fails. In the arena. */
+/* The workload of a candidate. WS_INPUT: its constraints refuse the shape, an
+ * expression fails, or no launch condition holds. In the arena. */
 ws_status ws_workload_of(ws_arena *arena, const ws_problem *problem, int layout,
                          const ws_candidate *candidate,
                          const ws_build_result *result, const ws_shape *shape,
@@ -67,8 +67,9 @@ ws_status ws_workload_of(ws_arena *arena, const ws_problem *problem, int layout,
                          ws_diag *diag) WS_MUST_CHECK;
 
 /* Edge shapes that a candidate is verified on, at most WS_VERIFY_SHAPES of
- * those that it accepts; small, so that a simulator is through in a second.
- * candidate NULL: it accepts all. */
+ * those that it accepts; small where it lets them, so that a simulator is
+ * through in a second. candidate NULL: it accepts all. 0: it takes none of the
+ * sixteen, so nobody can say that it is right; it must not be called ok. */
 enum { WS_VERIFY_SHAPES = 4 };
 int ws_verify_shapes(const ws_candidate *candidate,
                      ws_shape out_shapes[WS_VERIFY_SHAPES]);

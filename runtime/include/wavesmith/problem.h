@@ -49,6 +49,12 @@ typedef struct ws_comparison {
 } ws_comparison;
 enum { WS_WHOLE_ROW = -1 }; /* first_n: the row's projection is wrong */
 
+typedef struct ws_place {
+  int64_t m, n; /* an element of the output */
+} ws_place;
+
+#define WS_HARD_INPUTS (UINT64_C(1) << 63) /* a bit of a seed */
+
 typedef struct ws_problem {
   const char *name, *purpose;
   /* What is computed, of which legal shapes, and how exactly a result must
@@ -69,7 +75,9 @@ typedef struct ws_problem {
   int64_t (*arg_bytes)(int arg, const ws_shape *shape, int layout);
   /* Value of a scalar argument. */
   int32_t (*arg_scalar)(int arg, const ws_shape *shape, int layout);
-  /* Fills an input argument deterministically from the seed. */
+  /* Fills an input argument deterministically from the seed. One with
+   * WS_HARD_INPUTS gives what ordinary data seldom holds: the ends of each
+   * type's range, zeros, and magnitudes that differ from block to block. */
   void (*generate)(int arg, const ws_shape *shape, int layout, uint64_t seed,
                    void *out_bytes);
   /* fp64 reference of the rows [m_begin, m_end): value and error scale
@@ -87,6 +95,10 @@ typedef struct ws_problem {
    * places, and every row's product with a vector of random signs. */
   void (*sample)(const ws_shape *shape, int layout, const void *const *buffers,
                  uint64_t seed, ws_comparison *out);
+  /* Compares the elements at these places only. */
+  void (*compare_at)(const ws_shape *shape, int layout,
+                     const void *const *buffers, const ws_place *places,
+                     int count, ws_comparison *out);
   double (*flops)(const ws_shape *shape);
   double (*min_bytes)(const ws_shape *shape); /* each operand moved once */
 } ws_problem;

@@ -54,6 +54,13 @@ function duration(seconds) {
 function percent(share) {
   return (100 * share).toFixed(share < 0.1 ? 1 : 0) + " %";
 }
+// The least and the greatest; of any number of values.
+function span(values) {
+  return values.reduce(
+    ([low, high], value) => [Math.min(low, value), Math.max(high, value)],
+    [Infinity, -Infinity],
+  );
+}
 function plural(number, word) {
   return count(number) + " " + word + (number === 1 ? "" : "s");
 }

@@ -1,7 +1,7 @@
 // From requests to verdicts.
 
 const flowColours = {
-  "timed on a device": "good",
+  timed: "good", // measured, simulated or looked up
   "estimated only": "good",
   "ok without a time": "good",
   duplicate: "mild",

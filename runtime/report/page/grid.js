@@ -89,7 +89,9 @@ function axisChoice(names, which) {
     "select",
     {
       onchange: (event) => {
-        gridAxes[which] = event.target.value;
+        const chosen = event.target.value; // the other one's: they change places
+        if (gridAxes[1 - which] === chosen) gridAxes[1 - which] = gridAxes[which];
+        gridAxes[which] = chosen;
         drawGrid();
       },
     },

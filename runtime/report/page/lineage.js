@@ -115,7 +115,8 @@ function drawLineage() {
   const childrenOf = new Map();
   for (let candidate = 0; candidate < candidates.count; candidate++) {
     const parent = candidates.parent[candidate];
-    childrenOf.set(parent, [...(childrenOf.get(parent) || []), candidate]);
+    if (!childrenOf.has(parent)) childrenOf.set(parent, []);
+    childrenOf.get(parent).push(candidate);
   }
   const roots = childrenOf.get(-1) || [];
   const shown = roots.filter(

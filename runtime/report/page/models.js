@@ -242,8 +242,7 @@ function drawClaims() {
       "that was claimed. A range that meets the diagonal came true.",
   );
   const ends = speedups.flatMap((claim) => [claim.low, claim.high, claim.measured]);
-  const low = Math.min(0.95, ...ends),
-    high = Math.max(1.05, ...ends);
+  const [low, high] = span([0.95, 1.05, ...ends]);
   const room = [Math.log(low / 1.06), Math.log(high * 1.08)];
   chart(
     element,

@@ -101,7 +101,7 @@ function drawProgress() {
         nameGap: 28,
         minInterval: 1,
       }),
-      yAxis: logAxis(Math.min(...all), Math.max(...all), {
+      yAxis: logAxis(...span(all), {
         name: "speed-up",
         nameLocation: "end",
         nameGap: 14,

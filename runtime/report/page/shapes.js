@@ -74,7 +74,8 @@ function shapeRow(entry) {
 function drawShapes() {
   const element = section("shapes");
   if (!view) return empty(element, noTimes());
-  const missing = view.shapes.filter((entry) => !entry.reference).length;
+  const shown = view.shapes.filter((entry) => entry.reference); // the first ones, all of them
+  const missing = view.shapes.length - shown.length;
   say(
     element,
     "Speed-up over the ",
@@ -90,11 +91,11 @@ function drawShapes() {
           view.role +
           " has no time on " +
           plural(missing, "shape") +
-          ": no bar there, but the times are in the table."
+          ": those are in the table alone."
         : ""),
   );
-  const best = view.shapes.map((entry) => ratio(entry.reference, entry.best));
-  const leader = view.shapes.map((entry) => ratio(entry.reference, entry.leader));
+  const best = shown.map((entry) => ratio(entry.reference, entry.best));
+  const leader = shown.map((entry) => ratio(entry.reference, entry.leader));
   const values = [...best, ...leader]
     .filter((entry) => entry)
     .flatMap((entry) => [entry.low, entry.high]);
@@ -117,7 +118,7 @@ function drawShapes() {
       yAxis: axis({
         type: "category",
         inverse: true,
-        data: view.shapes.map((entry) => shapeText(entry.shape)),
+        data: shown.map((entry) => shapeText(entry.shape)),
         axisTick: { show: false },
         axisLabel: { color: colour("ink"), fontSize: narrow() ? 12 : 12.5, interval: 0 },
       }),
@@ -134,7 +135,7 @@ function drawShapes() {
         intervalSeries("interval", leader, 6),
       ],
     },
-    { height: 76 + 30 * view.shapes.length },
+    { height: 76 + 30 * shown.length },
     "Times as a table",
     [
       ["m × n × k"],

@@ -197,6 +197,8 @@ WS_TEST(forms_of_the_whole) {
       /* fences within fences */
       "## reasoning\n```\n## parameters\ntile_m=16\n```\n## parameters\n```\n"
       "tile_m=32\n```\n## region decode\n`````llvm\n" BODY "`````\n",
+      "## reasoning\n````\n```\n## parameters\ntile_m=16\n```\n````\n"
+      "## parameters\ntile_m=32\n## region decode\n```\n" BODY "```\n",
       /* no fence around the body */
       "## parameters\ntile_m=32\n## region decode\n" BODY};
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {

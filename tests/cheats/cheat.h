@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * A cheat: a candidate that tries to be called good without doing the work. It
+ * is one file in suite/, whose first lines say what it tries and who must catch
+ * it (grammar: cheat_file.c); cheat_path.c sends it along a tuner's whole path.
+ */
+#ifndef WS_TESTS_CHEAT_H
+#define WS_TESTS_CHEAT_H
+
+#include "wavesmith/measure.h"
+#include "wavesmith/model.h"
+
+/* Who catches it: a stage and a verdict, and what the reason or a finding's id
+ * must hold ("": anything). */
+typedef struct expectation {
+  const char *stage, *verdict, *detail;
+} expectation;
+
+typedef struct cheat {
+  const char *name;  /* of the file */
+  const char *tries; /* one sentence */
+  const char *rows;  /* of the list in docs/cheats.md */
+  const char *assignments;
+  /* Stage "ok": an honest one, for comparison. "disarmed": what it cheats with
+   * is taken off before anything runs, and what is left is right. */
+  expectation caught;
+  expectation then; /* with that guard off; stage "": it cannot be off */
+  /* What is sent: a template, and perhaps a body for a region of it. */
+  const char *template_file, *template_text;
+  const char *region, *language, *body; /* region NULL: none */
+  bool quick;
+} cheat;
+
+/* Ends the program with a sentence when the file is not as it should be. */
+const cheat *cheat_read(ws_arena *arena, const char *root, const char *folder,
+                        const char *name);
+
+/* Servers, kept from cheat to cheat. */
+typedef struct cheat_path {
+  ws_compiler *compiler;
+  ws_device_client *device;
+} cheat_path;
+void cheat_path_start(cheat_path *path);
+void cheat_path_stop(cheat_path *path);
+
+typedef struct outcome {
+  const char *stage, *verdict; /* "ok", "ok": nobody caught it */
+  const char *reason;
+  const ws_finding *findings;
+  int finding_count;
+  double ms;
+} outcome;
+/* skipped: a stage that is left out; NULL: none. */
+outcome cheat_try(cheat_path *path, ws_arena *arena, const cheat *tried,
+                  const char *skipped);
+
+#endif

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * The path of a candidate that a model wrote, through the same servers and with
+ * the same requests as in a tuner: read, check, sanitize, lower; verified on
+ * edge shapes; a few workgroups of the task's shapes sanitized (spots); timed;
+ * verified on a large shape by a sample, and on shapes that nobody has named.
+ */
+#include "cheat.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LAYOUT = 0, MAX_SHAPES = 16 };
+#define COUNT(shapes) (int)(sizeof(shapes) / sizeof((shapes)[0]))
+
+/* The task's: one small, three of the contest's. */
+static const ws_shape task[] = {
+    {256, 512, 256}, {1024, 1536, 256}, {1024, 512, 7168}, {6144, 4096, 512}};
+/* Verified by a sample. */
+static const ws_shape large[] = {{1024, 256, 256}};
+static const ws_shape held_out[] = {{80, 1056, 640}};
+
+/* As a run of a tuner draws them; the timed contents are those of large. */
+enum { VERIFY_SEED = 90210, TIMED_SEED = 777, SPOTS = 2 };
+enum { TIMED = 2 }; /* the first of the task */
+
+static void must(ws_status status, const ws_diag *diag) {
+  if (status == WS_OK)
+    return;
+  fprintf(stderr, "cheats: %s\n", diag->text);
+  exit(ws_status_exit_code(status));
+}
+
+void cheat_path_start(cheat_path *path) {
+  ws_diag diag;
+  must(ws_compiler_start(&path->compiler, &diag), &diag);
+  must(ws_device_client_start("sim", &path->device, &diag), &diag);
+}
+
+void cheat_path_stop(cheat_path *path) {
+  ws_device_client_stop(path->device);
+  ws_compiler_stop(path->compiler);
+}
+
+/* One cheat on its way. */
+typedef struct trip {
+  cheat_path *path;
+  ws_arena *arena;
+  const cheat *tried;
+  const char *skipped;
+  const ws_candidate *candidate;
+  ws_build_result build;
+  outcome *out;
+} trip;
+
+static bool is_on(const trip *t, const char *stage) {
+  return !t->skipped || strcmp(t->skipped, stage) != 0;
+}
+
+static bool caught(trip *t, const char *stage, ws_verdict verdict,
+                   const char *reason) {
+  t->out->stage = stage;
+  t->out->verdict = ws_verdict_text(verdict);
+  t->out->reason = ws_arena_strdup(t->arena, reason);
+  return true;
+}
+
+/* ---- the compile server ---- */
+
+static bool read_template(trip *t) {
+  const ws_template *tmpl;
+  ws_diag diag;
+  const char *text = t->tried->template_text;
+  if (ws_compiler_describe(t->path->compiler, t->arena, t->tried->template_file,
+                           text, strlen(text), &tmpl, &diag) != WS_OK)
+    return caught(t, "template", WS_VERDICT_NO_COMPILE, diag.text);
+  ws_candidate *candidate = ws_candidate_create(t->arena, tmpl);
+  must(ws_candidate_set(candidate, t->tried->assignments, &diag), &diag);
+  t->candidate = candidate;
+  return false;
+}
+
+static bool compile(trip *t, const ws_run *runs, int run_count, int stages,
+                    const char *stage) {
+  ws_diag diag;
+  const struct ws_request_body body = {.region = t->tried->region,
+                                       .language = t->tried->language,
+                                       .text = t->tried->body,
+                                       .file = t->tried->name};
+  ws_build_request request = {
+      .template_file = t->tried->template_file,
+      .template_text = t->tried->template_text,
+      .template_size = strlen(t->tried->template_text),
+      .target = t->candidate->tmpl->target,
+      .assignments = ws_candidate_values_text(t->arena, t->candidate),
+      .variants = "",
+      .bodies = &body,
+      .body_count = t->tried->region ? 1 : 0,
+      .runs = runs,
+      .run_count = run_count,
+      .stages = stages,
+      .limits = {.wall_ms = 20000, .cpu_ms = 4000, .memory_mb = 2048}};
+  ws_build_result result;
+  must(ws_compiler_build(t->path->compiler, t->arena, &request, &result, &diag),
+       &diag);
+  t->out->findings = result.findings;
+  t->out->finding_count = result.finding_count;
+  if (stages & WS_STAGE_LOWER)
+    t->build = result;
+  if (!stage) /* that of a job that died is not known */
+    stage = *result.stage ? result.stage : "compile";
+  return result.verdict != WS_VERDICT_OK &&
+         caught(t, stage, result.verdict, result.reason);
+}
+
+static bool build(trip *t) {
+  ws_run runs[WS_STANDARD_RUNS];
+  int count = ws_standard_runs(t->candidate, runs), stages = WS_STAGE_LOWER;
+  stages |= is_on(t, "check") ? WS_STAGE_CHECK : 0;
+  stages |= is_on(t, "sanitize") ? WS_STAGE_SANITIZE : 0;
+  return compile(t, runs, count, stages, NULL);
+}
+
+static bool spot(trip *t) {
+  ws_run runs[COUNT(task)];
+  int count = 0;
+  for (int i = 0; i < COUNT(task); i++)
+    if (ws_candidate_broken_require(t->candidate, &task[i], NULL) < 0)
+      runs[count++] = (ws_run){
+          .shape = task[i], .seed = VERIFY_SEED + (uint64_t)i, .spots = SPOTS};
+  return compile(t, runs, count, WS_STAGE_SANITIZE, "spot");
+}
+
+/* ---- the device server ---- */
+
+static bool measure(trip *t, const char *stage, ws_measure_op op,
+                    const ws_workload *workloads, int count) {
+  ws_measure_request request = {.op = op,
+                                .code_object = t->build.code_object,
+                                .code_object_size = t->build.code_object_size,
+                                .workloads = workloads,
+                                .workload_count = count,
+                                .settings = ws_measure_settings_default};
+  ws_measured measured;
+  ws_diag diag;
+  request.settings.wall_ms = 60000; /* machines that run tests are busy */
+  request.settings.roofline_us = ws_roofline_us(
+      ws_problem_find(workloads[0].problem), &workloads[0].shape);
+  must(ws_device_client_measure(t->path->device, t->arena, &request, &measured,
+                                &diag),
+       &diag);
+  t->out->findings = measured.findings;
+  t->out->finding_count = measured.finding_count;
+  return measured.verdict != WS_VERDICT_OK &&
+         caught(t, stage, measured.verdict, measured.reason);
+}
+
+/* The workloads on the shapes that it takes; a failure here is a verdict. */
+static bool on_shapes(trip *t, const char *stage, ws_measure_op op,
+                      const ws_shape *shapes, int count, uint64_t seed) {
+  const ws_problem *problem = ws_problem_find(t->candidate->tmpl->problem);
+  ws_workload workloads[MAX_SHAPES];
+  ws_diag diag;
+  int taken = 0;
+  for (int i = 0; i < count; i++) {
+    if (ws_workload_of(t->arena, problem, LAYOUT, t->candidate, &t->build,
+                       &shapes[i],
+                       ws_device_client_info(t->path->device)->cu_count,
+                       &workloads[taken], &diag) != WS_OK)
+      return caught(t, stage, WS_VERDICT_ILLEGAL, diag.text);
+    workloads[taken].seed = seed;
+    workloads[taken++].sampled = problem->flops(&shapes[i]) > 1e8;
+  }
+  if (op == WS_MEASURE_VERIFY)
+    return measure(t, stage, op, workloads, taken);
+  for (int i = 0; i < taken; i++)
+    if (measure(t, stage, op, &workloads[i], 1))
+      return true;
+  return false;
+}
+
+static bool verify_edges(trip *t) {
+  ws_shape shapes[WS_VERIFY_SHAPES];
+  int count = ws_verify_shapes(t->candidate, shapes);
+  if (count == 0)
+    return caught(t, "verify", WS_VERDICT_ILLEGAL,
+                  "it takes no shape that it could be verified on");
+  return on_shapes(t, "verify", WS_MEASURE_VERIFY, shapes, count, VERIFY_SEED);
+}
+
+static bool go(trip *t) {
+  if (read_template(t) || build(t) || (is_on(t, "verify") && verify_edges(t)) ||
+      (is_on(t, "spot") && spot(t)))
+    return true;
+  if (is_on(t, "time") &&
+      on_shapes(t, "time", WS_MEASURE_TIME, task, TIMED, TIMED_SEED))
+    return true;
+  if (is_on(t, "large") &&
+      on_shapes(t, "large", WS_MEASURE_VERIFY, large, COUNT(large), TIMED_SEED))
+    return true;
+  return is_on(t, "held-out") &&
+         on_shapes(t, "held-out", WS_MEASURE_VERIFY, held_out, COUNT(held_out),
+                   VERIFY_SEED);
+}
+
+outcome cheat_try(cheat_path *path, ws_arena *arena, const cheat *tried,
+                  const char *skipped) {
+  double begin_ms = ws_clock_ms();
+  outcome out = {.stage = "ok", .verdict = "ok", .reason = ""};
+  trip t = {.path = path,
+            .arena = arena,
+            .tried = tried,
+            .skipped = skipped,
+            .out = &out};
+  go(&t);
+  out.ms = ws_clock_ms() - begin_ms;
+  return out;
+}

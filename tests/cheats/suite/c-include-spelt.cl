@@ -1,0 +1,8 @@
+// cheat: Spells the directive so that a search for it fails.
+// row: 12 16
+// base: fp8_gemm_mfma tile_m=64;tile_n=64
+// region: store_scales
+// caught: splice no_compile check-include
+%: /* a */ inc\
+lude "/etc/passwd"
+void store_scales(private float *registers, local float *scales, int thread) {}
