@@ -18,6 +18,12 @@ typedef struct ws__subject {
   ws_candidate_row row;
 } ws__subject;
 
+typedef struct ws__helper { /* a function that is no region */
+  const char *name, *text;
+  uint64_t calls; /* bit i: helper i, itself or through others */
+} ws__helper;
+enum { WS__MOST_HELPERS = 64 };
+
 typedef struct ws__page {
   const ws__brief *brief;
   ws_arena *arena;
@@ -26,7 +32,10 @@ typedef struct ws__page {
   ws__subject parent;                   /* what the code is of */
   ws__subject second;                   /* candidate NULL: none */
   int regions[WS_TEMPLATE_MAX_REGIONS]; /* of the parent, by importance */
-  int shown;           /* of these, how many are shown with their code */
+  int shown; /* of these, how many are shown with their code */
+  const char *region_texts[WS_TEMPLATE_MAX_REGIONS]; /* of the parent */
+  ws__helper helpers[WS__MOST_HELPERS];              /* likewise */
+  int helper_count;
   bool whole;          /* the whole template's text is shown */
   bool grammar_needed; /* a whole template may well be the answer */
 } ws__page;
@@ -35,12 +44,6 @@ typedef struct ws__page {
 /* result -1, or one without a candidate: what the run begins with. */
 ws_status ws__page_load(ws__page *page, int result,
                         ws__subject *out) WS_MUST_CHECK;
-/* Orders the parent's regions and decides what of its code is shown. */
-ws_status ws__page_choose_code(ws__page *page) WS_MUST_CHECK;
-const char *ws__page_code(ws__page *page);
-/* Does the text of a region of the parent name the function? */
-bool ws__page_region_names(const ws__page *page, int region,
-                           const char *function);
 ws_status ws__page_second(ws__page *page, const char **out) WS_MUST_CHECK;
 /* A line of a template or a body, without blanks around it; "" if there is
  * none. file: as compilers name it. */
@@ -50,6 +53,16 @@ const char *ws__page_quote(ws__page *page, const ws__subject *subject,
 /* text with the names of the run's template files cut to their last part: a
  * prompt must not depend on where files lie. */
 const char *ws__page_without_folders(ws__page *page, const char *text);
+
+/* ---- brief_code.c ---- */
+/* Orders the parent's regions and decides what of its code is shown. */
+ws_status ws__page_choose_code(ws__page *page) WS_MUST_CHECK;
+const char *ws__page_code(ws__page *page);
+/* Does a region of the parent call the function, through helpers or itself? */
+bool ws__page_region_names(const ws__page *page, int region,
+                           const char *function);
+/* The regions for which a candidate has another body than the template. */
+int ws__changed_regions(const ws_candidate *candidate, int *out_regions);
 
 /* ---- brief_results.c ---- */
 const char *ws__page_shapes(ws__page *page);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * Candidates with their texts: from the run's memory where it has them, else
- * from the archive; which of a parent's regions a prompt shows, and how.
+ * Candidates with their texts, from the run's memory where it has them, else
+ * from the archive; lines of them; a second parent told by how it differs.
  */
 #include "brief_page.h"
 
@@ -132,168 +132,6 @@ const char *ws__page_quote(ws__page *page, const ws__subject *subject,
                               line);
 }
 
-/* ---- which regions ---------------------------------------------------------
- */
-
-static const char *region_text(const ws__page *page, int region) {
-  const char *language;
-  const char *text =
-      ws_region_text(page->arena, page->parent.candidate,
-                     page->parent.template_text, region, &language);
-  return text ? text : "";
-}
-
-/* Does text call or name the function? */
-static bool names_function(const char *text, const char *function) {
-  const size_t size = strlen(function);
-  for (const char *at = text; (at = strstr(at, function)); at++) {
-    const char before = at == text ? ' ' : at[-1], after = at[size];
-    if (!isalnum((unsigned char)before) && before != '_' && before != '%' &&
-        !isalnum((unsigned char)after) && after != '_' && after != '.')
-      return true;
-  }
-  return false;
-}
-
-bool ws__page_region_names(const ws__page *page, int region,
-                           const char *function) {
-  return names_function(region_text(page, region), function);
-}
-
-/* What a region needs to be understood comes right behind it, then what is
- * rewritten already, then the hottest. */
-static void weigh(const ws__page *page, const double *heat, double *weights) {
-  const ws_candidate *candidate = page->parent.candidate;
-  const int region = page->request->region;
-  const bool aimed = region >= 0 && region < candidate->tmpl->region_count;
-  for (int i = 0; i < candidate->tmpl->region_count; i++) {
-    weights[i] = heat[i] + (candidate->bodies[i].text ? 1 : 0);
-    if (aimed && i == region)
-      weights[i] += 100;
-    else if (aimed && ws__page_region_names(
-                          page, region, candidate->tmpl->regions[i].function))
-      weights[i] += 10;
-  }
-}
-
-static void order(ws__page *page, const double *weights) {
-  const int count = page->parent.candidate->tmpl->region_count;
-  for (int i = 0; i < count; i++) {
-    int place = i;
-    while (place && weights[page->regions[place - 1]] < weights[i]) {
-      page->regions[place] = page->regions[place - 1];
-      place--;
-    }
-    page->regions[place] = i;
-  }
-}
-
-/* The whole text where a template may be the answer and it is not too long;
- * else whole regions, at least one, up to a good third of the budget. */
-ws_status ws__page_choose_code(ws__page *page) {
-  double heat[WS_TEMPLATE_MAX_REGIONS] = {0}, weights[WS_TEMPLATE_MAX_REGIONS];
-  const size_t budget = page->brief->budget_bytes;
-  const int count = page->parent.candidate->tmpl->region_count;
-  WS_TRY(ws__page_heat(page, heat));
-  weigh(page, heat, weights);
-  order(page, weights);
-  page->whole = (page->request->region < 0 || page->grammar_needed) &&
-                strlen(page->parent.template_text) <= budget * 2 / 5;
-  size_t size = 0;
-  while (page->shown < count) {
-    size += strlen(region_text(page, page->regions[page->shown]));
-    if (page->shown && size > budget * 7 / 20)
-      break;
-    page->shown++;
-  }
-  return WS_OK;
-}
-
-/* ---- code ------------------------------------------------------------------
- */
-
-/* The regions for which a candidate has another body than the template. */
-static int changed_regions(const ws_candidate *candidate, int *out_regions) {
-  int count = 0;
-  for (int i = 0; i < candidate->tmpl->region_count; i++)
-    if (candidate->bodies[i].text || candidate->bodies[i].variant >= 0)
-      out_regions[count++] = i;
-  return count;
-}
-
-static const char *whole_code(ws__page *page) {
-  int changed[WS_TEMPLATE_MAX_REGIONS];
-  const ws__subject *parent = &page->parent;
-  const int count = changed_regions(parent->candidate, changed);
-  ws_strbuf out;
-  ws_strbuf_init(&out);
-  ws_strbuf_puts(&out, "The whole template, with its default parameters:\n");
-  ws_describe_fenced(&out, "llvm", parent->template_text);
-  if (count)
-    ws_strbuf_printf(
-        &out,
-        "In place of the template's own bodies the candidate has these, which "
-        "edits apply to:\n%s",
-        ws_describe_code(page->arena, parent->candidate, parent->template_text,
-                         changed, count));
-  return ws__page_take(page, &out);
-}
-
-/* The functions of the template that the shown regions call and that are no
- * regions, each once. */
-static void put_helpers(ws__page *page, const char *code, ws_strbuf *out) {
-  const char *text = page->parent.template_text;
-  const size_t most = page->brief->budget_bytes / 10;
-  size_t size = 0;
-  for (const char *at = text; (at = strstr(at, "\ndefine internal ")); at++) {
-    const char *name = strchr(at, '@');
-    const char *end = name ? strchr(name, '(') : NULL;
-    if (!end)
-      return;
-    const char *function =
-        ws_arena_strndup(page->arena, name + 1, (size_t)(end - name - 1));
-    int line;
-    if (ws_template_region_index(page->parent.candidate->tmpl, function) >= 0 ||
-        !names_function(code, function))
-      continue;
-    const char *helper =
-        ws_ir_function_text(page->arena, text, function, &line);
-    if (!helper || (size += strlen(helper)) > most)
-      continue;
-    ws_strbuf_printf(out, "Function %s, which is no region:\n", function);
-    ws_describe_fenced(out, "llvm", helper);
-  }
-}
-
-static void put_hidden(const ws__page *page, ws_strbuf *out) {
-  const ws_template *tmpl = page->parent.candidate->tmpl;
-  if (page->shown == tmpl->region_count)
-    return;
-  ws_strbuf_puts(out,
-                 "Not shown here, and to be replaced by whole bodies only:");
-  for (int i = page->shown; i < tmpl->region_count; i++)
-    ws_strbuf_printf(out, "%s %s", i > page->shown ? "," : "",
-                     tmpl->regions[page->regions[i]].function);
-  ws_strbuf_puts(out, ".\n");
-}
-
-static const char *region_code(ws__page *page) {
-  const ws__subject *parent = &page->parent;
-  const char *code =
-      ws_describe_code(page->arena, parent->candidate, parent->template_text,
-                       page->regions, page->shown);
-  ws_strbuf out;
-  ws_strbuf_init(&out);
-  ws_strbuf_puts(&out, code);
-  put_helpers(page, code, &out);
-  put_hidden(page, &out);
-  return ws__page_take(page, &out);
-}
-
-const char *ws__page_code(ws__page *page) {
-  return page->whole ? whole_code(page) : region_code(page);
-}
-
 /* ---- the second ------------------------------------------------------------
  */
 
@@ -337,7 +175,7 @@ static void put_bodies(ws__page *page, ws_strbuf *out) {
 static void put_template(ws__page *page, ws_strbuf *out) {
   int changed[WS_TEMPLATE_MAX_REGIONS];
   const ws__subject *second = &page->second;
-  const int count = changed_regions(second->candidate, changed);
+  const int count = ws__changed_regions(second->candidate, changed);
   ws_strbuf_puts(out, ws_describe_template(page->arena, second->candidate));
   if (strlen(second->template_text) <= page->brief->budget_bytes / 3)
     ws_describe_fenced(out, "llvm", second->template_text);

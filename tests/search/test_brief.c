@@ -31,6 +31,10 @@ static const char template_text[] = "; three regions\n"
                                     "  ret i32 %y\n"
                                     "}\n"
                                     "define internal i32 @help(i32 %x) #1 {\n"
+                                    "  %y = call i32 @deep(i32 %x)\n"
+                                    "  ret i32 %y\n"
+                                    "}\n"
+                                    "define internal i32 @deep(i32 %x) #1 {\n"
                                     "  ret i32 7\n"
                                     "}\n"
                                     "define internal i32 @inner(i32 %x) #1 {\n"
@@ -462,6 +466,7 @@ WS_TEST(region_work_shows_the_region_and_what_it_calls) {
   check_order(user, "Region apart (ir):",
               "Function help, which is no region:\n```llvm\ndefine internal "
               "i32 @help(i32 %x) #1 {\n");
+  WS_CHECK_CONTAINS(user, "Function deep, which is no region:\n");
   WS_CHECK(!strstr(user, "How a whole template is written"));
   WS_CHECK(!strstr(user, "; three regions\n"));
   run_destroy(r);
@@ -528,9 +533,9 @@ static const char report[] =
     "not json\n{\"launch\":1,\"us\":3,\"report\":{}}\n"
     "{\"launch\":2,\"text\":\"kernel: simulated 90 us\\nbound by LDS\\n"
     "hottest lines (share)\\n  old lines\\n\",\"profile\":{\"lines\":["
-    "{\"region\":\"inner\",\"file\":\"/home/me/small.ll\",\"line\":11,"
+    "{\"region\":\"inner\",\"file\":\"/home/me/small.ll\",\"line\":15,"
     "\"share\":0.41,\"stalls\":{\"lds\":0.7,\"vmem\":0.05,\"barrier\":0.25}},"
-    "{\"region\":\"help\",\"file\":\"small.ll\",\"line\":4,\"share\":0.02,"
+    "{\"region\":\"deep\",\"file\":\"small.ll\",\"line\":4,\"share\":0.02,"
     "\"stalls\":{}},"
     "{\"region\":7,\"line\":-3,\"share\":\"x\"},{}]}}\n";
 
@@ -543,7 +548,7 @@ WS_TEST(profiles_quote_the_hot_lines) {
                     "On the shape 2048,512,256:\nkernel: simulated 90 us\n"
                     "bound by LDS\nHottest lines");
   WS_CHECK_CONTAINS(user,
-                    "- 41.0 % inner, small.ll:11 (70 % lds, 25 % barrier): "
+                    "- 41.0 % inner, small.ll:15 (70 % lds, 25 % barrier): "
                     "`%y = add i32 %x, 1`\n");
   WS_CHECK(!strstr(user, "old lines") && !strstr(user, "/home/me"));
   /* the hottest region comes first */

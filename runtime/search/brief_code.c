@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * Which of the parent's code a prompt shows. A template may be twice as long as
+ * the whole budget, so regions are ordered by what they matter to the request,
+ * and as many are shown as fit a share of it: the one that is asked for, those
+ * that it calls, the rewritten, the hottest. Functions of the template that
+ * these call and that are no regions come with them.
+ */
+#include "brief_page.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { MOST_FUNCTIONS = 256 }; /* that are looked at for helpers */
+
+/* Does text call or name the function? */
+static bool names_function(const char *text, const char *function) {
+  const size_t size = strlen(function);
+  for (const char *at = text; (at = strstr(at, function)); at++) {
+    const char before = at == text ? ' ' : at[-1], after = at[size];
+    if (!isalnum((unsigned char)before) && before != '_' && before != '%' &&
+        !isalnum((unsigned char)after) && after != '_' && after != '.')
+      return true;
+  }
+  return false;
+}
+
+/* ---- texts -----------------------------------------------------------------
+ */
+
+static void read_regions(ws__page *page) {
+  const ws__subject *parent = &page->parent;
+  const char *language;
+  for (int i = 0; i < parent->candidate->tmpl->region_count; i++) {
+    const char *text = ws_region_text(page->arena, parent->candidate,
+                                      parent->template_text, i, &language);
+    page->region_texts[i] = text ? text : "";
+  }
+}
+
+/* Functions that are neither kernels nor regions. */
+static void read_helpers(ws__page *page) {
+  static const char heading[] = "\ndefine internal ";
+  const char *text = page->parent.template_text;
+  int left = MOST_FUNCTIONS;
+  for (const char *at = text; page->helper_count < WS__MOST_HELPERS && left-- &&
+                              (at = strstr(at, heading));
+       at++) {
+    const char *name = strchr(at, '@');
+    const char *end = name ? strchr(name, '(') : NULL;
+    if (!end)
+      return;
+    ws__helper *helper = &page->helpers[page->helper_count];
+    int line;
+    helper->name =
+        ws_arena_strndup(page->arena, name + 1, (size_t)(end - name - 1));
+    helper->text = ws_ir_function_text(page->arena, text, helper->name, &line);
+    if (helper->text && ws_template_region_index(page->parent.candidate->tmpl,
+                                                 helper->name) < 0)
+      page->helper_count++;
+  }
+}
+
+/* The helpers that a text names and those that they call. */
+static uint64_t helpers_of(const ws__page *page, const char *text) {
+  uint64_t calls = 0;
+  for (int i = 0; i < page->helper_count; i++)
+    if (names_function(text, page->helpers[i].name))
+      calls |= UINT64_C(1) << i | page->helpers[i].calls;
+  return calls;
+}
+
+/* After step k all ways through the first k + 1 helpers are known. */
+static void close_calls(ws__page *page) {
+  for (int i = 0; i < page->helper_count; i++)
+    page->helpers[i].calls = helpers_of(page, page->helpers[i].text);
+  for (int k = 0; k < page->helper_count; k++)
+    for (int i = 0; i < page->helper_count; i++)
+      if (page->helpers[i].calls >> k & 1)
+        page->helpers[i].calls |= page->helpers[k].calls;
+}
+
+bool ws__page_region_names(const ws__page *page, int region,
+                           const char *function) {
+  const char *text = page->region_texts[region];
+  const uint64_t calls = helpers_of(page, text);
+  bool names = names_function(text, function);
+  for (int i = 0; i < page->helper_count && !names; i++)
+    names =
+        (calls >> i & 1) && (!strcmp(page->helpers[i].name, function) ||
+                             names_function(page->helpers[i].text, function));
+  return names;
+}
+
+/* ---- which regions ---------------------------------------------------------
+ */
+
+static bool is_aimed(const ws__page *page) {
+  return page->request->region >= 0 &&
+         page->request->region < page->parent.candidate->tmpl->region_count;
+}
+
+static void weigh(const ws__page *page, const double *heat, double *weights) {
+  const ws_candidate *candidate = page->parent.candidate;
+  const int region = page->request->region;
+  for (int i = 0; i < candidate->tmpl->region_count; i++) {
+    weights[i] = heat[i] + (candidate->bodies[i].text ? 1 : 0);
+    if (is_aimed(page) && i == region)
+      weights[i] += 100;
+    else if (is_aimed(page) &&
+             ws__page_region_names(page, region,
+                                   candidate->tmpl->regions[i].function))
+      weights[i] += 10;
+  }
+}
+
+static void order(ws__page *page, const double *weights) {
+  const int count = page->parent.candidate->tmpl->region_count;
+  for (int i = 0; i < count; i++) {
+    int place = i;
+    while (place && weights[page->regions[place - 1]] < weights[i]) {
+      page->regions[place] = page->regions[place - 1];
+      place--;
+    }
+    page->regions[place] = i;
+  }
+}
+
+/* Whole regions, at least one, up to a share of the budget: a region that is
+ * asked for needs less beside it. */
+static int count_shown(const ws__page *page) {
+  const size_t most =
+      page->brief->budget_bytes * (is_aimed(page) ? 20 : 35) / 100;
+  const int count = page->parent.candidate->tmpl->region_count;
+  size_t size = 0;
+  for (int i = 0; i < count; i++) {
+    size += strlen(page->region_texts[page->regions[i]]);
+    if (i && size > most)
+      return i;
+  }
+  return count;
+}
+
+ws_status ws__page_choose_code(ws__page *page) {
+  double heat[WS_TEMPLATE_MAX_REGIONS] = {0}, weights[WS_TEMPLATE_MAX_REGIONS];
+  read_regions(page);
+  read_helpers(page);
+  close_calls(page);
+  WS_TRY(ws__page_heat(page, heat));
+  weigh(page, heat, weights);
+  order(page, weights);
+  page->shown = count_shown(page);
+  page->whole =
+      (page->request->region < 0 || page->grammar_needed) &&
+      strlen(page->parent.template_text) <= page->brief->budget_bytes * 2 / 5;
+  return WS_OK;
+}
+
+/* ---- code ------------------------------------------------------------------
+ */
+
+int ws__changed_regions(const ws_candidate *candidate, int *out_regions) {
+  int count = 0;
+  for (int i = 0; i < candidate->tmpl->region_count; i++)
+    if (candidate->bodies[i].text || candidate->bodies[i].variant >= 0)
+      out_regions[count++] = i;
+  return count;
+}
+
+static const char *whole_code(ws__page *page) {
+  int changed[WS_TEMPLATE_MAX_REGIONS];
+  const ws__subject *parent = &page->parent;
+  const int count = ws__changed_regions(parent->candidate, changed);
+  ws_strbuf out;
+  ws_strbuf_init(&out);
+  ws_strbuf_puts(&out, "The whole template, with its default parameters:\n");
+  ws_describe_fenced(&out, "llvm", parent->template_text);
+  if (count)
+    ws_strbuf_printf(
+        &out,
+        "In place of the template's own bodies the candidate has these, which "
+        "edits apply to:\n%s",
+        ws_describe_code(page->arena, parent->candidate, parent->template_text,
+                         changed, count));
+  return ws__page_take(page, &out);
+}
+
+/* Each once, in the template's order. */
+static void put_helpers(ws__page *page, const char *code, ws_strbuf *out) {
+  const size_t most = page->brief->budget_bytes / 10;
+  const uint64_t calls = helpers_of(page, code);
+  size_t size = 0;
+  for (int i = 0; i < page->helper_count; i++) {
+    const ws__helper *helper = &page->helpers[i];
+    if (!(calls >> i & 1) || size + strlen(helper->text) > most)
+      continue;
+    size += strlen(helper->text);
+    ws_strbuf_printf(out, "Function %s, which is no region:\n", helper->name);
+    ws_describe_fenced(out, "llvm", helper->text);
+  }
+}
+
+static void put_hidden(const ws__page *page, ws_strbuf *out) {
+  const ws_template *tmpl = page->parent.candidate->tmpl;
+  if (page->shown == tmpl->region_count)
+    return;
+  ws_strbuf_puts(out,
+                 "Not shown here, and to be replaced by whole bodies only:");
+  for (int i = page->shown; i < tmpl->region_count; i++)
+    ws_strbuf_printf(out, "%s %s", i > page->shown ? "," : "",
+                     tmpl->regions[page->regions[i]].function);
+  ws_strbuf_puts(out, ".\n");
+}
+
+static const char *region_code(ws__page *page) {
+  const ws__subject *parent = &page->parent;
+  const char *code =
+      ws_describe_code(page->arena, parent->candidate, parent->template_text,
+                       page->regions, page->shown);
+  ws_strbuf out;
+  ws_strbuf_init(&out);
+  ws_strbuf_puts(&out, code);
+  put_helpers(page, code, &out);
+  put_hidden(page, &out);
+  return ws__page_take(page, &out);
+}
+
+const char *ws__page_code(ws__page *page) {
+  return page->whole ? whole_code(page) : region_code(page);
+}
