@@ -174,19 +174,25 @@ static ws_status learn(ws_session *s, ws__job *job,
 }
 
 /* ---- what a model is told of it, and what is kept ---- */
-static double reward_of(const ws_session *s, const ws__result *result) {
+/* What a result is measured against: its parent; of a repair, what that was
+ * meant to improve. -1: nothing that has times. */
+static int compared_to(const ws_session *s, const ws__result *result) {
   int parent = result->request.parents[0];
-  if (parent < 0 || isinf(result->score))
-    return 0;
-  const ws__result *before = &s->knowledge.results[parent];
-  if (isinf(before->score)) /* of a repair: what it was meant to improve */
-    return 0;
-  return result->score - before->score;
+  while (parent >= 0 && isinf(s->knowledge.results[parent].score))
+    parent = s->knowledge.results[parent].request.parents[0];
+  return parent;
+}
+
+static double reward_of(const ws_session *s, const ws__result *result) {
+  int parent = compared_to(s, result);
+  return parent < 0 || isinf(result->score)
+             ? 0
+             : result->score - s->knowledge.results[parent].score;
 }
 
 static ws_status close_exchange(ws_session *s, const ws__job *job, int index) {
   const ws__result *result = &s->knowledge.results[index];
-  int parent = result->request.parents[0];
+  int parent = compared_to(s, result);
   bool document = ws_request_is_document(job->request.kind);
   ws_exchange_row row = {
       .run_id = s->run_id,
