@@ -107,6 +107,26 @@ WS_TEST(examples_of_the_document) {
   ws_arena_destroy(arena);
 }
 
+/* And the one that every prompt shows. */
+WS_TEST(example_of_the_prompts) {
+  static const char sign[] = "\n~~~~markdown\n";
+  ws_arena *arena = ws_arena_create();
+  const char *at =
+      strstr(read_source(arena, "runtime/llm/prompts/reply_format.txt"), sign);
+  WS_CHECK(at);
+  at += strlen(sign);
+  const char *end = strstr(at, "\n~~~~\n");
+  WS_CHECK(end);
+  ws_reply reply =
+      parse(arena, ws_arena_strndup(arena, at, (size_t)(end - at) + 1));
+  WS_CHECK(*reply.name && *reply.reasoning && *reply.parameters);
+  WS_CHECK(reply.claim_count > 0);
+  WS_CHECK_INT(reply.region_count, 2);
+  WS_CHECK_INT(reply.regions[0].edit_count, 1);
+  WS_CHECK_TEXT(reply.regions[1].language, "opencl");
+  ws_arena_destroy(arena);
+}
+
 /* ---- headings ------------------------------------------------------------ */
 
 WS_TEST(headings_of_a_region) {
