@@ -112,7 +112,7 @@ static int try_share(const options *o, const cheat *const *cheats, int count,
 
 static void print_expectation(const expectation *wanted) {
   const char *detail = *wanted->detail ? wanted->detail : wanted->verdict;
-  if (*detail)
+  if (*detail && strcmp(detail, wanted->stage))
     printf(" %s: %s |", wanted->stage, detail);
   else
     printf(" %s |", *wanted->stage ? wanted->stage : "-");

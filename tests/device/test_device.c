@@ -178,6 +178,15 @@ WS_TEST(timed_results_are_checked_on_a_card) {
   stop(client);
 }
 
+/* What an earlier launch wrote is gone, so a result that is kept is not. */
+WS_TEST(every_timed_launch_finds_poison) {
+  ws_device_client *client = start("hip");
+  ws_measured got = measure(client, WS_MEASURE_TIME, "gemm_cached");
+  WS_CHECK_INT(got.verdict, WS_VERDICT_WRONG);
+  WS_CHECK_CONTAINS(got.reason, "never have been written");
+  stop(client);
+}
+
 WS_TEST(faster_than_the_roofline_is_wrong) {
   ws_device_client *client = start("hip");
   ws_workload one = workload("gemm_ok", 16, 32, 128);
