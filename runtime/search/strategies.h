@@ -11,6 +11,13 @@ extern const ws__strategy ws__strategy_random, ws__strategy_local,
     ws__strategy_best_of_n, ws__strategy_refine, ws__strategy_evolve,
     ws__strategy_scientist;
 
+/* A slow start: the less is known, the fewer requests are open, for what is
+ * asked blindly teaches least. */
+typedef struct ws__pace {
+  int asked, answered;
+} ws__pace;
+bool ws__pace_must_wait(const ws__pace *pace);
+
 /* A request without parents and aim. */
 ws__request ws__request_of(ws_request_kind kind, const char *origin);
 /* What a run begins with: its first parent. -1: none yet. */

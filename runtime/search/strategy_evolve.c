@@ -23,7 +23,7 @@
 
 enum {
   ISLANDS = 4,
-  FIRST_EXPLORE = WS__WINDOW / ISLANDS,
+  FIRST_EXPLORE = 2,  /* requests of an island */
   MIGRATE_AFTER = 24, /* results of an island */
   GIVE_UP_AFTER = 48  /* results of an island without a gain */
 };
@@ -47,7 +47,7 @@ typedef struct island {
 typedef struct evolution {
   ws_arena *arena;
   island islands[ISLANDS];
-  int turn;
+  ws__pace pace;
 } evolution;
 
 static void empty(island *isle, int shape_count) {
@@ -292,7 +292,9 @@ static ws_request_kind draw_kind(const island *isle, ws_rng *rng) {
 static ws__draw next(void *state, ws__knowledge *knowledge, ws_rng *rng,
                      ws__request *out_request) {
   evolution *e = state;
-  int turn = e->turn++ % ISLANDS;
+  if (ws__pace_must_wait(&e->pace))
+    return WS__DRAW_WAIT;
+  int turn = e->pace.asked++ % ISLANDS;
   island *isle = &e->islands[turn];
   *out_request = ws__request_of(draw_kind(isle, rng), name);
   out_request->island = turn;
@@ -312,12 +314,12 @@ static void learn(void *state, ws__knowledge *knowledge, int result) {
   evolution *e = state;
   const ws__request *request = &knowledge->results[result].request;
   bool fit = ws__knowledge_is_parent(knowledge, result);
-  bool bred = !strcmp(request->origin, name) || request->island > 0;
-  if (!bred) { /* a start, for all of them */
+  if (strcmp(request->origin, name)) { /* a start, for all of them */
     for (int i = 0; fit && i < ISLANDS; i++)
       join(e, knowledge, &e->islands[i], result);
     return;
   }
+  e->pace.answered += request->kind != WS_REQUEST_REPAIR;
   int index = request->island % ISLANDS;
   island *isle = &e->islands[index];
   bool gained = fit && join(e, knowledge, isle, result);

@@ -5,40 +5,46 @@
  * 1 / (1 + stale), stale being the requests that aimed at it in vain since it
  * last improved; shapes that still give get more, none is left out. The parent
  * is one of the few best for that shape. Because a candidate is ranked on all
- * shapes, a move made for one often serves others. It begins with a few random
- * points and goes on drawing one now and then, so that it does not stay in the
- * basin of the default.
+ * shapes, a move made for one often serves others; the built-in proposer picks
+ * moves by what they promise for all (surrogate.h). It begins with a few points
+ * that lie far apart and goes on drawing one now and then, so that it does not
+ * stay in the basin of the default.
  */
 #include "strategies.h"
 
-enum { FIRST_RANDOM = 16 };
+#include <string.h>
+
+enum { FIRST_RANDOM = 6 };
 static const double restart = 0.1;
+static const char name[] = "local";
 
 static void *create(ws_arena *arena, ws__knowledge *knowledge) {
   (void)knowledge;
-  return ws_arena_alloc(arena, sizeof(int));
+  return ws_arena_alloc(arena, sizeof(ws__pace));
 }
 
 static ws__draw next(void *state, ws__knowledge *knowledge, ws_rng *rng,
                      ws__request *out_request) {
-  int *asked = state;
-  bool explore = (*asked)++ < FIRST_RANDOM || ws_rng_double(rng) < restart;
+  ws__pace *pace = state;
+  if (ws__pace_must_wait(pace))
+    return WS__DRAW_WAIT;
+  bool explore = pace->asked < FIRST_RANDOM || ws_rng_double(rng) < restart;
   int target = explore ? -1 : ws__draw_target(knowledge, rng);
-  *out_request =
-      target < 0
-          ? ws__request_of(WS_REQUEST_EXPLORE, "random")
-          : ws__exploit_request(ws__draw_of_best(knowledge->best[target], rng),
-                                target, "local");
-  out_request->guided = true;
+  int parent = target < 0 ? -1 : ws__draw_of_best(knowledge->best[target], rng);
+  *out_request = ws__exploit_request(parent, target, name);
+  pace->asked++;
   return WS__DRAW_FOUND;
 }
 
 static void learn(void *state, ws__knowledge *knowledge, int result) {
-  (void)state, (void)knowledge, (void)result;
+  ws__pace *pace = state;
+  const ws__request *request = &knowledge->results[result].request;
+  pace->answered +=
+      !strcmp(request->origin, name) && request->kind != WS_REQUEST_REPAIR;
 }
 
 const ws__strategy ws__strategy_local = {
-    .name = "local",
+    .name = name,
     .purpose = "hill-climbing from the best few of each shape",
     .create = create,
     .next = next,

@@ -502,7 +502,7 @@ WS_TEST(nothing_is_asked_before_the_start_is_judged) {
     WS_CHECK_INT(ask(&t), WS__DRAW_WAIT);
     start(&t, 8, 8);
     WS_CHECK_INT(ask(&t), WS__DRAW_FOUND);
-    WS_CHECK_INT(t.request.parents[0], i == 2 ? -1 : 0);
+    WS_CHECK_INT(t.request.parents[0], 0);
     free_world(&t.w);
   }
 }
@@ -558,10 +558,19 @@ WS_TEST(refine_begins_anew_in_another_cell) {
   free_world(&t.w);
 }
 
+/* Asks, and answers with nothing as from island `aside`, so that the next may
+ * be asked and no other island changes. */
+static void ask_aside(talk *t, int aside) {
+  WS_CHECK_INT(ask(t), WS__DRAW_FOUND);
+  ws__request answered = t->request;
+  answered.island = aside;
+  answer_to(t, &answered, NULL, INFINITY, INFINITY, 0);
+}
+
 /* Of evolve: asks until an exploit request of the island without target. */
-static void ask_by_weight(talk *t, int island) {
+static void ask_by_weight(talk *t, int island, int aside) {
   for (int i = 0; i < 2000; i++) {
-    WS_CHECK_INT(ask(t), WS__DRAW_FOUND);
+    ask_aside(t, aside);
     if (t->request.kind == WS_REQUEST_EXPLOIT && t->request.target < 0 &&
         t->request.island == island)
       return;
@@ -585,7 +594,7 @@ WS_TEST(losers_leave_an_island_and_specialists_stay) {
   int elsewhere = answer_to(&t, &home, candidate_at(&t.w, 2, 1), 4.5, 4.5, 2);
   bool seen[8] = {0};
   for (int i = 0; i < 400; i++) {
-    WS_CHECK_INT(ask(&t), WS__DRAW_FOUND);
+    ask_aside(&t, 3);
     if (t.request.island == 1 && t.request.kind == WS_REQUEST_EXPLOIT) {
       seen[t.request.parents[0]] = true;
       WS_CHECK(t.request.target != 0 || t.request.parents[0] == better);
@@ -608,7 +617,7 @@ WS_TEST(children_spread_the_effort) {
     twins[i] =
         answer_to(&t, &home, candidate_at(&t.w, 2, 1 + i), 4, 4, 3 + (int8_t)i);
   for (int i = 0; i < 60; i++) {
-    ask_by_weight(&t, 0);
+    ask_by_weight(&t, 0, 1);
     drawn[0] += t.request.parents[0] == twins[0];
     drawn[1] += t.request.parents[0] == twins[1];
   }
@@ -621,13 +630,13 @@ WS_TEST(the_best_migrate_round_the_ring) {
   start(&t, 8, 8);
   ws__request home = of_island(3);
   int best = answer_to(&t, &home, candidate_at(&t.w, 1, 2), 2, 2, 0);
-  ask_by_weight(&t, 0);
+  ask_by_weight(&t, 0, 1);
   WS_CHECK_INT(t.request.parents[0], 0);
   for (int i = 0; i < 23; i++) /* the 24th result of the island */
     answer_to(&t, &home, NULL, INFINITY, INFINITY, 0);
-  ask_by_weight(&t, 0); /* 0 comes after 3 */
+  ask_by_weight(&t, 0, 1); /* 0 comes after 3 */
   WS_CHECK_INT(t.request.parents[0], best);
-  ask_by_weight(&t, 2);
+  ask_by_weight(&t, 2, 1);
   WS_CHECK_INT(t.request.parents[0], 0);
   free_world(&t.w);
 }
@@ -643,10 +652,26 @@ WS_TEST(an_island_that_stands_still_is_given_up) {
     answer_to(&t, &other, candidate_at(&t.w, 2, i), 20, 20, 5);
   for (int i = 0; i < 48; i++)
     answer_to(&t, &home, NULL, INFINITY, INFINITY, 0);
-  ask_by_weight(&t, 0);
+  ask_by_weight(&t, 0, 2);
   WS_CHECK_INT(t.request.parents[0], far);
   (void)near;
   free_world(&t.w);
+}
+
+WS_TEST(a_start_is_slow) {
+  static const char *const names[] = {"local", "evolve"};
+  for (int n = 0; n < 2; n++) {
+    talk t = begin_talk(names[n]);
+    start(&t, 8, 8);
+    int open = 0, answered = 0;
+    for (; answered < 64; answered++, open--) {
+      while (ask(&t) == WS__DRAW_FOUND)
+        open++;
+      WS_CHECK_INT(open, 4 + answered / 4);
+      answer_to(&t, &t.request, NULL, INFINITY, INFINITY, 0);
+    }
+    free_world(&t.w);
+  }
 }
 
 /* ---- scientist ---- */
@@ -740,8 +765,8 @@ WS_TEST(two_experiments_are_two_requests) {
   talk t = begin_talk("scientist");
   int base = start(&t, 8, 8);
   ws_reply plan = {.experiments = experiments, .experiment_count = 2};
-  ws_reply choice = {.base = t.w.knowledge.results[0].id, .reference = ""};
-  science_until_write(&t, &choice, &plan, base, -1);
+  must_ask(&t, WS_REQUEST_DESIGN, base, -1); /* there is one to choose from */
+  document(&t, &plan);
   must_ask(&t, WS_REQUEST_WRITE, base, -1);
   WS_CHECK_CONTAINS(t.request.plan, "split k");
   must_ask(&t, WS_REQUEST_WRITE, base, -1);
