@@ -245,16 +245,6 @@ static double ask(const ws__surrogate *s, const double *choices, int count,
   return fmax(left, 0);
 }
 
-/* What is on its way counts with the time expected of it. */
-static void expect_best(ws__surrogate *s, int choices) {
-  double solved[MOST_POINTS];
-  for (int i = s->known; i < s->used_count; i++) {
-    ask(s, s->items[s->used[i]].choices, choices, solved);
-    for (int shape = 0; shape < s->shape_count; shape++)
-      s->best[shape] = fmin(s->best[shape], predict(s, solved, shape));
-  }
-}
-
 /* ---- reaches ---- */
 /* ln of the likelihood of the latest results, the variance of each shape being
  * the most likely, times the prior. */
@@ -324,7 +314,6 @@ void ws__surrogate_fit(ws__surrogate *s, const ws__space *space) {
   factorise(s, choices, s->used_count);
   for (int shape = 0; shape < s->shape_count; shape++)
     solve(s, &s->weights[shape * MOST_POINTS], s->known);
-  expect_best(s, choices);
 }
 
 /* ---- questions ---- */

@@ -23,7 +23,7 @@ void ws__surrogate_learn(ws__surrogate *surrogate, const ws__space *space,
 /* Before a series of questions on one space. */
 void ws__surrogate_fit(ws__surrogate *surrogate, const ws__space *space);
 /* Expected gain of a point in ln us, summed over the shapes, beyond the best
- * known and expected of each. */
+ * known of each. */
 double ws__surrogate_gain(ws__surrogate *surrogate, const ws__space *space,
                           const ws_candidate *candidate);
 /* Share of the prior variance that is left at a point, 0 to 1. */

@@ -79,8 +79,8 @@ WS_TEST(rare_large_gains_count) {
     for (int i = 0; i < 10; i++)
       for (int m = 0; m < 2; m++)
         ws__bandit_learn(bandit, &(ws__arm){m, WS_REQUEST_EXPLOIT, ""},
-                         m ? 0.15 : (i == 5) * 1.5, 0);
-    picked += ws__bandit_pick(bandit, &rng, all, WS_REQUEST_EXPLOIT, "") == 0;
+                         m ? (i == 5) * 1.5 : 0.15, 0);
+    picked += ws__bandit_pick(bandit, &rng, all, WS_REQUEST_EXPLOIT, "") == 1;
     ws_arena_destroy(arena);
   }
   WS_CHECK(picked > 40); /* a few go by the prior alone */
