@@ -121,10 +121,18 @@ static void queue_repair(ws_session *s, const ws__job *job, int result) {
   s->knowledge.repairs_open++;
 }
 
-/* A template that a reply brought joins the run when it has times. */
-static ws_status adopt_template(ws_session *s, const ws__job *job) {
+/* A template that a reply brought joins the run when it has times. Of two that
+ * were open at once and are the same, the first one's object stands for both.
+ */
+static ws_status adopt_template(ws_session *s, ws__job *job) {
   const ws_template *tmpl = job->candidate->tmpl;
-  if (ws__session_source(s, tmpl))
+  const ws__source *known = ws__session_source(s, tmpl);
+  if (known && known->tmpl != tmpl) {
+    ws_candidate *copy = ws_candidate_copy(job->keep, job->candidate);
+    copy->tmpl = known->tmpl;
+    job->candidate = copy;
+  }
+  if (known)
     return WS_OK;
   ws__session_add_source(s, job->source);
   ws__space *space = ws_arena_alloc(s->arena, sizeof *space);
@@ -148,6 +156,8 @@ static ws_status learn(ws_session *s, ws__job *job,
                        bool *out_repair) {
   bool timed = job->candidate && is_timed(s, judgement);
   bool document = ws_request_is_document(job->request.kind);
+  if (timed)
+    WS_TRY(adopt_template(s, job));
   ws__result result = {
       .request = job->request,
       .candidate = job->candidate,
@@ -161,8 +171,6 @@ static ws_status learn(ws_session *s, ws__job *job,
       .id = job->candidate ? ws_arena_strdup(s->arena, job->candidate->id.hex)
                            : ""};
   *out_repair = wants_repair(s, job, judgement, result.repairs);
-  if (timed)
-    WS_TRY(adopt_template(s, job));
   if (timed || *out_repair || (document && job->reply))
     keep_arena(s, job);
   else if (job->keep)

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * Confirming winners: whoever is fastest on some shape, or overall, is verified
- * and timed once more, in a fresh process of the device, on inputs from seeds
- * that nobody has seen, on the search's shapes and on held-out ones, each
- * beside what the run began with. That is timed twice on every shape: the A/A
- * ratio is the noise (none on a simulator, whose times are a function of the
- * launch), and a gain within it is none. A winner that fails
- * here is refuted; one that gains on the search's shapes only does not stand.
+ * once more, in a fresh process of the device, on inputs from seeds that nobody
+ * has seen; some workgroups of every shape are sanitized; and it is timed on
+ * the search's shapes and on held-out ones, beside what the run began with.
+ * That is timed twice on every shape: the A/A ratio is the noise (none on a
+ * simulator, whose times are a function of the launch), and a gain within it is
+ * none. A winner that fails here is refuted; one that gains on the search's
+ * shapes only does not stand.
  */
 #include "best.h"
+#include "build_request.h"
 #include "measuring.h"
 #include "session.h"
 
@@ -23,6 +25,7 @@ typedef struct confirmation {
   ws_session *s;
   ws_arena *arena;
   ws_device_client *client; /* a fresh one */
+  ws_compiler *compiler;    /* NULL: not started yet */
   const ws_shape *shapes;   /* the search's, then held-out ones */
   int shape_count, search_count;
   const char *against_id;
@@ -100,32 +103,17 @@ static bool out_of_time(const ws_session *s) {
   return ws__signals_interrupted() || ws_clock_ms() >= s->deadline_ms;
 }
 
-/* Contents that no earlier check has used. */
-static uint64_t fresh_seed(const ws_session *s, const char *id) {
-  ws_hasher *hasher = ws_hasher_create();
-  ws_hasher_update(hasher, &s->options->seed, sizeof s->options->seed);
-  ws_hasher_update_text(hasher, "confirmation");
-  ws_hasher_update_text(hasher, id);
-  ws_hash hash = ws_hasher_finish(hasher);
-  uint64_t seed = 1;
-  for (int i = 0; i < 16; i++)
-    seed = seed * 16 + (uint64_t)(hash.hex[i] % 16);
-  return seed;
-}
-
 static ws_status measure(confirmation *c, const ws_candidate *candidate,
                          const ws_build_result *build, ws__question question,
                          const ws_shape *shape, ws_measured *out) {
   ws_measure_request request;
   *out = (ws_measured){.verdict = WS_VERDICT_OK, .reason = ""};
-  WS_TRY(ws__measuring_request(
-      c->arena, &c->s->task, c->client, candidate, build, question, shape,
-      fresh_seed(c->s, candidate->id.hex), &request, c->s->diag));
+  WS_TRY(ws__measuring_request(c->arena, &c->s->task, c->client, candidate,
+                               build, question, shape, "confirmation", &request,
+                               c->s->diag));
   request.settings.wall_ms = WALL_MS;
-  return request.workload_count > 0
-             ? ws_device_client_measure(c->client, c->arena, &request, out,
-                                        c->s->diag)
-             : WS_OK;
+  return ws_device_client_measure(c->client, c->arena, &request, out,
+                                  c->s->diag);
 }
 
 /* *out_us INFINITY: it does not take the shape, or fails there. */
@@ -180,6 +168,37 @@ static ws_status verify(confirmation *c, const ws_candidate *candidate,
              : WS_OK;
 }
 
+/* A few workgroups of every shape of the search, at random places, lane by lane
+ * on the CPU: what was checked so far were small shapes. */
+static ws_status sanitize(confirmation *c, const ws_candidate *candidate,
+                          ws_build_result *out) {
+  enum { SPOTS = 2 };
+  ws_session *s = c->s;
+  ws_archived_template stored;
+  const ws_template *tmpl;
+  WS_TRY(ws_archive_get_template(s->archive, c->arena,
+                                 candidate->tmpl->hash.hex, &tmpl, &stored,
+                                 s->diag));
+  const ws__source source = {
+      .tmpl = tmpl, .text = stored.text, .size = strlen(stored.text)};
+  ws_run *runs =
+      ws_arena_alloc(c->arena, sizeof *runs * (size_t)c->search_count);
+  ws_build_request request = ws__build_request(c->arena, &source, candidate);
+  for (int i = 0; i < c->search_count; i++)
+    if (ws_candidate_broken_require(candidate, &c->shapes[i], NULL) < 0)
+      runs[request.run_count++] = (ws_run){.shape = c->shapes[i],
+                                           .order = WS_WAVES_UP,
+                                           .seed = s->options->seed + 1,
+                                           .spots = SPOTS};
+  request.runs = runs;
+  request.stages = WS_STAGE_SANITIZE;
+  request.limits = ws_limits_default;
+  request.limits.wall_ms = request.limits.cpu_ms = WALL_MS;
+  if (!c->compiler)
+    WS_TRY(ws_compiler_start(&c->compiler, s->diag));
+  return ws_compiler_build(c->compiler, c->arena, &request, out, s->diag);
+}
+
 static double speedup(const confirmation *c, const double *us, int begin,
                       int end) {
   double sum = 0;
@@ -224,6 +243,14 @@ static void decide(const confirmation *c, ws_confirmation_row *row) {
         c->s->arena, "no gain beyond the noise on %s shapes", where);
 }
 
+static ws_status refute(confirmation *c, ws_confirmation_row *row,
+                        ws_verdict verdict, const char *reason) {
+  row->verdict = ws_verdict_text(verdict);
+  row->reason = ws_arena_strdup(c->s->arena, reason);
+  return ws_archive_refute(c->s->archive, row->candidate_id, row->verdict,
+                           row->reason, c->s->diag);
+}
+
 /* *out_done: false when time ran out on the way. */
 static ws_status confirm(confirmation *c, const char *id,
                          ws_confirmation_row *row, bool *out_done) {
@@ -231,6 +258,7 @@ static ws_status confirm(confirmation *c, const char *id,
   ws_candidate *candidate;
   ws_build_result build;
   ws_measured measured;
+  ws_build_result sanitized;
   *row = (ws_confirmation_row){.candidate_id = ws_arena_strdup(s->arena, id),
                                .against_id = c->against_id,
                                .provenance = s->trials.provenance,
@@ -241,12 +269,11 @@ static ws_status confirm(confirmation *c, const char *id,
                             s->diag));
   WS_TRY(verify(c, candidate, &build, &measured));
   *out_done = true;
-  if (measured.verdict != WS_VERDICT_OK) {
-    row->verdict = ws_verdict_text(measured.verdict);
-    row->reason = ws_arena_strdup(s->arena, measured.reason);
-    return ws_archive_refute(s->archive, id, row->verdict, row->reason,
-                             s->diag);
-  }
+  if (measured.verdict != WS_VERDICT_OK)
+    return refute(c, row, measured.verdict, measured.reason);
+  WS_TRY(sanitize(c, candidate, &sanitized));
+  if (sanitized.verdict != WS_VERDICT_OK)
+    return refute(c, row, sanitized.verdict, sanitized.reason);
   double *us = ws_arena_alloc(c->arena, sizeof *us * (size_t)c->shape_count);
   for (int i = 0; i < c->shape_count; i++)
     WS_TRY(time_on(c, candidate, &build, &c->shapes[i], &us[i]));
@@ -336,5 +363,7 @@ void ws__confirm(ws_session *s, ws_tune_result *out) {
   if (confirm_all(&c, out) != WS_OK)
     ws_log(WS_LOG_WARN, "winners are not confirmed: %s", s->diag->text);
   ws_device_client_stop(c.client);
+  if (c.compiler)
+    ws_compiler_stop(c.compiler);
   ws_arena_destroy(c.arena);
 }

@@ -5,6 +5,7 @@
 #include "measuring.h"
 
 #include <poll.h>
+#include <stdlib.h>
 
 ws_status ws__measuring_load(ws_archive *archive, ws_arena *arena,
                              const char *id, ws_candidate **out_candidate,
@@ -26,12 +27,24 @@ ws_status ws__measuring_load(ws_archive *archive, ws_arena *arena,
   return WS_OK;
 }
 
+const char ws__measuring_no_shapes[] =
+    "its constraints refuse every shape that candidates are verified on";
+
+static uint64_t seed_of(const ws__task *task, const char *purpose) {
+  ws_hasher *hasher = ws_hasher_create();
+  ws_hasher_update(hasher, &task->seed, sizeof task->seed);
+  ws_hasher_update_text(hasher, purpose);
+  ws_hash hash = ws_hasher_finish(hasher);
+  hash.hex[15] = 0; /* 60 bits: WS_HARD_INPUTS is the verifier's */
+  return strtoull(hash.hex, NULL, 16);
+}
+
 ws_status ws__measuring_request(ws_arena *arena, const ws__task *task,
                                 const ws_device_client *client,
                                 const ws_candidate *candidate,
                                 const ws_build_result *build,
                                 ws__question question, const ws_shape *shape,
-                                uint64_t seed, ws_measure_request *out,
+                                const char *purpose, ws_measure_request *out,
                                 ws_diag *diag) {
   ws_shape shapes[WS_VERIFY_SHAPES];
   int count = 1;
@@ -39,6 +52,8 @@ ws_status ws__measuring_request(ws_arena *arena, const ws__task *task,
     count = ws_verify_shapes(candidate, shapes);
   else
     shapes[0] = *shape;
+  if (count == 0)
+    return ws_fail(diag, WS_INPUT, NULL, 0, "%s", ws__measuring_no_shapes);
   ws_workload *workloads =
       ws_arena_alloc(arena, sizeof *workloads * WS_VERIFY_SHAPES);
   int layout = ws_problem_layout_index(task->problem, task->layout);
@@ -46,7 +61,7 @@ ws_status ws__measuring_request(ws_arena *arena, const ws__task *task,
     WS_TRY(ws_workload_of(arena, task->problem, layout, candidate, build,
                           &shapes[i], ws_device_client_info(client)->cu_count,
                           &workloads[i], diag));
-    workloads[i].seed = seed + (uint64_t)i; /* other contents each time */
+    workloads[i].seed = seed_of(task, purpose);
     workloads[i].sampled = question == WS__VERIFY_LARGE;
   }
   *out = (ws_measure_request){.op = question == WS__TIME ? WS_MEASURE_TIME

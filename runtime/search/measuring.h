@@ -21,15 +21,19 @@ ws_status ws__measuring_load(ws_archive *archive, ws_arena *arena,
                              const char *id, ws_candidate **out_candidate,
                              ws_build_result *out_build,
                              ws_diag *diag) WS_MUST_CHECK;
-/* seed: of the inputs' contents. A workload_count of 0: the candidate takes
- * none of the edge shapes. */
+/* The inputs' contents follow from the run's seed and purpose ("": the search):
+ * a timed launch and a sampled verification of one shape see the same, and no
+ * prompt names them. WS_INPUT with ws__measuring_no_shapes: the candidate takes
+ * none of the shapes that candidates are verified on. */
 ws_status ws__measuring_request(ws_arena *arena, const ws__task *task,
                                 const ws_device_client *client,
                                 const ws_candidate *candidate,
                                 const ws_build_result *build,
                                 ws__question question, const ws_shape *shape,
-                                uint64_t seed, ws_measure_request *out,
+                                const char *purpose, ws_measure_request *out,
                                 ws_diag *diag) WS_MUST_CHECK;
+/* The reason of a candidate that cannot be verified. */
+extern const char ws__measuring_no_shapes[];
 /* An answer has come, or its time is over. */
 bool ws__measuring_has_answer(const ws_device_client *client);
 /* A simulator that dies or is too slow says nothing about the candidate. */

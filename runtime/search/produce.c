@@ -5,6 +5,7 @@
  * same only the first is timed: a job waits for earlier ones that are not built
  * yet, or are its twin.
  */
+#include "build_request.h"
 #include "session.h"
 
 #include <math.h>
@@ -52,43 +53,16 @@ static ws_limits limits_now(const ws_session *s) {
   return limits;
 }
 
-static int fill_bodies(const ws__job *job, struct ws_request_body *out) {
-  const ws_template *tmpl = job->candidate->tmpl;
-  int count = 0;
-  for (int i = 0; i < tmpl->region_count; i++) {
-    const ws_body *body = &job->candidate->bodies[i];
-    if (!body->text)
-      continue;
-    bool opencl = !strcmp(body->language, "opencl");
-    const char *region = tmpl->regions[i].function;
-    out[count++] = (struct ws_request_body){
-        .region = region,
-        .language = body->language,
-        .text = body->text,
-        .file =
-            ws_arena_printf(job->arena, "%s.%s", region, opencl ? "cl" : "ll")};
-  }
-  return count;
-}
-
 static ws_status send(ws_session *s, ws__worker *worker, int index) {
   ws__job *job = &s->jobs[index];
   ws_run runs[WS_STANDARD_RUNS];
-  struct ws_request_body bodies[WS_TEMPLATE_MAX_REGIONS];
   int lines = s->ranker ? WS_STAGE_LINES : 0; /* profiles quote them */
-  ws_build_request request = {
-      .template_file = job->source->tmpl->file,
-      .template_text = job->source->text,
-      .template_size = job->source->size,
-      .target = job->source->tmpl->target,
-      .assignments = ws_candidate_values_text(job->arena, job->candidate),
-      .variants = ws_candidate_variants_text(job->arena, job->candidate),
-      .bodies = bodies,
-      .body_count = fill_bodies(job, bodies),
-      .runs = runs,
-      .run_count = ws_standard_runs(job->candidate, runs),
-      .stages = WS_STAGE_CHECK | WS_STAGE_SANITIZE | WS_STAGE_LOWER | lines,
-      .limits = limits_now(s)};
+  ws_build_request request =
+      ws__build_request(job->arena, job->source, job->candidate);
+  request.runs = runs;
+  request.run_count = ws_standard_runs(job->candidate, runs);
+  request.stages = WS_STAGE_CHECK | WS_STAGE_SANITIZE | WS_STAGE_LOWER | lines;
+  request.limits = limits_now(s);
   job->state = WS__JOB_BUILDING;
   return ws__pool_send(worker, index, &request, s->diag);
 }

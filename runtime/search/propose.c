@@ -303,6 +303,9 @@ static void describe(ws__job *job, ws_compiler *compiler) {
 }
 
 static void check_template(ws_session *s, ws__job *job) {
+  const ws__source *known = ws__session_source(s, job->source->tmpl);
+  if (known)
+    job->source = known; /* one object per template */
   const ws_template *tmpl = job->source->tmpl;
   ws_diag why = {""};
   ws__space space;

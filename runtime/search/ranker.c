@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERIFYING = -1, FIRST_SEED = 1, WALL_MS = 60000 };
+enum { VERIFYING = -1, WALL_MS = 60000 };
 static const double hopeless = 2.0;
 
 struct ws__ranker {
@@ -150,16 +150,17 @@ static ws_status send(ws__ranker *r, ws_diag *diag) {
   bool verify = r->step == VERIFYING;
   const ws_shape *shape = verify ? NULL : &r->task->shapes[r->order[r->step]];
   ws_measure_request request;
+  ws_shape edges[WS_VERIFY_SHAPES];
+  if (verify && ws_verify_shapes(r->candidate, edges) == 0) {
+    fail(r, WS_VERDICT_ILLEGAL, ws__measuring_no_shapes);
+    return WS_OK;
+  }
   WS_TRY(ws__measuring_request(r->arena, r->task, r->client, r->candidate,
                                r->build, verify ? WS__VERIFY_EDGES : WS__TIME,
-                               shape, FIRST_SEED, &request, diag));
+                               shape, "", &request, diag));
   request.settings.wall_ms = WALL_MS;
-  if (request.workload_count > 0) {
-    r->sent = true;
-    return ws_device_client_send(r->client, &request, diag);
-  }
-  r->step++; /* it takes none of the edge shapes */
-  return WS_OK;
+  r->sent = true;
+  return ws_device_client_send(r->client, &request, diag);
 }
 
 static void keep_time(ws__ranker *r, const ws_measured *measured) {

@@ -145,9 +145,12 @@ static ws_status read_start(ws_session *s, const char *id,
     return ws_fail(s->diag, WS_INPUT, s->options->archive_path, 0,
                    "candidate %s is for %s on %s, layout %s; the run is not",
                    row.id, tmpl->problem, tmpl->target, row.layout);
+  const ws__source *known = ws__session_source(s, tmpl);
+  if (known)
+    tmpl = known->tmpl; /* one object per template */
   WS_TRY(ws_archive_load_candidate(s->archive, s->arena, &row, tmpl,
                                    out_candidate, s->diag));
-  if (ws__session_source(s, tmpl))
+  if (known)
     return WS_OK;
   ws__source *source = ws_arena_alloc(s->arena, sizeof *source);
   *source = (ws__source){

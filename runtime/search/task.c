@@ -141,8 +141,9 @@ static ws_status check_satisfiable(ws__space *space, ws_arena *arena,
 ws_status ws__task_init(ws__task *task, ws_arena *arena,
                         const ws_tune_options *options, ws_compiler *compiler,
                         ws_diag *diag) {
-  *task =
-      (ws__task){.layout = options->layout, .shape_set = options->shape_set};
+  *task = (ws__task){.layout = options->layout,
+                     .shape_set = options->shape_set,
+                     .seed = options->seed};
   WS_TRY(read_source(&task->source, arena, options->template_file, compiler,
                      diag));
   WS_TRY(find_problem(task, diag));

@@ -20,6 +20,7 @@ typedef struct ws__task {
   const char *layout, *shape_set;
   const ws_shape *shapes;
   int shape_count;
+  uint64_t seed; /* of the run */
   ws__source source;
   ws__source baseline; /* tmpl NULL: none */
   ws__space space;

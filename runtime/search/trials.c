@@ -353,7 +353,16 @@ static ws_status fill_request(const ws__trials *t, ws_arena *arena,
       shape == EDGE_SHAPES
           ? NULL
           : &t->shapes[shape == LARGE_SHAPE ? t->large : shape],
-      1, out, diag);
+      "", out, diag);
+}
+
+static ws_status refute_unverifiable(ws__trials *t, ws__trial_candidate *item,
+                                     ws_diag *diag) {
+  item->state = WS__TRIAL_REFUTED;
+  t->refuted++;
+  return ws_archive_refute(t->archive, item->id,
+                           ws_verdict_text(WS_VERDICT_ILLEGAL),
+                           ws__measuring_no_shapes, diag);
 }
 
 static ws_status send_trial(ws__trials *t, int candidate, int shape,
@@ -361,21 +370,20 @@ static ws_status send_trial(ws__trials *t, int candidate, int shape,
   ws_candidate *loaded;
   ws_build_result build;
   ws_measure_request request;
+  ws_shape edges[WS_VERIFY_SHAPES];
   ws__trial_candidate *item = &t->items[candidate];
   int wanted = item->state == WS__TRIAL_NEW ? EDGE_SHAPES : shape;
   t->request_arena = ws_arena_create();
   WS_TRY(ws__measuring_load(t->archive, t->request_arena, item->id, &loaded,
                             &build, diag));
+  if (wanted == EDGE_SHAPES && ws_verify_shapes(loaded, edges) == 0)
+    return refute_unverifiable(t, item, diag);
   WS_TRY(fill_request(t, t->request_arena, loaded, &build, wanted, &request,
                       diag));
   t->sent_ms = ws_clock_ms();
   t->candidate = candidate;
   t->shape = wanted;
-  if (request.workload_count > 0)
-    return ws_device_client_send(t->client, &request, diag);
-  item->state = WS__TRIAL_VERIFIED; /* it takes none of the edge shapes */
-  t->candidate = -1;
-  return WS_OK;
+  return ws_device_client_send(t->client, &request, diag);
 }
 
 static void end_request(ws__trials *t) {

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * Assignments, variants and bodies of a candidate, as the server takes them.
+ */
+#include "build_request.h"
+
+#include <string.h>
+
+static int fill_bodies(ws_arena *arena, const ws_candidate *candidate,
+                       struct ws_request_body *out) {
+  const ws_template *tmpl = candidate->tmpl;
+  int count = 0;
+  for (int i = 0; i < tmpl->region_count; i++) {
+    const ws_body *body = &candidate->bodies[i];
+    if (!body->text)
+      continue;
+    const char *region = tmpl->regions[i].function;
+    const char *extension = strcmp(body->language, "opencl") ? "ll" : "cl";
+    out[count++] = (struct ws_request_body){
+        .region = region,
+        .language = body->language,
+        .text = body->text,
+        .file = ws_arena_printf(arena, "%s.%s", region, extension)};
+  }
+  return count;
+}
+
+ws_build_request ws__build_request(ws_arena *arena, const ws__source *source,
+                                   const ws_candidate *candidate) {
+  struct ws_request_body *bodies =
+      ws_arena_alloc(arena, sizeof *bodies * WS_TEMPLATE_MAX_REGIONS);
+  return (ws_build_request){
+      .template_file = source->tmpl->file,
+      .template_text = source->text,
+      .template_size = source->size,
+      .target = source->tmpl->target,
+      .assignments = ws_candidate_values_text(arena, candidate),
+      .variants = ws_candidate_variants_text(arena, candidate),
+      .bodies = bodies,
+      .body_count = fill_bodies(arena, candidate, bodies)};
+}
