@@ -261,17 +261,17 @@ WS_TEST(the_scientist_goes_through_its_stages) {
       "innovation: 90\n\n"
       "## experiment 3\ntitle: bold\ndescription: d\nrubric: r\n"
       "gain: 0.5 3.0\ninnovation: 20\n";
-  bench b = REPLAY("## base\n0\n", design, SET("tile_m=32"), SET("tile_n=32"),
-                   SET("depth=1"), "## findings\nlarger tiles win\n",
-                   "## base\n0\n", design, SET("tile_m=64"));
+  bench b = REPLAY(design, SET("tile_m=32"), SET("tile_n=32"), SET("depth=1"),
+                   "## findings\nlarger tiles win\n", "## base\n0\n", design,
+                   SET("tile_m=64"));
   b.options.strategy = "scientist";
   b.options.evaluations = 5;
   b.options.in_flight = 4;
   ws_tune_result result = tune(&b);
-  WS_CHECK_INT(result.documents, 5);
+  WS_CHECK_INT(result.documents, 4);
   WS_CHECK_TEXT(query(&b, "SELECT group_concat(kind, ' ') FROM (SELECT kind "
                           "FROM exchange ORDER BY sequence)"),
-                "select design write write write distil select design write\n");
+                "design write write write distil select design write\n");
   WS_CHECK_CONTAINS(query(&b, "SELECT c.text FROM findings f JOIN content c ON "
                               "c.hash = f.text"),
                     "larger tiles win");
@@ -339,11 +339,16 @@ WS_TEST(rewards_and_claims_are_against_the_parent) {
 }
 
 WS_TEST(winners_are_confirmed_on_held_out_shapes_once) {
-  bench b = REPLAY(SET("order=1"), SET("order=2"), SET("order=3"),
-                   SET("order=4"), SET("order=5"), SET("tile_m=32"),
-                   SET("tile_m=64"), SET("tile_m=128"), SET("unroll=2"),
-                   SET("unroll=4"), SET("pad=4"), SET("pad=8"), SET("pad=16"));
+  bench b = REPLAY(SET("tile_m=16"), SET("tile_m=32"), SET("tile_n=32"),
+                   SET("unroll=2"));
   with_device(&b);
+  /* Begins with tile_m = 128, which the fake device finds slower than 16. */
+  static const char begin[] = "\"tile_m\",\"16\"";
+  const char *text = LANDSCAPE, *at = strstr(text, begin);
+  WS_CHECK(at);
+  write_in(&b, "t.ll",
+           ws_arena_printf(b.arena, "%.*s\"tile_m\",\"128\"%s",
+                           (int)(at - text), text, at + sizeof begin - 1));
   ws_tune_result result = tune(&b);
   WS_CHECK(result.confirmation_count > 0);
   for (int i = 0; i < result.confirmation_count; i++) {
@@ -357,7 +362,10 @@ WS_TEST(winners_are_confirmed_on_held_out_shapes_once) {
   setenv("FAKE_DEVICE_LOG", log, 1);
   tune(&b);
   unsetenv("FAKE_DEVICE_LOG");
-  WS_CHECK(access(log, F_OK) != 0); /* nothing was asked again */
+  FILE *timed = popen(ws_arena_printf(b.arena, "grep ^time %s", log), "r");
+  char line[100];
+  WS_CHECK(timed && !fgets(line, sizeof line, timed)); /* nothing again */
+  pclose(timed);
   free_bench(&b);
 }
 
