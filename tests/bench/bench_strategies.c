@@ -5,8 +5,8 @@
  * docs/search.md) and on the made-up landscape of the search's tests (millions
  * of points, 4 shapes). Per strategy the evaluations until the geometric mean
  * over the shapes of best so far / best there is comes within a margin: median
- * and extremes over seeds. `bench_strategies [SEEDS [WINDOW]]`. The table's
- * part is skipped where the data is absent
+ * and extremes over seeds. `bench_strategies [SEEDS [WINDOW [FIRST SEED]]]`.
+ * The table's part is skipped where the data is absent
  * (WS_SHARED_DIR/data/mi300x_fp8_gemm_sweep.csv).
  */
 #include "landscape.h"
@@ -201,12 +201,13 @@ static int compare(const void *a, const void *b) {
   return *(const int *)a - *(const int *)b;
 }
 
-static void print(ground *g, const char *strategy, int seeds, int window) {
+static void print(ground *g, const char *strategy, uint64_t first, int seeds,
+                  int window) {
   static int reached[MARGINS][MAX_SEEDS];
   double begin = ws_clock_ms();
   for (int seed = 0; seed < seeds; seed++) {
     int one[MARGINS];
-    run(g, strategy, (uint64_t)seed + 1, window, one);
+    run(g, strategy, first + (uint64_t)seed, window, one);
     for (int i = 0; i < MARGINS; i++)
       reached[i][seed] = one[i];
   }
@@ -225,8 +226,9 @@ int main(int argc, char **argv) {
                                            "refine", "evolve"};
   long seeds = argc > 1 ? strtol(argv[1], NULL, 10) : 5;
   long window = argc > 2 ? strtol(argv[2], NULL, 10) : 0;
+  unsigned long first = argc > 3 ? strtoul(argv[3], NULL, 10) : 1;
   if (seeds < 1 || seeds > MAX_SEEDS || window < 0 || window > WS__WINDOW) {
-    fprintf(stderr, "usage: bench_strategies [SEEDS [WINDOW]]\n");
+    fprintf(stderr, "usage: bench_strategies [SEEDS [WINDOW [FIRST SEED]]]\n");
     return 2;
   }
   ws_arena *arena = ws_arena_create();
@@ -237,7 +239,7 @@ int main(int argc, char **argv) {
   for (int g = 0; g < count; g++)
     for (int w = 0; w < (window ? 1 : 2); w++)
       for (size_t i = 0; i < sizeof strategies / sizeof strategies[0]; i++)
-        print(&grounds[g], strategies[i], (int)seeds,
+        print(&grounds[g], strategies[i], first, (int)seeds,
               window ? (int)window : windows[w]);
   ws_arena_destroy(arena);
   return 0;
