@@ -18,7 +18,7 @@ expect() { # exit code, pattern, command...
 sim=("$wavesmith" sim "$work/x.co" --shape 16,32,128)
 launch=(--grid 'ceildiv(m,16),n/16' --block 64 --args "$args")
 
-expect 0 '^run:   ok, 512 elements compared' "${sim[@]}" --kernel gemm_ok "${launch[@]}"
+expect 0 '^run:   ok, 1024 elements compared' "${sim[@]}" --kernel gemm_ok "${launch[@]}"
 grep -q '^time:  100.00 us' "$work/out"
 grep -q 'sim:mock_hip:Mock' "$work/out"
 expect 1 '^run:   wrong, on 16,32,128: 1 of 512' "${sim[@]}" --kernel gemm_wrong "${launch[@]}"

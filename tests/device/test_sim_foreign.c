@@ -74,7 +74,7 @@ WS_TEST(result_time_and_source_lines) {
   size_t size;
   compile("wave_tile.hip", "gemm.co", &size);
   /* 64 * 96 elements; the lines of the hot loop are the source's */
-  const char *const want[] = {"run:   ok, 6144 elements compared",
+  const char *const want[] = {"run:   ok, 12288 elements compared",
                               "\ntime:  ", "\nbound by ",
                               "wave_tile.hip:", NULL};
   check_run("gemm.co" GEMM GRID ARGS, 0, want);

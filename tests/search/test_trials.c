@@ -156,8 +156,10 @@ static matrix_bench measured(bench *b, const char *set, const char *wanted) {
 WS_TEST(dispatch_decides_by_complete_rows_of_one_provenance) {
   bench b = device_bench();
   b.options.shape_set = "contest";
+  b.options.evaluations = 400; /* enough for a whole portfolio of finalists */
   tune(&b);
   matrix_bench m = measured(&b, "contest", NULL);
+  WS_CHECK(m.matrix.provenance);
   WS_CHECK_TEXT(m.matrix.provenance, provenance);
   WS_CHECK(m.count >= 1 && m.count < m.loaded);
   for (int s = 0; s < m.matrix.shape_count; s++)
