@@ -223,8 +223,10 @@ static ws_status open_models(ws_session *s) {
 }
 
 /* ---- the device ---- */
+static const char table_prefix[] = "table:";
+
 static bool is_table(const char *device) {
-  return device && !strncmp(device, "table:", 6);
+  return device && !strncmp(device, table_prefix, sizeof table_prefix - 1);
 }
 
 static ws_status choose_rank(ws_session *s) {
@@ -254,12 +256,34 @@ static ws_status choose_rank(ws_session *s) {
   return WS_OK;
 }
 
+/* "--shapes table" stands for the shapes that the table has times of. */
+static ws_status open_table(ws_session *s) {
+  if (!is_table(s->options->device))
+    return WS_OK;
+  WS_TRY(ws__table_read(s->arena, s->options->device + sizeof table_prefix - 1,
+                        &s->table, s->diag));
+  if (strcmp(s->options->shape_set, "table"))
+    return WS_OK;
+  const ws_shape *shapes;
+  int count = ws__table_shapes(s->table, s->arena, &shapes);
+  const char *list = "";
+  for (int i = 0; i < count; i++)
+    list = ws_arena_printf(s->arena, "%s%s%lld,%lld,%lld", list, i ? ";" : "",
+                           (long long)shapes[i].m, (long long)shapes[i].n,
+                           (long long)shapes[i].k);
+  ws_tune_options *options = ws_arena_alloc(s->arena, sizeof *options);
+  *options = *s->options;
+  options->shape_set = list;
+  s->options = options;
+  return WS_OK;
+}
+
 static ws_status open_device(ws_session *s) {
-  const char *device = s->options->device;
-  if (is_table(device))
-    WS_TRY(ws__table_read(s->arena, device + 6, &s->table, s->diag));
-  WS_TRY(ws__trials_init(&s->trials, s->arena, s->archive, &s->task,
-                         is_table(device) ? "estimate" : device, s->diag));
+  const char *device = s->table ? "estimate" : s->options->device;
+  if (s->table)
+    WS_TRY(ws__table_check(s->table, s->task.source.tmpl, s->diag));
+  WS_TRY(ws__trials_init(&s->trials, s->arena, s->archive, &s->task, device,
+                         s->diag));
   WS_TRY(choose_rank(s));
   s->finals_end_ms = s->deadline_ms;
   if (s->trials.client && isfinite(s->deadline_ms)) {
@@ -284,6 +308,7 @@ ws_status ws__session_begin(ws_session *s) {
   s->lock = -1;
   s->stop = "";
   ws_compiler *compiler;
+  WS_TRY(open_table(s));
   WS_TRY(open_models(s));
   WS_TRY(ws_compiler_start(&compiler, s->diag));
   ws__pool_init(&s->pool, s->arena, s->options->workers, WS__WINDOW, compiler);

@@ -13,7 +13,8 @@
 const char tune_options_help[] =
     "  --baseline FILE    template that is shown as \"naive\"\n"
     "  --layout L         kmajor or mnmajor (default: kmajor)\n"
-    "  --shapes S         shape set, or m,n,k;m,n,k (default: contest)\n"
+    "  --shapes S         shape set, m,n,k;m,n,k, or table, with a device of\n"
+    "                     that kind (default: contest)\n"
     "  --held-out S       shape set that winners are confirmed on (default:\n"
     "                     held-out)\n"
     "  --strategy S       local, random, best-of-n, refine, evolve, scientist\n"
