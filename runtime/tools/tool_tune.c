@@ -193,12 +193,14 @@ static void print_text(const ws_tune_result *result,
   printf("Go on:   %s\n", how_to_go_on(result, options));
   if (!(result->best_geomean_us > 0))
     return;
+  bool recorded = options->device && !strncmp(options->device, "table:", 6);
   printf("Look at: wavesmith archive show %s CANDIDATE\n",
          options->archive_path);
   bool named = !strchr(options->shape_set, ','); /* dispatch takes no list */
-  printf("Use:     wavesmith dispatch %s --layout %s%s%s --out DIR\n",
-         options->archive_path, options->layout, named ? " --shapes " : "",
-         named ? options->shape_set : "");
+  if (!recorded) /* a table has no code objects */
+    printf("Use:     wavesmith dispatch %s --layout %s%s%s --out DIR\n",
+           options->archive_path, options->layout, named ? " --shapes " : "",
+           named ? options->shape_set : "");
 }
 
 /* ---- JSON ---- */
