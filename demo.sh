@@ -47,12 +47,15 @@ echo "demo: tuning fp8_gemm_blockscale for gfx942 ($layout), about $minutes minu
 echo
 "$wavesmith" dispatch "$out/fp8_gemm.db" --layout "$layout" --shapes contest \
   --name "fp8_gemm_$layout" --out "$out/dispatch"
+"$wavesmith" report "$out/fp8_gemm.db" --layout "$layout" --out "$out/report.html"
 
 cat <<NEXT
 
 How to go on
   more tuning (the archive resumes):   ./demo.sh --minutes 30
-  what was learned:                    $wavesmith archive ls $out/fp8_gemm.db
+  what was learned:                    $out/report.html (one page, no network), or
+                                       $wavesmith archive ls $out/fp8_gemm.db
+  let a model rewrite kernels:         docs/llm.md (any endpoint, or no key at all)
   one kernel in depth:                 $wavesmith archive show $out/fp8_gemm.db ID
   where a kernel's time goes:          $wavesmith sim --archive $out/fp8_gemm.db ID --shape 1024,1536,7168
   use it in a program:                 examples/gemm (CMake, one call per GEMM)

@@ -126,8 +126,8 @@ ws_archive *ws_session_archive(ws_session *session);
 int64_t ws_session_run(const ws_session *session);
 const char *ws_session_provenance(const ws_session *session); /* of its times */
 
-/* The prompt that a model would get. parents: candidate ids of this run or of
- * the archive, at most two; none: the leader. */
+/* The prompt that a model would get. parents: ids, or their first digits, of
+ * candidates that this session has judged, at most two; none: the leader. */
 ws_status ws_session_prompt(ws_session *session, ws_arena *arena,
                             ws_request_kind kind, const char *const *parents,
                             int parent_count, ws_prompt *out_prompt,
