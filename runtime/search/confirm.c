@@ -152,20 +152,34 @@ static ws_status time_reference(confirmation *c) {
 }
 
 /* ---- one winner ---- */
-static ws_status verify(confirmation *c, const ws_candidate *candidate,
-                        const ws_build_result *build, ws_measured *out) {
-  const ws_shape *large = NULL;
-  WS_TRY(measure(c, candidate, build, WS__VERIFY_EDGES, NULL, out));
-  for (int i = 0; i < c->search_count; i++) {
-    double flops = c->s->task.problem->flops(&c->shapes[i]);
+/* Of [begin, end) the largest that a simulator verifies in a few seconds; NULL:
+ * the candidate takes none. */
+static const ws_shape *largest(const confirmation *c,
+                               const ws_candidate *candidate, int begin,
+                               int end) {
+  const ws_problem *problem = c->s->task.problem;
+  const ws_shape *found = NULL;
+  for (int i = begin; i < end; i++) {
+    double flops = problem->flops(&c->shapes[i]);
     if (flops <= most_large_flops &&
         ws_candidate_broken_require(candidate, &c->shapes[i], NULL) < 0 &&
-        (!large || flops > c->s->task.problem->flops(large)))
-      large = &c->shapes[i];
+        (!found || flops > problem->flops(found)))
+      found = &c->shapes[i];
   }
-  return out->verdict == WS_VERDICT_OK && large
-             ? measure(c, candidate, build, WS__VERIFY_LARGE, large, out)
-             : WS_OK;
+  return found;
+}
+
+/* Edges, then one shape of the search and one held-out, by samples. */
+static ws_status verify(confirmation *c, const ws_candidate *candidate,
+                        const ws_build_result *build, ws_measured *out) {
+  const ws_shape *large[] = {
+      largest(c, candidate, 0, c->search_count),
+      largest(c, candidate, c->search_count, c->shape_count)};
+  WS_TRY(measure(c, candidate, build, WS__VERIFY_EDGES, NULL, out));
+  for (int i = 0; i < 2 && out->verdict == WS_VERDICT_OK; i++)
+    if (large[i])
+      WS_TRY(measure(c, candidate, build, WS__VERIFY_LARGE, large[i], out));
+  return WS_OK;
 }
 
 /* A few workgroups of every shape of the search, at random places, lane by lane
