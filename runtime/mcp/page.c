@@ -38,35 +38,11 @@ static const char *last_part(const char *path) {
   return slash ? slash + 1 : path;
 }
 
-/* The compiler names the file of a body after its region: "stage.ll". */
-static const char *text_of_file(const ws__mcp_subject *subject,
-                                const char *file) {
-  const ws_template *tmpl = subject->candidate->tmpl;
-  const char *name = last_part(file);
-  const size_t size = strcspn(name, ".");
-  for (int i = 0; i < tmpl->region_count; i++)
-    if (subject->candidate->bodies[i].text &&
-        strlen(tmpl->regions[i].function) == size &&
-        !memcmp(tmpl->regions[i].function, name, size))
-      return subject->candidate->bodies[i].text;
-  return strcmp(name, last_part(subject->source.file)) ? ""
-                                                       : subject->source.text;
-}
-
 const char *ws__mcp_quote(ws_arena *arena, const ws__mcp_subject *subject,
                           const char *file, int line) {
-  const char *text = text_of_file(subject, file);
-  for (; line > 1 && *text; line--) {
-    text += strcspn(text, "\n");
-    text += *text == '\n';
-  }
-  if (line < 1)
-    return "";
-  size_t size = strcspn(text, "\r\n");
-  const size_t blanks = strspn(text, " \t");
-  text += blanks < size ? blanks : size;
-  size -= blanks < size ? blanks : size;
-  return ws_arena_strndup(arena, text, size < 200 ? size : 200);
+  return ws_candidate_source_line(arena, subject->candidate,
+                                  subject->source.text, subject->source.file,
+                                  file, line);
 }
 
 /* ---- speed-ups ---- */

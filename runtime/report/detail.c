@@ -129,8 +129,9 @@ static ws_status add_profile(const ws__report_source *source, const char *id,
     cJSON *profile = cJSON_AddObjectToObject(json, "profile");
     cJSON_AddNumberToObject(profile, "provenance", p);
     cJSON_AddItemToObject(profile, "shape", ws__report_shape(&shape));
-    cJSON_AddItemToObject(profile, "launches",
-                          ws__report_profile(candidate, text, report));
+    cJSON_AddItemToObject(
+        profile, "launches",
+        ws__report_profile(source->arena, candidate, text, report));
     return WS_OK;
   }
   return WS_OK;

@@ -15,7 +15,7 @@ ws_status ws__report_detail(const ws__report_source *source, int candidate,
 
 /* The launches of a profile with their hot lines, each with its text where
  * template or candidate has it. */
-struct cJSON *ws__report_profile(const ws_candidate *candidate,
+struct cJSON *ws__report_profile(ws_arena *arena, const ws_candidate *candidate,
                                  const ws_archived_template *text,
                                  const char *report);
 

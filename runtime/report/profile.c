@@ -6,7 +6,7 @@
 #include "detail.h"
 #include "json.h"
 
-#include <stdio.h>
+#include <limits.h>
 #include <string.h>
 
 static const char *text_at(const cJSON *object, const char *key) {
@@ -17,41 +17,6 @@ static const char *text_at(const cJSON *object, const char *key) {
 static double number_at(const cJSON *object, const char *key) {
   const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
   return cJSON_IsNumber(item) ? item->valuedouble : 0;
-}
-
-/* ---- the quoted line ---- */
-static const char *last_part(const char *path) {
-  const char *slash = strrchr(path, '/');
-  return slash ? slash + 1 : path;
-}
-
-/* The compiler names a body's file after its region: "stage.ll". */
-static const char *text_of_file(const ws_candidate *candidate,
-                                const ws_archived_template *text,
-                                const char *file) {
-  for (int i = 0; i < candidate->tmpl->region_count; i++) {
-    const ws_body *body = &candidate->bodies[i];
-    if (!body->text)
-      continue;
-    const char *name = candidate->tmpl->regions[i].function;
-    size_t size = strlen(name);
-    const char *part = last_part(file);
-    if (!strncmp(part, name, size) &&
-        (!strcmp(part + size, ".ll") || !strcmp(part + size, ".cl")))
-      return body->text;
-  }
-  return strcmp(last_part(file), last_part(text->file)) ? NULL : text->text;
-}
-
-static cJSON *quoted(const char *text, double line) {
-  char copy[241];
-  for (double at = 1; text && at < line; at++) {
-    text = strchr(text, '\n');
-    text = text ? text + 1 : NULL;
-  }
-  snprintf(copy, sizeof copy, "%.*s", text ? (int)strcspn(text, "\n") : 0,
-           text ? text : "");
-  return ws__report_text(copy + strspn(copy, " \t"), 0);
 }
 
 /* ---- lines ---- */
@@ -65,9 +30,9 @@ static const char *greatest(const cJSON *shares) {
   return best ? best->string : "";
 }
 
-static cJSON *line_json(const ws_candidate *candidate,
+static cJSON *line_json(ws_arena *arena, const ws_candidate *candidate,
                         const ws_archived_template *text, const cJSON *line) {
-  const char *file = text_at(line, "file");
+  const char *file = text_at(line, "file"), *slash = strrchr(file, '/');
   double number = number_at(line, "line");
   cJSON *json = cJSON_CreateObject();
   ws__report_add_text(json, "region", text_at(line, "region"), 200);
@@ -75,11 +40,13 @@ static cJSON *line_json(const ws_candidate *candidate,
   ws__report_add_text(
       json, "waits", greatest(cJSON_GetObjectItemCaseSensitive(line, "stalls")),
       0);
-  if (number > 0) {
-    ws__report_add_text(json, "file", last_part(file), 200);
+  if (number > 0 && number < INT_MAX) {
+    ws__report_add_text(json, "file", slash ? slash + 1 : file, 200);
     cJSON_AddNumberToObject(json, "line", number);
-    cJSON_AddItemToObject(json, "source",
-                          quoted(text_of_file(candidate, text, file), number));
+    ws__report_add_text(json, "source",
+                        ws_candidate_source_line(arena, candidate, text->text,
+                                                 text->file, file, (int)number),
+                        0);
   } else {
     ws__report_add_text(json, "instruction", file, 200);
   }
@@ -87,7 +54,7 @@ static cJSON *line_json(const ws_candidate *candidate,
 }
 
 /* ---- launches ---- */
-static cJSON *launch_json(const ws_candidate *candidate,
+static cJSON *launch_json(ws_arena *arena, const ws_candidate *candidate,
                           const ws_archived_template *text,
                           const cJSON *launch) {
   static const char *const numbers[] = {
@@ -108,18 +75,18 @@ static cJSON *launch_json(const ws_candidate *candidate,
       ws__report_add_number(stalls, line->string, line->valuedouble);
   cJSON *lines = cJSON_AddArrayToObject(json, "lines");
   cJSON_ArrayForEach(line, cJSON_GetObjectItemCaseSensitive(profile, "lines"))
-      cJSON_AddItemToArray(lines, line_json(candidate, text, line));
+      cJSON_AddItemToArray(lines, line_json(arena, candidate, text, line));
   return json;
 }
 
-cJSON *ws__report_profile(const ws_candidate *candidate,
+cJSON *ws__report_profile(ws_arena *arena, const ws_candidate *candidate,
                           const ws_archived_template *text,
                           const char *report) {
   cJSON *launches = cJSON_CreateArray();
   while (*report) {
     size_t size = strcspn(report, "\n");
     cJSON *launch = ws_json_parse(report, size, "profile", NULL);
-    cJSON *shown = launch ? launch_json(candidate, text, launch) : NULL;
+    cJSON *shown = launch ? launch_json(arena, candidate, text, launch) : NULL;
     if (shown)
       cJSON_AddItemToArray(launches, shown);
     cJSON_Delete(launch);

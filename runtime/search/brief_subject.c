@@ -5,7 +5,6 @@
  */
 #include "brief_page.h"
 
-#include <ctype.h>
 #include <string.h>
 
 /* ---- loading ---------------------------------------------------------------
@@ -79,19 +78,6 @@ ws_status ws__page_load(ws__page *page, int result, ws__subject *out) {
 /* ---- lines -----------------------------------------------------------------
  */
 
-static const char *text_line(ws_arena *arena, const char *text, int number) {
-  for (; number > 1 && *text; number--) {
-    text += strcspn(text, "\n");
-    text += *text == '\n';
-  }
-  size_t size = strcspn(text, "\n");
-  while (size && isspace((unsigned char)*text))
-    text++, size--;
-  while (size && isspace((unsigned char)text[size - 1]))
-    size--;
-  return ws_arena_strndup(arena, text, size < 120 ? size : 120);
-}
-
 static const char *without_folder(ws_arena *arena, const char *text,
                                   const char *file) {
   const char *slash = strrchr(file, '/');
@@ -110,26 +96,10 @@ const char *ws__page_without_folders(ws__page *page, const char *text) {
              : text;
 }
 
-/* The body that a file's name stands for, "mma.ll" or "mma.cl"; NULL. */
-static const char *body_of_file(const ws_candidate *candidate,
-                                const char *file) {
-  const char *dot = strrchr(file, '.');
-  const size_t size = dot ? (size_t)(dot - file) : strlen(file);
-  for (int i = 0; i < candidate->tmpl->region_count; i++) {
-    const char *name = candidate->tmpl->regions[i].function;
-    if (strlen(name) == size && !memcmp(name, file, size))
-      return candidate->bodies[i].text;
-  }
-  return NULL;
-}
-
 const char *ws__page_quote(ws__page *page, const ws__subject *subject,
                            const char *file, int line) {
-  const char *slash = strrchr(file, '/');
-  const char *body = body_of_file(subject->candidate, slash ? slash + 1 : file);
-  return line < 1 ? ""
-                  : text_line(page->arena, body ? body : subject->template_text,
-                              line);
+  return ws_candidate_source_line(page->arena, subject->candidate,
+                                  subject->template_text, NULL, file, line);
 }
 
 /* ---- the second ------------------------------------------------------------

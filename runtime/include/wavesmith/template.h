@@ -182,6 +182,16 @@ struct ws_shape;
 ws_scope ws_candidate_scope(ws_arena *arena, const ws_candidate *candidate,
                             const struct ws_shape *shape, int64_t cu_count);
 
+/* Line `line` of `file` as a finding or a profile names it, without blanks at its
+ * ends, at most 200 bytes, in the arena; "" when there is none. Files named
+ * after a region with a body of its own are that body; any other is the
+ * template's, if template_file is NULL or its last part. */
+const char *ws_candidate_source_line(ws_arena *arena,
+                                     const ws_candidate *candidate,
+                                     const char *template_text,
+                                     const char *template_file,
+                                     const char *file, int line);
+
 /* Evaluates the constraints. shape == NULL: only those that do not depend on
  * the shape. Returns -1 when all hold, else the index of the first that fails
  * (an expression that cannot be evaluated counts as failed; the diag then says
