@@ -416,12 +416,18 @@ static ws_status admit(ws_session *s, ws__job *job) {
     return WS_OK;
   }
   enum { MOST_FAILURES = 3 };
-  s->model_failures = *job->answer.error ? s->model_failures + 1 : 0;
+  const ws_llm_answer *answer = &job->answer;
+  bool reached = !*answer->error || answer->prompt_tokens > 0;
+  s->model_failures = *answer->error ? s->model_failures + 1 : 0;
+  s->model_reached = s->model_reached || reached;
+  if (!s->model_reached)
+    return ws_fail(s->diag, WS_ENVIRONMENT, NULL, 0,
+                   "no answer to the first question: %s", answer->error);
   if (s->model_failures >= MOST_FAILURES)
     return ws_fail(s->diag, WS_ENVIRONMENT, NULL, 0,
                    "no answer to %d questions in a row: %s; everything is "
                    "kept, the same command goes on",
-                   MOST_FAILURES, job->answer.error);
+                   MOST_FAILURES, answer->error);
   return keep_exchange(s, job);
 }
 

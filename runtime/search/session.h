@@ -91,6 +91,7 @@ struct ws_session {
   double finals_end_ms; /* the rest is for confirming winners */
   bool no_more;         /* nothing is left to ask */
   const char *stop;     /* why it ends early, in words; "" */
+  bool model_reached;   /* by a question of this process */
   int model_failures;   /* in a row */
   ws_arena **kept;      /* arenas of candidates that are remembered */
   int kept_count, kept_capacity;
