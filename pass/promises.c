@@ -84,7 +84,8 @@ void ws__pass_drop_promises(LLVMModuleRef module) {
   LLVMContextRef context = LLVMGetModuleContext(module);
   for (LLVMValueRef f = LLVMGetFirstFunction(module); f;
        f = LLVMGetNextFunction(f)) {
-    drop_attributes(f, LLVMCountParams(f), LLVMRemoveEnumAttributeAtIndex);
+    if (!LLVMGetIntrinsicID(f)) /* those are LLVM's own, whatever was written */
+      drop_attributes(f, LLVMCountParams(f), LLVMRemoveEnumAttributeAtIndex);
     WS_FOR_EACH_INSTRUCTION(f, block, instruction) {
       drop_instruction(instruction);
       drop_metadata(context, instruction);
