@@ -120,11 +120,11 @@ static ws_status add_candidate(ws__page *page, sections *s) {
   add(s, "regions",
       ws_describe_regions(page->arena, candidate, page->regions,
                           candidate->tmpl->region_count),
-      8);
+      7);
   add(s, "code", ws__page_code(page), 1);
-  add(s, "facts", ws__page_facts(page, &page->parent), 3);
-  add(s, "estimate", ws__page_estimate(page), 10);
-  add(s, "second", second, 5);
+  add(s, "facts", ws__page_facts(page, &page->parent), 5);
+  add(s, "estimate", ws__page_estimate(page), 4);
+  add(s, "second", second, 10);
   return WS_OK;
 }
 
@@ -142,11 +142,11 @@ static ws_status add_all(ws__page *page, sections *s) {
   add(s, "aim", ws__page_aim(page), 0);
   add(s, "plan", plan_section(page), 0);
   add(s, "diagnostics", diagnostics, 1);
-  add(s, "profile", profile, 4);
-  add(s, "findings", page->brief->knowledge->findings, 6);
-  add(s, "lineage", lineage, page->request->kind == WS_REQUEST_DISTIL ? 1 : 7);
+  add(s, "profile", profile, 6);
+  add(s, "findings", page->brief->knowledge->findings, 3);
+  add(s, "lineage", lineage, page->request->kind == WS_REQUEST_DISTIL ? 1 : 9);
   add(s, "population", population,
-      page->request->kind == WS_REQUEST_SELECT ? 1 : 9);
+      page->request->kind == WS_REQUEST_SELECT ? 1 : 8);
   add(s, "template_grammar", grammar_section(page),
       page->grammar_needed ? 0 : 11);
   return WS_OK;

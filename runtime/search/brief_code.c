@@ -111,6 +111,9 @@ static void weigh(const ws__page *page, const double *heat, double *weights) {
              ws__page_region_names(page, region,
                                    candidate->tmpl->regions[i].function))
       weights[i] += 10;
+    if (names_function(page->request->plan,
+                       candidate->tmpl->regions[i].function))
+      weights[i] += 20;
   }
 }
 

@@ -81,8 +81,9 @@ static void print_text(const ws__progress *progress,
                        const ws__progress_state *state) {
   ws_strbuf line;
   ws_strbuf_init(&line);
-  ws_strbuf_printf(&line, "%lld new, %.1f/s", (long long)state->evaluated,
-                   rate_of(progress, state));
+  double rate = rate_of(progress, state);
+  ws_strbuf_printf(&line, "%lld new, %.1f/%s", (long long)state->evaluated,
+                   rate < 0.1 ? 60 * rate : rate, rate < 0.1 ? "min" : "s");
   if (state->replayed)
     ws_strbuf_printf(&line, ", %lld known", (long long)state->replayed);
   if (state->best_geomean_us > 0)

@@ -30,7 +30,7 @@ static const char usage[] =
     "  --layout L       kmajor or mnmajor (default: kmajor, or the "
     "candidate's)\n"
     "  --prompts DIR    a folder with texts in place of the program's own\n"
-    "  --bytes N        budget of a prompt (default: 49152)\n"
+    "  --bytes N        budget of a prompt (default: 131072)\n"
     "  --raw            the texts as they are\n";
 
 typedef struct job {

@@ -50,7 +50,7 @@ const char tune_options_help[] =
     "  --request-seconds X  --total-seconds X  one attempt; one question with\n"
     "                     its retries (default: 300, 900)\n"
     "  --prompts DIR      texts in place of the program's own\n"
-    "  --prompt-bytes N   budget of one prompt (default: 49152)\n";
+    "  --prompt-bytes N   budget of one prompt (default: 131072)\n";
 
 enum { DEFAULT_MINUTES = 3, MOST_WORKERS = 4096, MOST_COUNT = 1000000 };
 

@@ -483,7 +483,7 @@ WS_TEST(exploring_may_write_a_template) {
   r->brief.budget_bytes = strlen(user) + strlen(r->prompt.system) - 400;
   user = ask(r, WS_REQUEST_EXPLORE, START, -1);
   WS_CHECK_CONTAINS(user, "The smallest complete template");
-  WS_CHECK_CONTAINS(r->prompt.cut, "population ");
+  WS_CHECK_CONTAINS(r->prompt.cut, "lineage ");
   run_destroy(r);
 }
 

@@ -180,7 +180,7 @@ typedef struct ws_prompt_text {
   int version;
 } ws_prompt_text;
 const ws_prompt_text *ws_prompts_at(const ws_prompts *prompts, int index);
-enum { WS_PROMPT_BYTES = 48 * 1024 }; /* default budget, system and user */
+enum { WS_PROMPT_BYTES = 128 * 1024 }; /* default budget, system and user */
 /* WS_INPUT: even with all that may be cut gone it does not fit. */
 ws_status ws_prompt_render(ws_arena *arena, const ws_prompts *prompts,
                            ws_request_kind kind,
