@@ -121,20 +121,21 @@ static void queue_repair(ws_session *s, const ws__job *job, int result) {
   s->knowledge.repairs_open++;
 }
 
-/* A template that a reply brought joins the run when it has times. Of two that
- * were open at once and are the same, the first one's object stands for both.
- */
-static ws_status adopt_template(ws_session *s, ws__job *job) {
+/* A template that a reply brought joins the run when its candidate is
+ * remembered, and its points may be drawn when that has times. Of two that were
+ * open at once and are the same, the first one's object stands for both. */
+static ws_status adopt_template(ws_session *s, ws__job *job, bool timed) {
   const ws_template *tmpl = job->candidate->tmpl;
   const ws__source *known = ws__session_source(s, tmpl);
+  if (!known)
+    ws__session_add_source(s, job->source);
   if (known && known->tmpl != tmpl) {
-    ws_candidate *copy = ws_candidate_copy(job->keep, job->candidate);
-    copy->tmpl = known->tmpl;
+    ws_candidate *copy = ws_candidate_copy(job->arena, job->candidate);
+    copy->tmpl = tmpl = known->tmpl;
     job->candidate = copy;
   }
-  if (known)
+  if (!timed || ws__knowledge_space(&s->knowledge, tmpl))
     return WS_OK;
-  ws__session_add_source(s, job->source);
   ws__space *space = ws_arena_alloc(s->arena, sizeof *space);
   int layout = ws_problem_layout_index(s->task.problem, s->task.layout);
   WS_TRY(ws__space_init(space, s->arena, tmpl, layout, s->task.layout,
@@ -150,31 +151,41 @@ static const double *copy_times(ws_session *s, const ws__judgement *judgement) {
   return us;
 }
 
-/* Adds the result and keeps what must live on. *out_repair: one is wanted. */
+/* A candidate that is remembered, out of the job's memory; its template, if the
+ * reply brought one, and a document stay where they are, and their arena. */
+static const ws_candidate *keep_what_lives_on(ws_session *s, ws__job *job,
+                                              bool remembered) {
+  if (!job->keep)
+    return job->candidate; /* the session's */
+  bool document = ws_request_is_document(job->request.kind) && job->reply;
+  if (document || (remembered && job->reply->template_text))
+    keep_arena(s, job);
+  return remembered ? ws_candidate_copy(s->arena, job->candidate) : NULL;
+}
+
+/* Adds the result. *out_repair: one is wanted. */
 static ws_status learn(ws_session *s, ws__job *job,
                        const ws__judgement *judgement, int *out_index,
                        bool *out_repair) {
   bool timed = job->candidate && is_timed(s, judgement);
   bool document = ws_request_is_document(job->request.kind);
-  if (timed)
-    WS_TRY(adopt_template(s, job));
+  int repairs = repairs_before(s, job);
+  *out_repair = wants_repair(s, job, judgement, repairs);
+  bool remembered = job->candidate && (timed || *out_repair);
+  if (remembered)
+    WS_TRY(adopt_template(s, job, timed));
   ws__result result = {
       .request = job->request,
-      .candidate = job->candidate,
+      .candidate = keep_what_lives_on(s, job, remembered),
       .reply = document ? job->reply : NULL,
       .verdict = judgement->verdict,
       .stage = ws_arena_strdup(s->arena, judgement->stage),
       .reason = ws_arena_strdup(s->arena, judgement->reason),
       .us = copy_times(s, judgement),
       .cell = judgement->cell,
-      .repairs = repairs_before(s, job),
+      .repairs = repairs,
       .id = job->candidate ? ws_arena_strdup(s->arena, job->candidate->id.hex)
                            : ""};
-  *out_repair = wants_repair(s, job, judgement, result.repairs);
-  if (timed || *out_repair || (document && job->reply))
-    keep_arena(s, job);
-  else if (job->keep)
-    result.candidate = NULL;
   if (document && job->reply && job->request.kind == WS_REQUEST_DISTIL)
     s->knowledge.findings = job->reply->findings;
   *out_index = ws__knowledge_add(&s->knowledge, &result);

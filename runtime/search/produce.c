@@ -12,9 +12,10 @@
 #include <poll.h>
 #include <string.h>
 
-/* A job that hangs runs into its limit of CPU time; this one is for machines
- * that have too much to do. */
-enum { WALL_MS = 60000, DEADLINE_MARGIN_MS = 500 };
+/* A job that hangs runs into its limit of CPU time, ten times what the largest
+ * candidates take; results are applied in order, so it holds up all others. The
+ * limit of time is for machines that have too much to do. */
+enum { CPU_MS = 5000, WALL_MS = 60000, DEADLINE_MARGIN_MS = 500 };
 
 /* ---- building ---- */
 /* A candidate or build that the archive holds is not built again, unless it has
@@ -46,6 +47,7 @@ static ws_status look_up(ws_session *s, ws__job *job) {
  * and still counted. */
 static ws_limits limits_now(const ws_session *s) {
   ws_limits limits = ws_limits_default;
+  limits.cpu_ms = CPU_MS;
   limits.wall_ms = WALL_MS;
   double left = s->search_end_ms - ws_clock_ms() + DEADLINE_MARGIN_MS;
   if (left < limits.wall_ms)

@@ -289,7 +289,7 @@ static ws_status keep_exchange(ws_session *s, ws__job *job) {
 static void describe(ws__job *job, ws_compiler *compiler) {
   ws_diag why = {""};
   ws__source *source = ws_arena_alloc(job->keep, sizeof *source);
-  source->text = job->reply->template_text;
+  source->text = ws_arena_strdup(job->keep, job->reply->template_text);
   source->size = strlen(source->text);
   const char *file =
       ws_arena_printf(job->keep, "reply-%lld.ll", (long long)job->sequence);
@@ -350,10 +350,10 @@ static void apply_reply(ws_session *s, ws__job *job) {
   if (!parent) {
     int point[s->task.space.count + 1];
     ws__space_default(&s->task.space, point);
-    parent = ws__space_candidate(&s->task.space, job->keep, point);
+    parent = ws__space_candidate(&s->task.space, job->arena, point);
   }
   const ws__source *source = ws__session_source(s, parent->tmpl);
-  if (ws_reply_apply(job->keep, job->reply, parent, source->text, &candidate,
+  if (ws_reply_apply(job->arena, job->reply, parent, source->text, &candidate,
                      &why) != WS_OK)
     refuse(job, why.text);
   else
@@ -362,11 +362,13 @@ static void apply_reply(ws_session *s, ws__job *job) {
 
 static void parse(ws__job *job) {
   ws_diag why = {""};
-  ws_reply *reply = ws_arena_alloc(job->keep, sizeof *reply);
+  ws_arena *arena =
+      ws_request_is_document(job->request.kind) ? job->keep : job->arena;
+  ws_reply *reply = ws_arena_alloc(arena, sizeof *reply);
   if (*job->answer.error) {
     refuse(job, job->answer.error);
-  } else if (ws_reply_parse(job->keep, job->answer.text, job->request.kind,
-                            reply, &why) != WS_OK) {
+  } else if (ws_reply_parse(arena, job->answer.text, job->request.kind, reply,
+                            &why) != WS_OK) {
     refuse(job, why.text);
   } else {
     job->reply = reply;

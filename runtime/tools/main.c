@@ -5,12 +5,15 @@
  */
 #include "tools.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 
 #ifndef WAVESMITH_VERSION
 #define WAVESMITH_VERSION "0.1.0"
 #endif
+
+enum { LARGE_BYTES = 128 << 10 };
 
 static const struct command {
   const char *name;
@@ -50,6 +53,9 @@ int tool_fail(const char *command, ws_status status, const ws_diag *diag) {
 }
 
 int main(int argc, char **argv) {
+  /* What a large reply took goes back at once; the default keeps more and more
+   * of it, in pieces. */
+  mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
   if (argc < 2) {
     print_usage(stderr);
     return ws_status_exit_code(WS_USAGE);
