@@ -108,9 +108,14 @@ static ws_status measure(confirmation *c, const ws_candidate *candidate,
                          const ws_shape *shape, ws_measured *out) {
   ws_measure_request request;
   *out = (ws_measured){.verdict = WS_VERDICT_OK, .reason = ""};
-  WS_TRY(ws__measuring_request(c->arena, &c->s->task, c->client, candidate,
-                               build, question, shape, "confirmation", &request,
-                               c->s->diag));
+  ws_diag why = {""};
+  if (ws__measuring_request(c->arena, &c->s->task, c->client, candidate, build,
+                            question, shape, "confirmation", &request,
+                            &why) != WS_OK) {
+    out->verdict = WS_VERDICT_ILLEGAL;
+    out->reason = ws_arena_strdup(c->arena, why.text);
+    return WS_OK;
+  }
   request.settings.wall_ms = WALL_MS;
   return ws_device_client_measure(c->client, c->arena, &request, out,
                                   c->s->diag);

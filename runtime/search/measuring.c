@@ -27,9 +27,6 @@ ws_status ws__measuring_load(ws_archive *archive, ws_arena *arena,
   return WS_OK;
 }
 
-const char ws__measuring_no_shapes[] =
-    "its constraints refuse every shape that candidates are verified on";
-
 static uint64_t seed_of(const ws__task *task, const char *purpose) {
   ws_hasher *hasher = ws_hasher_create();
   ws_hasher_update(hasher, &task->seed, sizeof task->seed);
@@ -53,7 +50,9 @@ ws_status ws__measuring_request(ws_arena *arena, const ws__task *task,
   else
     shapes[0] = *shape;
   if (count == 0)
-    return ws_fail(diag, WS_INPUT, NULL, 0, "%s", ws__measuring_no_shapes);
+    return ws_fail(
+        diag, WS_INPUT, NULL, 0,
+        "its constraints refuse every shape that candidates are verified on");
   ws_workload *workloads =
       ws_arena_alloc(arena, sizeof *workloads * WS_VERIFY_SHAPES);
   int layout = ws_problem_layout_index(task->problem, task->layout);

@@ -23,8 +23,8 @@ ws_status ws__measuring_load(ws_archive *archive, ws_arena *arena,
                              ws_diag *diag) WS_MUST_CHECK;
 /* The inputs' contents follow from the run's seed and purpose ("": the search):
  * a timed launch and a sampled verification of one shape see the same, and no
- * prompt names them. WS_INPUT with ws__measuring_no_shapes: the candidate takes
- * none of the shapes that candidates are verified on. */
+ * prompt names them. WS_INPUT is the candidate's fault: it takes none of the
+ * shapes that candidates are verified on, or cannot be launched on this one. */
 ws_status ws__measuring_request(ws_arena *arena, const ws__task *task,
                                 const ws_device_client *client,
                                 const ws_candidate *candidate,
@@ -32,8 +32,6 @@ ws_status ws__measuring_request(ws_arena *arena, const ws__task *task,
                                 ws__question question, const ws_shape *shape,
                                 const char *purpose, ws_measure_request *out,
                                 ws_diag *diag) WS_MUST_CHECK;
-/* The reason of a candidate that cannot be verified. */
-extern const char ws__measuring_no_shapes[];
 /* An answer has come, or its time is over. */
 bool ws__measuring_has_answer(const ws_device_client *client);
 /* A simulator that dies or is too slow says nothing about the candidate. */

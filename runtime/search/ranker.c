@@ -150,14 +150,13 @@ static ws_status send(ws__ranker *r, ws_diag *diag) {
   bool verify = r->step == VERIFYING;
   const ws_shape *shape = verify ? NULL : &r->task->shapes[r->order[r->step]];
   ws_measure_request request;
-  ws_shape edges[WS_VERIFY_SHAPES];
-  if (verify && ws_verify_shapes(r->candidate, edges) == 0) {
-    fail(r, WS_VERDICT_ILLEGAL, ws__measuring_no_shapes);
+  ws_diag why = {""};
+  if (ws__measuring_request(r->arena, r->task, r->client, r->candidate,
+                            r->build, verify ? WS__VERIFY_EDGES : WS__TIME,
+                            shape, "", &request, &why) != WS_OK) {
+    fail(r, WS_VERDICT_ILLEGAL, ws_arena_strdup(r->arena, why.text));
     return WS_OK;
   }
-  WS_TRY(ws__measuring_request(r->arena, r->task, r->client, r->candidate,
-                               r->build, verify ? WS__VERIFY_EDGES : WS__TIME,
-                               shape, "", &request, diag));
   request.settings.wall_ms = WALL_MS;
   r->sent = true;
   return ws_device_client_send(r->client, &request, diag);

@@ -356,13 +356,12 @@ static ws_status fill_request(const ws__trials *t, ws_arena *arena,
       "", out, diag);
 }
 
-static ws_status refute_unverifiable(ws__trials *t, ws__trial_candidate *item,
-                                     ws_diag *diag) {
+static ws_status refute(ws__trials *t, ws__trial_candidate *item,
+                        ws_verdict verdict, const char *reason, ws_diag *diag) {
   item->state = WS__TRIAL_REFUTED;
   t->refuted++;
-  return ws_archive_refute(t->archive, item->id,
-                           ws_verdict_text(WS_VERDICT_ILLEGAL),
-                           ws__measuring_no_shapes, diag);
+  return ws_archive_refute(t->archive, item->id, ws_verdict_text(verdict),
+                           reason, diag);
 }
 
 static ws_status send_trial(ws__trials *t, int candidate, int shape,
@@ -370,16 +369,15 @@ static ws_status send_trial(ws__trials *t, int candidate, int shape,
   ws_candidate *loaded;
   ws_build_result build;
   ws_measure_request request;
-  ws_shape edges[WS_VERIFY_SHAPES];
+  ws_diag why = {""};
   ws__trial_candidate *item = &t->items[candidate];
   int wanted = item->state == WS__TRIAL_NEW ? EDGE_SHAPES : shape;
   t->request_arena = ws_arena_create();
   WS_TRY(ws__measuring_load(t->archive, t->request_arena, item->id, &loaded,
                             &build, diag));
-  if (wanted == EDGE_SHAPES && ws_verify_shapes(loaded, edges) == 0)
-    return refute_unverifiable(t, item, diag);
-  WS_TRY(fill_request(t, t->request_arena, loaded, &build, wanted, &request,
-                      diag));
+  if (fill_request(t, t->request_arena, loaded, &build, wanted, &request,
+                   &why) != WS_OK)
+    return refute(t, item, WS_VERDICT_ILLEGAL, why.text, diag);
   t->sent_ms = ws_clock_ms();
   t->candidate = candidate;
   t->shape = wanted;
@@ -417,13 +415,8 @@ static ws_status keep_time(ws__trials *t, ws__trial_candidate *item,
 static ws_status keep(ws__trials *t, const ws_measured *measured,
                       ws_diag *diag) {
   ws__trial_candidate *item = &t->items[t->candidate];
-  if (measured->verdict != WS_VERDICT_OK) {
-    item->state = WS__TRIAL_REFUTED;
-    t->refuted++;
-    return ws_archive_refute(t->archive, item->id,
-                             ws_verdict_text(measured->verdict),
-                             measured->reason, diag);
-  }
+  if (measured->verdict != WS_VERDICT_OK)
+    return refute(t, item, measured->verdict, measured->reason, diag);
   if (t->shape >= 0)
     return keep_time(t, item, measured, diag);
   if (t->shape == LARGE_SHAPE) {
