@@ -224,17 +224,26 @@ static void read_time(ws_arena *arena, sqlite3_stmt *statement,
                                          sqlite3_column_double(statement, 4)};
 }
 
-/* In order of sequence, then of shape. */
+/* In order of sequence, then of shape. Shapes that only few have, such as those
+ * beside the run's that finalists are timed on, would leave the others without
+ * a rank: counted are those that at least half as many draws have as the shape
+ * that most have. */
 static ws_status read_times(ws_archive *archive, int64_t run_id,
                             const char *provenance, ws__rows *rows,
                             ws_diag *diag) {
   sqlite3_stmt *statement;
   WS_TRY(ws__archive_query(archive, &statement, diag,
-                           "SELECT d.sequence,x.m,x.n,x.k,x.us FROM draw d"
+                           "WITH t AS MATERIALIZED("
+                           " SELECT d.sequence,x.m,x.n,x.k,x.us FROM draw d"
                            " JOIN measurement x"
                            " ON x.candidate_id=d.candidate_id"
-                           " WHERE d.run_id=? AND x.provenance=?"
-                           " ORDER BY d.sequence,x.m,x.n,x.k",
+                           " WHERE d.run_id=? AND x.provenance=?),"
+                           " s AS MATERIALIZED(SELECT m,n,k,count(*) draws"
+                           " FROM t GROUP BY m,n,k)"
+                           " SELECT t.sequence,t.m,t.n,t.k,t.us"
+                           " FROM t JOIN s USING(m,n,k)"
+                           " WHERE 2*s.draws>=(SELECT max(draws) FROM s)"
+                           " ORDER BY t.sequence,t.m,t.n,t.k",
                            "it", run_id, provenance));
   return ws__archive_read_rows(archive, statement, rows, read_time, diag);
 }

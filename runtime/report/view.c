@@ -37,14 +37,35 @@ static int find_reference(const ws__report_source *source,
 }
 
 /* ---- speed-ups ---- */
-static void collect_shapes(ws__report_view *view, ws_arena *arena,
+static int count_timed(const ws__report_source *source, const char *provenance,
+                       const ws_shape *shape) {
+  int count = 0;
+  for (int c = 0; c < source->candidate_count; c++)
+    count += source->candidates[c].ranks &&
+             ws__report_time(&source->candidates[c], provenance, shape);
+  return count;
+}
+
+/* The reference's, without those that less than half as many candidates have as
+ * the one that most have: a run's finalists are timed beside its shapes. */
+static void collect_shapes(ws__report_view *view,
+                           const ws__report_source *source,
                            const ws__report_candidate *reference,
                            const char *provenance) {
-  ws_shape *shapes =
-      ws_arena_alloc(arena, sizeof *shapes * (size_t)reference->time_count);
+  size_t room = (size_t)reference->time_count;
+  ws_shape *shapes = ws_arena_alloc(source->arena, sizeof *shapes * room);
+  int *counts = ws_arena_alloc(source->arena, sizeof *counts * room);
+  int all = 0, most = 0;
   for (int i = 0; i < reference->time_count; i++)
-    if (!strcmp(reference->times[i].provenance, provenance))
-      shapes[view->shape_count++] = reference->times[i].shape;
+    if (!strcmp(reference->times[i].provenance, provenance)) {
+      shapes[all] = reference->times[i].shape;
+      counts[all] = count_timed(source, provenance, &shapes[all]);
+      most = counts[all] > most ? counts[all] : most;
+      all++;
+    }
+  for (int i = 0; i < all; i++)
+    if (2 * counts[i] >= most)
+      shapes[view->shape_count++] = shapes[i];
   view->shapes = shapes;
 }
 
@@ -87,7 +108,7 @@ static void fill_view(const ws__report_source *source, ws__report_view *view) {
   int *shared = ws_arena_alloc(source->arena, sizeof *shared * count);
   const char *provenance = source->provenances[view->provenance];
   const ws__report_candidate *reference = &source->candidates[view->reference];
-  collect_shapes(view, source->arena, reference, provenance);
+  collect_shapes(view, source, reference, provenance);
   view->speedup = speedup;
   view->shared = shared;
   for (int c = 0; c < source->candidate_count; c++) {
