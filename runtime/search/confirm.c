@@ -103,6 +103,12 @@ static bool out_of_time(const ws_session *s) {
   return ws__signals_interrupted() || ws_clock_ms() >= s->deadline_ms;
 }
 
+/* Reaches to just beyond the deadline: what it cuts short does not count. */
+static int wall_ms(const ws_session *s) {
+  double left = s->deadline_ms - ws_clock_ms();
+  return left < 0 ? 1 : left < WALL_MS ? (int)left + 1 : WALL_MS;
+}
+
 static ws_status measure(confirmation *c, const ws_candidate *candidate,
                          const ws_build_result *build, ws__question question,
                          const ws_shape *shape, ws_measured *out) {
@@ -116,7 +122,7 @@ static ws_status measure(confirmation *c, const ws_candidate *candidate,
     out->reason = ws_arena_strdup(c->arena, why.text);
     return WS_OK;
   }
-  request.settings.wall_ms = WALL_MS;
+  request.settings.wall_ms = wall_ms(c->s);
   return ws_device_client_measure(c->client, c->arena, &request, out,
                                   c->s->diag);
 }
@@ -212,7 +218,7 @@ static ws_status sanitize(confirmation *c, const ws_candidate *candidate,
   request.runs = runs;
   request.stages = WS_STAGE_SANITIZE;
   request.limits = ws_limits_default;
-  request.limits.wall_ms = request.limits.cpu_ms = WALL_MS;
+  request.limits.wall_ms = request.limits.cpu_ms = wall_ms(s);
   if (!c->compiler)
     WS_TRY(ws_compiler_start(&c->compiler, s->diag));
   return ws_compiler_build(c->compiler, c->arena, &request, out, s->diag);
@@ -287,10 +293,15 @@ static ws_status confirm(confirmation *c, const char *id,
   WS_TRY(ws__measuring_load(s->archive, c->arena, id, &candidate, &build,
                             s->diag));
   WS_TRY(verify(c, candidate, &build, &measured));
-  *out_done = true;
+  *out_done = !out_of_time(s);
+  if (!*out_done)
+    return WS_OK;
   if (measured.verdict != WS_VERDICT_OK)
     return refute(c, row, measured.verdict, measured.reason);
   WS_TRY(sanitize(c, candidate, &sanitized));
+  *out_done = !out_of_time(s);
+  if (!*out_done)
+    return WS_OK;
   if (sanitized.verdict != WS_VERDICT_OK)
     return refute(c, row, sanitized.verdict, sanitized.reason);
   double *us = ws_arena_alloc(c->arena, sizeof *us * (size_t)c->shape_count);
