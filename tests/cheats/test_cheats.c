@@ -150,8 +150,11 @@ int main(int argc, char **argv) {
   if (o.table)
     return 0;
   for (int share = 0; share < PROCESSES; share++)
-    if (fork() == 0)
-      exit(try_share(&o, cheats, count, share));
+    if (fork() == 0) {
+      int failures = try_share(&o, cheats, count, share);
+      fflush(NULL);
+      _exit(failures); /* the arena is the parent's */
+    }
   while (wait(&status) > 0)
     failed |= !WIFEXITED(status) || WEXITSTATUS(status) != 0;
   printf("%d cheats, %s\n", count,

@@ -116,14 +116,16 @@ WS_TEST(killed_and_resumed_is_the_same_archive) {
   bench b = make_bench(LANDSCAPE);
   setenv("FAKE_DELAY_US", "2000", 1);
   b.options.evaluations = 300;
+  double begin_ms = ws_clock_ms();
   tune(&b);
+  double whole_us = (ws_clock_ms() - begin_ms) * 1000;
   char *whole = dump(&b);
   remove_archive(&b);
   ws_rng rng;
   ws_rng_init(&rng, 5);
   int cut = 0, before = 0;
   for (int round = 0; round < 12; round++) {
-    tune_and_kill(&b, &rng, 250000);
+    tune_and_kill(&b, &rng, (uint64_t)(whole_us / 3));
     int recorded = access(b.archive, F_OK) == 0 &&
                            strcmp(query(&b, "PRAGMA user_version"), "0\n")
                        ? number(&b, "SELECT count(*) FROM candidate")
