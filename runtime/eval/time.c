@@ -187,16 +187,19 @@ static ws_status time_module(timer *t, ws_device_module *module,
   return status;
 }
 
-ws_status ws_time(ws_device *device, ws_arena *arena, const void *code_object,
-                  size_t size, const ws_workload *workload,
+ws_status ws_time(ws_device *device, ws_arena *arena,
+                  const ws_contestant *candidate, const ws_contestant *rival,
                   const ws_measure_settings *settings, ws_inputs *inputs,
                   ws_measured *out_measured, ws_diag *diag) {
   double begin_ms = ws_clock_ms();
   timer t = {
       .device = device, .arena = arena, .settings = settings, .inputs = inputs};
   ws_device_module *module;
+  const ws_workload *workload = candidate->workload;
+  (void)rival;
   *out_measured = ws__measured_ok(device);
-  ws_status status = ws_device_load(device, code_object, size, &module, diag);
+  ws_status status = ws_device_load(device, candidate->code_object,
+                                    candidate->size, &module, diag);
   if (status == WS_OK)
     status = time_module(&t, module, workload, out_measured, diag);
   ws_device_unload(device, module);

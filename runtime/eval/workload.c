@@ -2,13 +2,10 @@
  *
  * From a candidate and a shape to what runs: launches whose conditions hold,
  * with grids, arguments and workspace evaluated, so that the device server
- * knows nothing of templates. Also the shapes that a candidate is verified on,
- * and the time below which a measurement is not to be believed.
+ * knows nothing of templates. Also the shapes that a candidate is verified on.
  */
-#include "model_internal.h"
 #include "wavesmith/measure.h"
 
-#include <math.h>
 #include <string.h>
 
 static const ws_kernel_facts *facts_of(const ws_build_result *result,
@@ -133,14 +130,4 @@ int ws_verify_shapes(const ws_candidate *candidate,
         ws_candidate_broken_require(candidate, &edges[i], NULL) < 0)
       out_shapes[count++] = edges[i];
   return count;
-}
-
-double ws_roofline_us(const ws_problem *problem, const ws_shape *shape) {
-  /* Peak: every CU's MFMA rate at 2.1 GHz (2615 TFLOP/s, AMD's data sheet) and
-   * 17.2 TB/s from the Infinity Cache (CDNA3 white paper). */
-  const double flops_per_us = ws__model.mfma_flops_per_clock *
-                              ws_mi300x.cu_count * ws_mi300x.clock_ghz * 1e3;
-  const double bytes_per_us = 17.2e6;
-  return fmax(problem->flops(shape) / flops_per_us,
-              problem->min_bytes(shape) / bytes_per_us);
 }

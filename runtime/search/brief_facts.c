@@ -113,7 +113,8 @@ static int choose_shapes(const ws__page *page, int *out) {
     if (!isfinite(us[s]))
       continue;
     const double distance =
-        us[s] / ws_roofline_us(brief->task->problem, &brief->task->shapes[s]);
+        us[s] / ws_target_roofline_us(brief->task->target, brief->task->problem,
+                                      &brief->task->shapes[s]);
     if (distance > worst) {
       worst = distance;
       furthest = s;

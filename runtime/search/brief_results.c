@@ -133,7 +133,8 @@ static void put_shape(ws__page *page, int s, ws_strbuf *out) {
   const ws__brief *brief = page->brief;
   const ws_shape *shape = &brief->task->shapes[s];
   const int best = ws__knowledge_best(brief->knowledge, s);
-  const double roof = ws_roofline_us(brief->task->problem, shape);
+  const double roof =
+      ws_target_roofline_us(brief->task->target, brief->task->problem, shape);
   const double parent = time_of(page, page->parent.result, s);
   ws_strbuf_printf(out, "| %s | %s | %s (%s) | %s | %.4g | %s |\n",
                    ws__page_shape(page, shape),

@@ -71,7 +71,8 @@ ws_status ws__measuring_request(ws_arena *arena, const ws__task *task,
                               .workload_count = count,
                               .settings = ws_measure_settings_default};
   if (question == WS__TIME)
-    out->settings.roofline_us = ws_roofline_us(task->problem, &shapes[0]);
+    out->settings.roofline_us =
+        ws_target_roofline_us(task->target, task->problem, &shapes[0]);
   return WS_OK;
 }
 

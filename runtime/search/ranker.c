@@ -40,11 +40,12 @@ ws__ranker *ws__ranker_create(ws_arena *arena, const ws__task *task,
   ranker->order = ws_arena_alloc(arena, sizeof(int) * (size_t)count);
   ranker->racers = count / 3;
   for (int i = 0; i < count; i++) { /* by insertion: a set is small */
-    double us = ws_roofline_us(task->problem, &task->shapes[i]);
+    double us =
+        ws_target_roofline_us(task->target, task->problem, &task->shapes[i]);
     int place = i;
     for (; place > 0 &&
-           us < ws_roofline_us(task->problem,
-                               &task->shapes[ranker->order[place - 1]]);
+           us < ws_target_roofline_us(task->target, task->problem,
+                                      &task->shapes[ranker->order[place - 1]]);
          place--)
       ranker->order[place] = ranker->order[place - 1];
     ranker->order[place] = i;

@@ -85,6 +85,7 @@ static ws_status read_source(ws__source *source, ws_arena *arena,
 static ws_status find_problem(ws__task *task, ws_diag *diag) {
   const ws_template *tmpl = task->source.tmpl;
   task->problem = ws_problem_find(tmpl->problem);
+  task->target = ws_target_find(tmpl->target);
   if (!task->problem)
     return ws_fail(diag, WS_INPUT, tmpl->file, 0,
                    "template %s is for problem '%s', which this program does "

@@ -8,6 +8,7 @@
 
 #include "space.h"
 #include "wavesmith/search.h"
+#include "wavesmith/target.h"
 
 typedef struct ws__source { /* a template with its text */
   const ws_template *tmpl;
@@ -17,6 +18,7 @@ typedef struct ws__source { /* a template with its text */
 
 typedef struct ws__task {
   const ws_problem *problem;
+  const ws_target *target; /* of the template */
   const char *layout, *shape_set;
   const ws_shape *shapes;
   int shape_count;

@@ -6,6 +6,7 @@
  * verified on a large shape by a sample, and on shapes that nobody has named.
  */
 #include "cheat.h"
+#include "wavesmith/target.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -145,8 +146,9 @@ static bool measure(trip *t, const char *stage, ws_measure_op op,
   ws_measured measured;
   ws_diag diag;
   request.settings.wall_ms = 60000; /* machines that run tests are busy */
-  request.settings.roofline_us = ws_roofline_us(
-      ws_problem_find(workloads[0].problem), &workloads[0].shape);
+  request.settings.roofline_us = ws_target_roofline_us(
+      ws_target_find("gfx942"), ws_problem_find(workloads[0].problem),
+      &workloads[0].shape);
   must(ws_device_client_measure(t->path->device, t->arena, &request, &measured,
                                 &diag),
        &diag);

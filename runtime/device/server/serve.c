@@ -114,8 +114,9 @@ static ws_status measure(const server *s, const request *asked, bool verify,
   if (verify)
     return ws_verify(s->device, asked->arena, asked->code_object, asked->size,
                      workloads, count, out, diag);
-  return ws_time(s->device, asked->arena, asked->code_object, asked->size,
-                 &workloads[0], &settings, s->inputs, out, diag);
+  ws_contestant candidate = {asked->code_object, asked->size, &workloads[0]};
+  return ws_time(s->device, asked->arena, &candidate, NULL, &settings,
+                 s->inputs, out, diag);
 }
 
 static void serve(server *s, const request *asked) {

@@ -123,14 +123,17 @@ typedef struct ws_kernel_facts {
   const char *name;
   int32_t vgpr; /* architectural + accumulation, as .vgpr_count says */
   int32_t agpr, sgpr;
-  int32_t lds_bytes, scratch_bytes, vgpr_spills, sgpr_spills;
+  int32_t lds_bytes; /* in the code object; beside it: */
+  int32_t dynamic_lds; /* given at launch (NVPTX: the template's lds) */
+  int32_t scratch_bytes, vgpr_spills, sgpr_spills;
   int32_t kernarg_bytes, max_workgroup;
   bool dynamic_stack;
   int32_t code_bytes;
   ws_mix mix; /* whole kernel */
   ws_loop loops[WS_MAX_LOOPS];
   int32_t loop_count;
-  /* kernarg layout, from the metadata: offset and size per argument name */
+  /* kernarg layout: offset and size per argument name; 128 bytes: a tensor
+   * map of the template, aligned to 64 */
   struct ws_kernarg {
     const char *name;
     int32_t offset, size;

@@ -4,7 +4,8 @@
  *
  * Kinds: "hip", an AMD GPU through libamdhip64; "sim", the simulated MI300X
  * through libwavesmith_hipsim, which has the same ABI and is driven by the very
- * same code. Both libraries are opened at run time. A device may hang or take
+ * same code; "cuda", an NVIDIA GPU through libcuda (the driver's API). "cuda:1"
+ * is the second of several. Libraries are opened at run time. A device may hang or take
  * its process with it, so only wavesmith-device opens one; everybody else asks
  * that server (wavesmith/measure.h).
  *
@@ -28,14 +29,28 @@ typedef struct ws_device_info {
   /* "sim:gfx942-model-1:MI300X", "hip:AMD Instinct MI300X": of every time that
    * is taken here. */
   const char *provenance;
-  int cu_count;
+  const char *driver; /* "580.159.04"; "" when the library does not say */
+  const char *lock;   /* names the card among all of this machine: its UUID or
+                       * bus id; "": nothing to lock (a simulator) */
+  int cu_count;       /* compute units or multiprocessors */
+  int clock_mhz, memory_clock_mhz; /* highest; 0: unknown */
   int64_t memory_bytes;
   int64_t cache_bytes; /* of the last level; to be flushed between samples */
   /* Times are a function of the launch alone, and every access to memory is
    * checked: a simulator. */
   bool simulated;
   bool dry_timing; /* opened for times, its launches leave memory as it is */
+  bool graphs;     /* launches can be captured and started as one */
 } ws_device_info;
+
+/* As the driver says now; 0 and "" where it does not. */
+typedef struct ws_device_clocks {
+  int mhz, memory_mhz, celsius;
+  double watts;
+  /* Why the clock is lower than it might be: "power", "thermal", "other";
+   * being idle is no reason. */
+  const char *throttle;
+} ws_device_clocks;
 
 /* What launches are for. A simulator runs kernels for their result and for
  * their time in different ways; to a card it is all the same. */
@@ -86,6 +101,47 @@ ws_status ws_device_start(ws_device *device, ws_device_module *module,
                           const ws_device_launch *launch,
                           ws_diag *diag) WS_MUST_CHECK;
 ws_status ws_device_synchronise(ws_device *device, ws_diag *diag) WS_MUST_CHECK;
+
+/* ---- tensor maps (TMA descriptors): 128 bytes of a kernel's arguments -----
+ * Row-major [outer][inner] at address, rows of inner elements without gaps. */
+enum { WS_TENSOR_MAP_BYTES = 128 };
+typedef struct ws_device_tensor {
+  void *address;     /* on the device, 16-byte aligned */
+  int element_bytes; /* 1: u8, 2: bf16, 4: f32 */
+  uint64_t inner, outer;
+  uint32_t box_inner, box_outer;
+  uint32_t swizzle; /* bytes: 0 32 64 128 */
+} ws_device_tensor;
+/* WS_INPUT: the hardware takes no such map (the diag says which rule of
+ * cuTensorMapEncodeTiled it breaks), or this kind of device has none. */
+ws_status ws_device_tensor_map(ws_device *device,
+                               const ws_device_tensor *tensor,
+                               unsigned char out_map[WS_TENSOR_MAP_BYTES],
+                               ws_diag *diag) WS_MUST_CHECK;
+
+/* ---- graphs: several launches and fills started as one, so that the time of a
+ * short kernel is not that of the host. Where info.graphs is false they fail.
+ * Between begin and end, ws_device_start and ws_device_fill are recorded
+ * instead of run, and nothing else may be called. */
+typedef struct ws_device_graph ws_device_graph;
+ws_status ws_device_graph_begin(ws_device *device, ws_diag *diag) WS_MUST_CHECK;
+ws_status ws_device_graph_end(ws_device *device, ws_device_graph **out_graph,
+                              ws_diag *diag) WS_MUST_CHECK;
+ws_status ws_device_graph_start(ws_device *device, ws_device_graph *graph,
+                                ws_diag *diag) WS_MUST_CHECK;
+void ws_device_graph_destroy(ws_device *device, ws_device_graph *graph);
+
+/* Cheap enough to be read between samples (about a millisecond). */
+ws_device_clocks ws_device_read_clocks(ws_device *device);
+
+/* What the loaded code needs, after the driver's own compiler where it was PTX;
+ * -1: not known. */
+typedef struct ws_device_kernel {
+  int registers, local_bytes, lds_bytes;
+} ws_device_kernel;
+ws_status ws_device_kernel_of(ws_device *device, ws_device_module *module,
+                              const char *kernel, ws_device_kernel *out,
+                              ws_diag *diag) WS_MUST_CHECK;
 
 ws_status ws_device_event_create(ws_device *device, ws_device_event **out_event,
                                  ws_diag *diag) WS_MUST_CHECK;

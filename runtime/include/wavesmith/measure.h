@@ -5,9 +5,10 @@
  * measurements themselves, which run in the server.
  *
  * Requests and answers travel as JSON (message frames of base.h); a request's
- * blob is the code object.
+ * blob is the code object, or that of the candidate and then its rival's.
  *   {"op":"verify","settings":{...},"workloads":[...]} -> {"measured":{...}}
  *   {"op":"time","settings":{...},"workloads":[W]}     -> {"measured":{...}}
+ *   {"op":"time",...,"workloads":[W],"rival":{"size":BYTES,"workload":{...}}}
  * On its own the server first sends {"ready":true,"info":{...}}, or an error.
  */
 #ifndef WAVESMITH_MEASURE_H
@@ -27,17 +28,24 @@ extern "C" {
 typedef enum ws_operand_kind {
   WS_OPERAND_PROBLEM, /* argument of the problem, by name */
   WS_OPERAND_INTEGER, /* value, in size bytes */
-  WS_OPERAND_BUFFER   /* pointer to value bytes of random data from seed */
+  WS_OPERAND_BUFFER,  /* pointer to value bytes of random data from seed */
+  WS_OPERAND_TENSOR_MAP /* of the problem's argument, 128 bytes in place */
 } ws_operand_kind;
+typedef struct ws_operand_map { /* wavesmith/device.h: ws_device_tensor */
+  int element_bytes;
+  int64_t inner, outer;
+  int32_t box_inner, box_outer, swizzle;
+} ws_operand_map;
 typedef struct ws_operand {
   ws_operand_kind kind;
   const char *name; /* of the problem's argument, else "" */
   int64_t value;
   uint64_t seed;
-  int32_t offset, size; /* in the kernarg segment; 4 or 8 bytes */
+  int32_t offset, size; /* in the kernarg segment; 4, 8 or 128 bytes */
+  ws_operand_map map;   /* of a tensor map */
 } ws_operand;
 
-enum { WS_MAX_OPERANDS = 32, WS_MAX_KERNARG = 512 };
+enum { WS_MAX_OPERANDS = 32, WS_MAX_KERNARG = 2048 };
 typedef struct ws_workload_launch {
   const char *kernel;
   uint32_t grid[3], block; /* workgroups; threads of one, in x */
@@ -81,16 +89,13 @@ typedef struct ws_measure_settings {
   int wall_ms; /* the client's watchdog; default 20000 */
   /* Timing on a card; a simulator takes one sample. */
   double warm_up_ms;   /* until the clock is steady; default 50 */
-  double target_width; /* of the interval / median; default 0.01 */
+  double target_width; /* of the interval / median; default 0.01; with a rival
+                        * that of the ratio */
   int min_samples;     /* default 20 */
   int max_samples;     /* default 400 */
   double roofline_us;  /* faster than this is wrong; 0: unknown */
 } ws_measure_settings;
 extern const ws_measure_settings ws_measure_settings_default;
-
-/* What the device's peak rates allow at best, in us: MI300X's published dense
- * fp8 rate and the Infinity Cache's bandwidth. */
-double ws_roofline_us(const ws_problem *problem, const ws_shape *shape);
 
 typedef struct ws_measured {
   ws_verdict verdict;         /* ok, wrong, crash, timeout, unstable */
@@ -105,6 +110,15 @@ typedef struct ws_measured {
   double us, low_us, high_us; /* median, 95 % bootstrap interval */
   const double *samples;
   int sample_count;
+  /* time against a rival, in one process, in random order, block by block: its
+   * median, and candidate / rival with the 95 % interval of the median of the
+   * blocks' ratios. All 0 without. */
+  double rival_us, rival_low_us, rival_high_us;
+  double ratio, low_ratio, high_ratio;
+  /* Of the card while it was timed, lowest and highest reading; samples taken
+   * while it throttled for heat or a fault were dropped, so many. */
+  int low_mhz, high_mhz, memory_mhz, dropped;
+  const char *throttle; /* words of the driver, "" */
   const char *provenance, *bound; /* bound "" on a card */
   /* Of the simulator, JSON objects one a line; "" on a card. */
   const char *report;
@@ -124,8 +138,9 @@ ws_status ws_measured_from_json(ws_arena *arena, const struct cJSON *json,
 /* ---- in the server
  * -----------------------------------------------------------
  */
-/* Inputs of the latest timings, kept on a device whose timed launches write
- * nothing (ws_device_info.dry_timing), up to limit_bytes. Destroy it before the
+/* Inputs of the latest measurements and what the reference says of them, kept
+ * up to limit_bytes. A card's are compared with what was uploaded after every
+ * verification and renewed when a kernel wrote to them. Destroy it before the
  * device. */
 typedef struct ws_inputs ws_inputs;
 ws_inputs *ws_inputs_create(ws_device *device, size_t limit_bytes);
@@ -136,8 +151,14 @@ void ws_inputs_destroy(ws_inputs *inputs); /* NULL is allowed */
 ws_status ws_verify(ws_device *device, ws_arena *arena, const void *code_object,
                     size_t size, const ws_workload *workloads, int count,
                     ws_measured *out_measured, ws_diag *diag) WS_MUST_CHECK;
-ws_status ws_time(ws_device *device, ws_arena *arena, const void *code_object,
-                  size_t size, const ws_workload *workload,
+typedef struct ws_contestant {
+  const void *code_object;
+  size_t size;
+  const ws_workload *workload; /* both of the same problem, layout and shape */
+} ws_contestant;
+/* rival NULL: none. */
+ws_status ws_time(ws_device *device, ws_arena *arena,
+                  const ws_contestant *candidate, const ws_contestant *rival,
                   const ws_measure_settings *settings, ws_inputs *inputs,
                   ws_measured *out_measured, ws_diag *diag) WS_MUST_CHECK;
 
@@ -147,8 +168,8 @@ ws_status ws_time(ws_device *device, ws_arena *arena, const void *code_object,
 typedef struct ws_device_client ws_device_client;
 
 /* Starts `wavesmith-device KIND` (../libexec/wavesmith, or
- * WAVESMITH_DEVICE_SERVER). WS_ENVIRONMENT: no such device; the diag says why.
- */
+ * WAVESMITH_DEVICE_SERVER). WS_ENVIRONMENT: no such device, or another server
+ * has it; the diag says which. */
 ws_status ws_device_client_start(const char *kind,
                                  ws_device_client **out_client,
                                  ws_diag *diag) WS_MUST_CHECK;
@@ -163,6 +184,7 @@ typedef struct ws_measure_request {
   size_t code_object_size;
   const ws_workload *workloads; /* time: one */
   int workload_count;
+  const ws_contestant *rival; /* time only; NULL: none */
   ws_measure_settings settings;
 } ws_measure_request;
 

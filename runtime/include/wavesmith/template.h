@@ -33,6 +33,12 @@ extern "C" {
  *   variant    region function, variant function, purpose: an alternative body
  *              that the template ships; same signature as the region
  *   allow      feature that is otherwise refused; known: "scratch"
+ *   occupancy  kernel, workgroups of a cluster, workgroups that one CU must
+ *              hold at once; sm_90a only, expressions of parameters
+ *   tensor_map name, argument, element ("u8" "bf16" "f32"), inner and outer
+ *              extent (elements; the argument is [outer][inner], dense), box
+ *              inner, box outer, swizzle bytes (0 32 64 128); sm_90a only. A
+ *              kernel takes it as a 128-byte argument of that name.
  */
 typedef struct ws_record {
   const char *kind;
@@ -89,6 +95,27 @@ typedef struct ws_region {
   int line;
 } ws_region;
 
+typedef struct ws_occupancy {
+  const char *kernel;
+  const ws_expr *cluster, *workgroups; /* parameters only; at least 1 */
+  int line;
+} ws_occupancy;
+
+/* A TMA descriptor that the launcher makes for each shape. Extents may name
+ * m n k; box and swizzle parameters only. */
+typedef enum ws_element {
+  WS_ELEMENT_U8,
+  WS_ELEMENT_BF16,
+  WS_ELEMENT_F32
+} ws_element;
+int ws_element_bytes(ws_element element);
+typedef struct ws_tensor_map {
+  const char *name, *argument; /* argument: of the problem, a pointer */
+  ws_element element;
+  const ws_expr *inner, *outer, *box_inner, *box_outer, *swizzle;
+  int line;
+} ws_tensor_map;
+
 typedef struct ws_template {
   const char *file;  /* as given by the user */
   const char *name, *version, *problem, *target, *purpose;
@@ -105,6 +132,10 @@ typedef struct ws_template {
   const ws_region *regions;
   int region_count;
   bool allow_scratch;
+  const ws_occupancy *occupancies;
+  int occupancy_count;
+  const ws_tensor_map *tensor_maps;
+  int tensor_map_count;
 } ws_template;
 
 /* Expressions may name parameters, m n k and cu_count. An `lds` or `threads`
@@ -121,6 +152,7 @@ enum {
   WS_TEMPLATE_MAX_REQUIRES = 128,
   WS_TEMPLATE_MAX_LDS = 16,
   WS_TEMPLATE_MAX_LAUNCHES = 16,
+  WS_TEMPLATE_MAX_TENSOR_MAPS = 8,
   WS_TEMPLATE_MAX_ARGUMENTS = 24 /* of one kernel */
 };
 ws_status ws_template_from_records(ws_arena *arena, const ws_records *records,

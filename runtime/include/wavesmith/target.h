@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * The targets that templates are lowered for, as one table: what differs
+ * between makers' cards and is no code. How to add one: docs/targets.md.
+ */
+#ifndef WAVESMITH_TARGET_H
+#define WAVESMITH_TARGET_H
+
+#include "wavesmith/problem.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum ws_target_family {
+  WS_FAMILY_AMDGPU, /* comgr; code object = ELF for amdhsa */
+  WS_FAMILY_NVPTX   /* PTX; code object = cubin where ptxas is, else PTX text */
+} ws_target_family;
+
+typedef struct ws_target {
+  const char *name; /* "gfx942", "sm_90a": in templates and archives */
+  const char *card; /* "MI300X", "H200" */
+  ws_target_family family;
+  const char *device; /* kind of device that runs it: "hip", "cuda" */
+  int wave;           /* lanes that run in step */
+  int lds_bytes;      /* of one workgroup, at most */
+  int cu_count;       /* of the card; for launches that are planned elsewhere */
+  /* Peaks of the card, for the roofline (sources in runtime/model/target.c). */
+  double fp8_tflops, tb_per_s;
+  /* The IR sanitizer can run its code on the CPU, and the bound model can
+   * estimate it. Without, the device alone judges. */
+  bool has_host_model;
+  const char *layouts; /* names of the problem's layouts in its fp8 format,
+                        * blank-separated; the first is the default */
+} ws_target;
+
+const ws_target *ws_target_find(const char *name); /* NULL: none */
+const ws_target *const *ws_targets(int *out_count);
+/* "gfx942, gfx950 and sm_90a", for messages. */
+const char *ws_target_list(void);
+
+/* What the card's peak rates allow at best, in us: below it a measurement is
+ * not to be believed. */
+double ws_target_roofline_us(const ws_target *target, const ws_problem *problem,
+                             const ws_shape *shape);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
