@@ -76,7 +76,6 @@ have ninja|ninja-build|stable|build
 have pkg-config|pkg-config|stable|finds the libraries below
 have python3|python3|stable|runs lit in the tests
 have_pkg sqlite3|libsqlite3-dev|stable|the archive
-have_pkg libcjson|libcjson-dev|stable|JSON
 have_pkg libmd|libmd-dev|stable|SHA-256
 test -n "$(llvm_major)"|llvm-21-dev|testing|LLVM 20-22 with its C API
 have_comgr|libamd-comgr-dev|testing|comgr 3: code objects for gfx942
