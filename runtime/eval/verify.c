@@ -165,7 +165,9 @@ static ws_status verify_all(ws_device *device, ws_arena *arena,
 
 ws_status ws_verify(ws_device *device, ws_arena *arena, const void *code_object,
                     size_t size, const ws_workload *workloads, int count,
-                    ws_measured *out_measured, ws_diag *diag) {
+                    ws_inputs *inputs, ws_measured *out_measured,
+                    ws_diag *diag) {
+  (void)inputs;
   static const ws_shape none;
   double begin_ms = ws_clock_ms();
   ws_device_module *module;

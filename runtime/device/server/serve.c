@@ -113,7 +113,7 @@ static ws_status measure(const server *s, const request *asked, bool verify,
   WS_TRY(read_settings(asked, &settings, diag));
   if (verify)
     return ws_verify(s->device, asked->arena, asked->code_object, asked->size,
-                     workloads, count, out, diag);
+                     workloads, count, NULL, out, diag);
   ws_contestant candidate = {asked->code_object, asked->size, &workloads[0]};
   return ws_time(s->device, asked->arena, &candidate, NULL, &settings,
                  s->inputs, out, diag);

@@ -86,7 +86,8 @@ int ws_verify_shapes(const ws_candidate *candidate,
  * ------------------------------------------------------
  */
 typedef struct ws_measure_settings {
-  int wall_ms; /* the client's watchdog; default 20000 */
+  int wall_ms; /* the client's watchdog; default 20000. Sampling stops at 40 %
+                * of it with what it has; 0: no limit */
   /* Timing on a card; a simulator takes one sample. */
   double warm_up_ms;   /* until the clock is steady; default 50 */
   double target_width; /* of the interval / median; default 0.01; with a rival
@@ -119,6 +120,9 @@ typedef struct ws_measured {
    * while it throttled for heat or a fault were dropped, so many. */
   int low_mhz, high_mhz, memory_mhz, dropped;
   const char *throttle; /* words of the driver, "" */
+  /* What an empty launch sequence reads between the same events; part of every
+   * time, not subtracted. 0: not measured. */
+  double empty_us;
   const char *provenance, *bound; /* bound "" on a card */
   /* Of the simulator, JSON objects one a line; "" on a card. */
   const char *report;
@@ -143,6 +147,8 @@ ws_status ws_measured_from_json(ws_arena *arena, const struct cJSON *json,
  * verification and renewed when a kernel wrote to them. Destroy it before the
  * device. */
 typedef struct ws_inputs ws_inputs;
+/* limit_bytes 0: a quarter of the card's memory, at most a quarter of the
+ * host's; of a simulator 1 GiB. */
 ws_inputs *ws_inputs_create(ws_device *device, size_t limit_bytes);
 void ws_inputs_destroy(ws_inputs *inputs); /* NULL is allowed */
 
@@ -150,13 +156,15 @@ void ws_inputs_destroy(ws_inputs *inputs); /* NULL is allowed */
  * verdict. inputs NULL: all are made anew. */
 ws_status ws_verify(ws_device *device, ws_arena *arena, const void *code_object,
                     size_t size, const ws_workload *workloads, int count,
-                    ws_measured *out_measured, ws_diag *diag) WS_MUST_CHECK;
+                    ws_inputs *inputs, ws_measured *out_measured,
+                    ws_diag *diag) WS_MUST_CHECK;
 typedef struct ws_contestant {
   const void *code_object;
   size_t size;
   const ws_workload *workload; /* both of the same problem, layout and shape */
 } ws_contestant;
-/* rival NULL: none. */
+/* rival NULL: none. WS_INPUT: the rival is wrong or faults, which says nothing
+ * of the candidate; after a fault the device is of no more use. */
 ws_status ws_time(ws_device *device, ws_arena *arena,
                   const ws_contestant *candidate, const ws_contestant *rival,
                   const ws_measure_settings *settings, ws_inputs *inputs,
