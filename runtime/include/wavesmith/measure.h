@@ -196,6 +196,18 @@ typedef struct ws_measure_request {
   ws_measure_settings settings;
 } ws_measure_request;
 
+/* A request without its code objects and rival; a device's facts
+ * (runtime/eval/request_json.c). Of whoever sends, keeps or reads them. */
+struct cJSON *ws_measure_request_to_json(const ws_measure_request *request);
+ws_status ws_measure_request_from_json(ws_arena *arena,
+                                       const struct cJSON *json,
+                                       ws_measure_request *out_request,
+                                       ws_diag *diag) WS_MUST_CHECK;
+struct cJSON *ws_device_info_to_json(const ws_device_info *info);
+ws_status ws_device_info_from_json(ws_arena *arena, const struct cJSON *json,
+                                   ws_device_info *out_info,
+                                   ws_diag *diag) WS_MUST_CHECK;
+
 /* A kernel that hangs or kills the server is a verdict; the server is started
  * again for the next request. */
 ws_status ws_device_client_measure(ws_device_client *client, ws_arena *arena,
