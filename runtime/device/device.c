@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const ws__device_table *const kinds[] = {&ws__device_hip,
-                                                &ws__device_sim};
+static const ws__device_table *const kinds[] = {
+    &ws__device_cuda, &ws__device_hip, &ws__device_sim};
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
 static ws_status unknown_kind(const char *kind, ws_diag *diag) {
@@ -18,26 +18,56 @@ static ws_status unknown_kind(const char *kind, ws_diag *diag) {
     ws_strbuf_printf(&list, "%s%s (%s)", i ? ", " : "", kinds[i]->kind,
                      kinds[i]->purpose);
   ws_status status =
-      ws_fail(diag, WS_USAGE, NULL, 0, "unknown device '%s'; there are: %s",
+      ws_fail(diag, WS_USAGE, NULL, 0,
+              "unknown device '%s'; there are: %s; ':1' behind it is the "
+              "second of several",
               kind ? kind : "", list.data);
   ws_strbuf_deinit(&list);
   return status;
 }
 
+/* "", ":0" ... ":999"; -1 for anything else. */
+static int index_of(const char *text) {
+  static const char digits[] = "0123456789";
+  size_t length = strlen(text);
+  if (length == 0)
+    return 0;
+  if (text[0] != ':' || length < 2 || length > 4 ||
+      strspn(text + 1, digits) != length - 1)
+    return -1;
+  return (int)strtol(text + 1, NULL, 10);
+}
+
+/* NULL: there is none of that kind. */
+static const ws__device_table *find_kind(const char *kind, int *out_index) {
+  size_t length = kind ? strcspn(kind, ":") : 0;
+  *out_index = kind ? index_of(kind + length) : -1;
+  for (int i = 0; *out_index >= 0 && i < KINDS; i++)
+    if (strlen(kinds[i]->kind) == length &&
+        !strncmp(kinds[i]->kind, kind, length))
+      return kinds[i];
+  return NULL;
+}
+
 ws_status ws_device_open(const char *kind, ws_device_purpose purpose,
                          ws_device **out_device, ws_diag *diag) {
   *out_device = NULL;
-  const ws__device_table *table = NULL;
-  for (int i = 0; kind && i < KINDS; i++)
-    if (!strcmp(kinds[i]->kind, kind))
-      table = kinds[i];
+  int index;
+  const ws__device_table *table = find_kind(kind, &index);
   if (!table)
     return unknown_kind(kind, diag);
   ws_device *device = calloc(1, sizeof *device);
   WS_ASSERT(device && "out of memory");
   device->table = table;
   device->arena = ws_arena_create();
-  device->info.kind = table->kind;
+  device->index = index;
+  device->info = (ws_device_info){.kind = table->kind,
+                                  .name = "",
+                                  .arch = "",
+                                  .library = "",
+                                  .provenance = "",
+                                  .driver = "",
+                                  .lock = ""};
   ws_status status = table->open(device, purpose, diag);
   if (status == WS_OK) {
     *out_device = device;
@@ -109,6 +139,62 @@ ws_status ws_device_start(ws_device *device, ws_device_module *module,
 
 ws_status ws_device_synchronise(ws_device *device, ws_diag *diag) {
   return device->table->synchronise(device, diag);
+}
+
+static ws_status lacks(const ws_device *device, const char *what,
+                       ws_diag *diag) {
+  return ws_fail(diag, WS_INPUT, NULL, 0, "device %s (%s) has no %s",
+                 device->info.kind, device->info.name, what);
+}
+
+ws_status ws_device_tensor_map(ws_device *device,
+                               const ws_device_tensor *tensor,
+                               unsigned char out_map[WS_TENSOR_MAP_BYTES],
+                               ws_diag *diag) {
+  if (!device->table->tensor_map)
+    return lacks(device, "tensor maps", diag);
+  return device->table->tensor_map(device, tensor, out_map, diag);
+}
+
+ws_status ws_device_graph_begin(ws_device *device, ws_diag *diag) {
+  if (!device->info.graphs)
+    return lacks(device, "graphs", diag);
+  return device->table->graph_begin(device, diag);
+}
+
+ws_status ws_device_graph_end(ws_device *device, ws_device_graph **out_graph,
+                              ws_diag *diag) {
+  *out_graph = NULL;
+  if (!device->info.graphs)
+    return lacks(device, "graphs", diag);
+  return device->table->graph_end(device, out_graph, diag);
+}
+
+ws_status ws_device_graph_start(ws_device *device, ws_device_graph *graph,
+                                ws_diag *diag) {
+  if (!device->info.graphs)
+    return lacks(device, "graphs", diag);
+  return device->table->graph_start(device, graph, diag);
+}
+
+void ws_device_graph_destroy(ws_device *device, ws_device_graph *graph) {
+  if (graph)
+    device->table->graph_destroy(device, graph);
+}
+
+ws_device_clocks ws_device_read_clocks(ws_device *device) {
+  if (!device->table->read_clocks)
+    return (ws_device_clocks){.throttle = ""};
+  return device->table->read_clocks(device);
+}
+
+ws_status ws_device_kernel_of(ws_device *device, ws_device_module *module,
+                              const char *kernel, ws_device_kernel *out,
+                              ws_diag *diag) {
+  *out = (ws_device_kernel){-1, -1, -1};
+  if (!device->table->kernel_of)
+    return WS_OK;
+  return device->table->kernel_of(device, module, kernel, out, diag);
 }
 
 ws_status ws_device_event_create(ws_device *device, ws_device_event **out_event,

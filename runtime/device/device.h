@@ -31,6 +31,21 @@ typedef struct ws__device_table {
   ws_status (*start)(ws_device *device, ws_device_module *module,
                      const ws_device_launch *launch, ws_diag *diag);
   ws_status (*synchronise)(ws_device *device, ws_diag *diag);
+  /* These may be NULL, the graph's where info.graphs is false: a kind without
+   * them. */
+  ws_status (*tensor_map)(ws_device *device, const ws_device_tensor *tensor,
+                          unsigned char out_map[WS_TENSOR_MAP_BYTES],
+                          ws_diag *diag);
+  ws_status (*graph_begin)(ws_device *device, ws_diag *diag);
+  ws_status (*graph_end)(ws_device *device, ws_device_graph **out_graph,
+                         ws_diag *diag);
+  ws_status (*graph_start)(ws_device *device, ws_device_graph *graph,
+                           ws_diag *diag);
+  void (*graph_destroy)(ws_device *device, ws_device_graph *graph);
+  ws_device_clocks (*read_clocks)(ws_device *device);
+  ws_status (*kernel_of)(ws_device *device, ws_device_module *module,
+                         const char *kernel, ws_device_kernel *out,
+                         ws_diag *diag);
   ws_status (*event_create)(ws_device *device, ws_device_event **out_event,
                             ws_diag *diag);
   void (*event_destroy)(ws_device *device, ws_device_event *event);
@@ -45,10 +60,12 @@ struct ws_device {
   const ws__device_table *table;
   ws_arena *arena; /* of the info's texts */
   ws_device_info info;
+  int index; /* which of the machine's: 1 of "cuda:1" */
   void *self;
 };
 
 /* hip.c: one set of functions, two ways to find the library. */
 extern const ws__device_table ws__device_hip, ws__device_sim;
+extern const ws__device_table ws__device_cuda; /* cuda.c */
 
 #endif

@@ -132,11 +132,18 @@ static ws_status read_device(ws_device *device, ws_diag *diag) {
     return ws_fail(diag, WS_ENVIRONMENT, NULL, 0, "%s finds no device (%s)",
                    path_of(device),
                    self->hipGetErrorName(error ? error : hipErrorNoDevice));
+  if (device->index >= count)
+    return ws_fail(diag, WS_ENVIRONMENT, NULL, 0,
+                   "there is no %s:%d; the last one visible is %s:%d",
+                   device->info.kind, device->index, device->info.kind,
+                   count - 1);
   hipDeviceProp_t properties;
   memset(&properties, 0, sizeof properties);
-  WS_TRY(check(device, self->hipGetDevicePropertiesR0600(&properties, 0),
+  WS_TRY(check(device,
+               self->hipGetDevicePropertiesR0600(&properties, device->index),
                "hipGetDeviceProperties", diag));
-  WS_TRY(check(device, self->hipSetDevice(0), "hipSetDevice", diag));
+  WS_TRY(
+      check(device, self->hipSetDevice(device->index), "hipSetDevice", diag));
   ws_device_info *info = &device->info;
   info->name = ws_arena_strndup(device->arena, properties.name,
                                 strnlen(properties.name, 256));
