@@ -4,11 +4,13 @@
  * blocks; definition and argument layouts in wavesmith/problem.h, everything a
  * reader may want to know about inputs, tolerance and shapes in README.md.
  *
- * fp8 is e4m3 FNUZ: sign, four exponent bits with bias 8, three fraction bits,
- * no infinity, no minus zero, 0x80 is NaN. Every finite value is an integer
- * times 2^-10 below 2^18, so a product is an integer times 2^-20 below 2^36
- * and a sum of 128 of them is exact in a double: the reference rounds only
- * when it scales and adds blocks.
+ * fp8 is e4m3: sign, four exponent bits, three fraction bits, no infinity.
+ * FNUZ has bias 8, no minus zero, and 0x80 is NaN; OCP has bias 7, a minus
+ * zero, and 0x7f and 0xff are NaN. Finite values are integers of at most 18
+ * bits times 2^-10 (FNUZ: 240 = 245760 2^-10) or 2^-9 (OCP: 448 = 229376 2^-9),
+ * so a product is an integer of at most 36 bits times 2^-20 or 2^-18, and a sum
+ * of 128 of them, of at most 43, is exact in a double: the reference rounds
+ * only when it scales and adds blocks.
  */
 #include "wavesmith/problem.h"
 
@@ -21,7 +23,7 @@ enum { SCALE_BLOCK = 128, MN_STEP = 16, MAX_EXTENT = 1 << 22 };
  * may spend one on each element. */
 static const int64_t max_output = INT64_C(1) << 31;
 
-enum { LAYOUT_KMAJOR, LAYOUT_MNMAJOR };
+enum { LAYOUT_KMAJOR, LAYOUT_MNMAJOR, LAYOUT_KMAJOR_OCP };
 
 enum {
   ARG_A,
@@ -42,9 +44,11 @@ enum {
 
 static const ws_problem_arg args[ARG_COUNT] = {
     [ARG_A] = {"a", WS_ARG_INPUT,
-               "e4m3fnuz; kmajor [m][k], mnmajor [k][m]; 16-byte aligned"},
+               "fp8; kmajor and kmajor-ocp [m][k], mnmajor [k][m]; 16-byte "
+               "aligned"},
     [ARG_B] = {"b", WS_ARG_INPUT,
-               "e4m3fnuz; kmajor [n][k], mnmajor [k][n]; 16-byte aligned"},
+               "fp8; kmajor and kmajor-ocp [n][k], mnmajor [k][n]; 16-byte "
+               "aligned"},
     [ARG_AS] = {"as", WS_ARG_INPUT,
                 "fp32; (i, kb) at i * as_stride_m + kb * as_stride_k"},
     [ARG_BS] = {"bs", WS_ARG_INPUT,
@@ -73,15 +77,20 @@ static const char definition[] =
     "kb counts blocks of 128 in k. A has one scale per row and block, B one "
     "per 128 x 128 block; the last column block may be cut short (n = 576 has "
     "five). Scales are fp32 of either sign, also near zero.\n"
+    "fp8 is e4m3: FNUZ (bias 8, largest 240, 0x80 is NaN) in the layouts "
+    "kmajor and mnmajor, OCP e4m3fn (bias 7, largest 448, 0x7f and 0xff are "
+    "NaN, 0x80 is minus zero) in kmajor-ocp. Operands hold no NaN.\n"
     "Legal are m and n from 16 in multiples of 16, k from 128 in multiples of "
     "128.\n"
-    "A result passes when |got - want| <= 2^-8 |want| + (k/16 + 16) 2^-23 S + "
-    "2^-126, where want is computed in fp64 and S = sum |as bs a b|. That "
-    "allows fp32 sums in any order and matrix instructions; bf16 must be "
-    "rounded to nearest (truncation fails).\n";
+    "A result passes when |got - want| <= 2^-8 |want| + E + 2^-126, where want "
+    "is computed in fp64. E = (k/16 + 16) 2^-23 sum |as bs a b| with FNUZ, "
+    "2^-7 sqrt(sum (as bs a b)^2) with OCP. That allows fp32 sums in any order "
+    "and matrix instructions (Hopper's keep 14 bits within a block of 128); "
+    "bf16 must be rounded to nearest (truncation fails).\n";
 
-static const char *const layouts[] = {
-    [LAYOUT_KMAJOR] = "kmajor", [LAYOUT_MNMAJOR] = "mnmajor"};
+static const char *const layouts[] = {[LAYOUT_KMAJOR] = "kmajor",
+                                      [LAYOUT_MNMAJOR] = "mnmajor",
+                                      [LAYOUT_KMAJOR_OCP] = "kmajor-ocp"};
 
 /* ---- shapes: README.md says where each set comes from ---------------------
  */
@@ -192,15 +201,58 @@ static int32_t arg_scalar(int arg, const ws_shape *shape, int layout) {
 /* ---- fp8 ------------------------------------------------------------------
  */
 
-enum { FP8_NAN = 0x80, FP8_MAX = 0x7f };
+/* What the bytes of a run have in common: byte = (random & mask) | base. */
+typedef struct code_class {
+  uint8_t mask, base;
+} code_class;
+enum { CODE_CLASSES = 5 };
 
-static double fp8_decode(unsigned byte) {
-  const int exponent = (int)(byte >> 3 & 15), fraction = (int)(byte & 7);
-  if (byte == FP8_NAN)
+typedef struct fp8_format {
+  int bias;
+  uint8_t largest;       /* code of the largest finite value */
+  uint8_t nan_mask, nan; /* NaN: (code & nan_mask) == nan */
+  code_class classes[CODE_CLASSES];
+} fp8_format;
+
+static const fp8_format fnuz = {.bias = 8,
+                                .largest = 0x7f,
+                                .nan_mask = 0xff,
+                                .nan = 0x80,
+                                .classes = {
+                                    {0xff, 0x00}, /* any code */
+                                    {0x87, 0x00}, /* subnormal: below 2^-7 */
+                                    {0x8f, 0x70}, /* 64 to 240 */
+                                    {0x80, 0x40}, /* 1 and -1 */
+                                    {0x00, 0x00}, /* zero */
+                                }};
+
+static const fp8_format ocp = {.bias = 7,
+                               .largest = 0x7e,
+                               .nan_mask = 0x7f,
+                               .nan = 0x7f,
+                               .classes = {
+                                   {0xff, 0x00}, /* any code */
+                                   {0x87, 0x00}, /* subnormal: below 2^-6 */
+                                   {0x8f, 0x70}, /* 128 to 448 */
+                                   {0x80, 0x38}, /* 1 and -1 */
+                                   {0x80, 0x00}, /* zero and minus zero */
+                               }};
+
+static const fp8_format *format_of(int layout) {
+  return layout == LAYOUT_KMAJOR_OCP ? &ocp : &fnuz;
+}
+
+static bool is_nan(const fp8_format *format, unsigned code) {
+  return (code & format->nan_mask) == format->nan;
+}
+
+static double fp8_decode(const fp8_format *format, unsigned code) {
+  const int field = (int)(code >> 3 & 15), fraction = (int)(code & 7);
+  if (is_nan(format, code))
     return NAN;
-  const double magnitude =
-      exponent ? ldexp(8 + fraction, exponent - 11) : ldexp(fraction, -10);
-  return byte & 0x80 ? -magnitude : magnitude;
+  const double magnitude = field ? ldexp(8 + fraction, field - 3 - format->bias)
+                                 : ldexp(fraction, -2 - format->bias);
+  return code & 0x80 ? -magnitude : magnitude;
 }
 
 /* ---- inputs ---------------------------------------------------------------
@@ -210,19 +262,23 @@ enum { QUANTILES = 1 << 16 };
 
 static double normal_cdf(double x) { return 0.5 * erfc(-x / sqrt(2)); }
 
-/* byte[u] is the e4m3fnuz value that a normal variable rounds to at the
- * quantile (u + 1/2) / 2^16. With it four elements cost one random number
- * instead of four logarithms. Values are visited in ascending order; each owns
- * the quantiles up to the midpoint to its successor. */
-static void fill_quantiles(uint8_t byte[QUANTILES]) {
+static unsigned code_of_rank(int rank) {
+  return rank < 0 ? (unsigned)-rank | 0x80 : (unsigned)rank;
+}
+
+/* byte[u] is the fp8 value that a normal variable rounds to at the quantile
+ * (u + 1/2) / 2^16. With it four elements cost one random number instead of
+ * four logarithms. Values are visited in ascending order; each owns the
+ * quantiles up to the midpoint to its successor. */
+static void fill_quantiles(const fp8_format *format, uint8_t byte[QUANTILES]) {
   int next = 0;
-  for (int rank = -FP8_MAX; rank <= FP8_MAX; rank++) {
-    const unsigned code = rank < 0 ? (unsigned)-rank | 0x80 : (unsigned)rank;
-    const unsigned above =
-        rank + 1 < 0 ? (unsigned)-(rank + 1) | 0x80 : (unsigned)(rank + 1);
+  for (int rank = -format->largest; rank <= format->largest; rank++) {
+    const unsigned code = code_of_rank(rank);
     int end = QUANTILES;
-    if (rank < FP8_MAX) {
-      const double midpoint = 0.5 * (fp8_decode(code) + fp8_decode(above));
+    if (rank < format->largest) {
+      const double midpoint =
+          0.5 * (fp8_decode(format, code) +
+                 fp8_decode(format, code_of_rank(rank + 1)));
       end = (int)lrint(QUANTILES * normal_cdf(midpoint));
     }
     if (end > next)
@@ -231,9 +287,10 @@ static void fill_quantiles(uint8_t byte[QUANTILES]) {
   }
 }
 
-static void generate_fp8(ws_rng *rng, int64_t count, uint8_t *out) {
+static void generate_fp8(const fp8_format *format, ws_rng *rng, int64_t count,
+                         uint8_t *out) {
   uint8_t byte[QUANTILES];
-  fill_quantiles(byte);
+  fill_quantiles(format, byte);
   for (int64_t i = 0; i < count; i += 4) { /* counts are multiples of 16 */
     const uint64_t bits = ws_rng_next(rng);
     for (int j = 0; j < 4; j++)
@@ -246,28 +303,17 @@ static void generate_scales(ws_rng *rng, int64_t count, float *out) {
     out[i] = (float)ws_rng_normal(rng);
 }
 
-/* What the bytes of a run have in common: byte = (random & mask) | base. */
-static const struct code_class {
-  uint8_t mask, base;
-} code_classes[] = {
-    {0xff, 0x00}, /* any code */
-    {0x87, 0x00}, /* subnormal: below 2^-7 */
-    {0x8f, 0x70}, /* 64 and more, up to 240 */
-    {0x80, 0x40}, /* 1 and -1 */
-    {0x00, 0x00}, /* zero */
-};
-enum { CODE_CLASSES = sizeof code_classes / sizeof code_classes[0] };
-
 /* Runs of 128 elements, each of one class: a row of a block when k is
  * contiguous. */
-static void generate_hard_fp8(ws_rng *rng, int64_t count, uint8_t *out) {
-  const struct code_class *class = code_classes;
+static void generate_hard_fp8(const fp8_format *format, ws_rng *rng,
+                              int64_t count, uint8_t *out) {
+  const code_class *class = format->classes;
   for (int64_t i = 0; i < count; i++) {
     if (i % SCALE_BLOCK == 0)
-      class = &code_classes[ws_rng_below(rng, CODE_CLASSES)];
+      class = &format->classes[ws_rng_below(rng, CODE_CLASSES)];
     const unsigned random = (unsigned)(ws_rng_next(rng) >> 56);
     const unsigned code = (random & class->mask) | class->base;
-    out[i] = code == FP8_NAN ? 0 : (uint8_t)code;
+    out[i] = is_nan(format, code) ? 0 : (uint8_t)code;
   }
 }
 
@@ -286,7 +332,8 @@ static void generate(int arg, const ws_shape *shape, int layout, uint64_t seed,
   ws_rng rng;
   ws_rng_init(&rng, seed * ARG_COUNT + (uint64_t)arg);
   if (arg == ARG_A || arg == ARG_B)
-    (hard ? generate_hard_fp8 : generate_fp8)(&rng, bytes, out_bytes);
+    (hard ? generate_hard_fp8 : generate_fp8)(format_of(layout), &rng, bytes,
+                                              out_bytes);
   else if (arg == ARG_AS || arg == ARG_BS)
     (hard ? generate_hard_scales : generate_scales)(&rng, bytes / 4, out_bytes);
 }
@@ -301,10 +348,11 @@ enum {
 typedef double pair __attribute__((vector_size(16)));
 typedef float quad __attribute__((vector_size(16)));
 
-/* A block of B, 128 deep and COLUMNS wide, decoded once for all rows. */
+/* A block of B, 128 deep and COLUMNS wide, decoded once for all rows, with
+ * what its elements weigh in the error. */
 typedef struct panel {
   pair b[SCALE_BLOCK][COLUMNS / 2];
-  quad magnitude[SCALE_BLOCK][COLUMNS / 4];
+  quad weight[SCALE_BLOCK][COLUMNS / 4];
 } panel;
 
 typedef struct operands {
@@ -313,11 +361,12 @@ typedef struct operands {
   int64_t a_row, a_depth, b_row, b_depth; /* element strides */
   int64_t as_m, as_k, bs_n, bs_k;
   double decoded[256];
+  bool ocp;
 } operands;
 
 static void open_operands(const ws_shape *shape, int layout,
                           const void *const *buffers, operands *out) {
-  const bool kmajor = layout == LAYOUT_KMAJOR;
+  const bool kmajor = layout != LAYOUT_MNMAJOR;
   out->a = buffers[ARG_A];
   out->b = buffers[ARG_B];
   out->as = buffers[ARG_AS];
@@ -331,7 +380,22 @@ static void open_operands(const ws_shape *shape, int layout,
   out->bs_n = arg_scalar(ARG_BS_STRIDE_N, shape, layout);
   out->bs_k = arg_scalar(ARG_BS_STRIDE_K, shape, layout);
   for (unsigned i = 0; i < 256; i++)
-    out->decoded[i] = fp8_decode(i);
+    out->decoded[i] = fp8_decode(format_of(layout), i);
+  out->ocp = format_of(layout) == &ocp;
+}
+
+/* What arithmetic may be off by apart from rounding the result (derivation:
+ * README.md) follows from the sum of the products' weights: their magnitudes
+ * where every one of fp32's errors is bounded (CDNA3, FNUZ), their squares
+ * where many truncations of random sign add up (Hopper, OCP). */
+static double weight(const operands *in, double product) {
+  return in->ocp ? product * product : fabs(product);
+}
+
+static double error_of_weight(const operands *in, const ws_shape *shape,
+                              double sum) {
+  return in->ocp ? ldexp(sqrt(sum), -7)
+                 : ldexp((double)(shape->k / 16 + 16) * sum, -23);
 }
 
 static void decode_panel(const operands *in, int64_t column, int64_t depth,
@@ -341,73 +405,84 @@ static void decode_panel(const operands *in, int64_t column, int64_t depth,
       const double value = in->decoded[in->b[(column + j) * in->b_row +
                                              (depth + k) * in->b_depth]];
       out->b[k][j / 2][j % 2] = value;
-      out->magnitude[k][j / 4][j % 4] = (float)fabs(value);
+      out->weight[k][j / 4][j % 4] = (float)weight(in, value);
     }
 }
 
+/* One block of a row of A. */
+typedef struct strip {
+  double a[SCALE_BLOCK];
+  float weight[SCALE_BLOCK];
+} strip;
+
 static void decode_row(const operands *in, int64_t row, int64_t depth,
-                       double out[SCALE_BLOCK]) {
-  for (int64_t k = 0; k < SCALE_BLOCK; k++)
-    out[k] = in->decoded[in->a[row * in->a_row + (depth + k) * in->a_depth]];
+                       strip *out) {
+  for (int64_t k = 0; k < SCALE_BLOCK; k++) {
+    out->a[k] = in->decoded[in->a[row * in->a_row + (depth + k) * in->a_depth]];
+    out->weight[k] = (float)weight(in, out->a[k]);
+  }
 }
 
-/* One block of one row: the sums are exact, the magnitudes (an error scale)
- * are rounded to fp32. Vectors of 16 bytes spelt out: gcc 12 makes the plain
- * loops two to nine times slower (-O2, -O3; 128 x 128 x 256 takes 1.4 ms with
- * them on a 2.5 GHz Xeon, one core). */
-static void block_sums(const double a[SCALE_BLOCK], const panel *b,
-                       double out_sum[COLUMNS], double out_magnitude[COLUMNS]) {
+/* One block of one row: the sums are exact, the weights (an error scale) are
+ * rounded to fp32. Vectors of 16 bytes spelt out: gcc 12 makes the plain loops
+ * two to nine times slower (-O2, -O3; 128 x 128 x 256 takes 1.4 ms with them
+ * on a 2.5 GHz Xeon, one core). */
+static void block_sums(const strip *a, const panel *b, double out_sum[COLUMNS],
+                       double out_weight[COLUMNS]) {
   pair sum[COLUMNS / 2] = {0};
-  quad magnitude[COLUMNS / 4] = {0};
+  quad weights[COLUMNS / 4] = {0};
   for (int k = 0; k < SCALE_BLOCK; k++) {
-    const float factor = (float)fabs(a[k]);
     for (int j = 0; j < COLUMNS / 2; j++)
-      sum[j] += a[k] * b->b[k][j];
+      sum[j] += a->a[k] * b->b[k][j];
     for (int j = 0; j < COLUMNS / 4; j++)
-      magnitude[j] += factor * b->magnitude[k][j];
+      weights[j] += a->weight[k] * b->weight[k][j];
   }
   for (int j = 0; j < COLUMNS; j++) {
     out_sum[j] = sum[j / 2][j % 2];
-    out_magnitude[j] = magnitude[j / 4][j % 4];
+    out_weight[j] = weights[j / 4][j % 4];
   }
 }
 
 static void reference(const ws_shape *shape, int layout,
                       const void *const *buffers, int64_t m_begin,
-                      int64_t m_end, double *out_value, double *out_scale) {
+                      int64_t m_end, double *out_value, double *out_error) {
+  const int64_t count = (m_end - m_begin) * shape->n;
   operands in;
   panel b;
   open_operands(shape, layout, buffers, &in);
-  memset(out_value, 0, (size_t)((m_end - m_begin) * shape->n) * sizeof(double));
-  memset(out_scale, 0, (size_t)((m_end - m_begin) * shape->n) * sizeof(double));
+  memset(out_value, 0, (size_t)count * sizeof(double));
+  memset(out_error, 0, (size_t)count * sizeof(double));
   for (int64_t n = 0; n < shape->n; n += COLUMNS)
     for (int64_t kb = 0; kb < blocks(shape->k); kb++) {
       const double bs = in.bs[n / SCALE_BLOCK * in.bs_n + kb * in.bs_k];
       decode_panel(&in, n, kb * SCALE_BLOCK, &b);
       for (int64_t m = m_begin; m < m_end; m++) {
-        double a[SCALE_BLOCK], sum[COLUMNS], magnitude[COLUMNS];
+        strip a;
+        double sum[COLUMNS], weights[COLUMNS];
         const double scale = in.as[m * in.as_m + kb * in.as_k] * bs;
+        const double scale_weight = weight(&in, scale);
         const int64_t at = (m - m_begin) * shape->n + n;
-        decode_row(&in, m, kb * SCALE_BLOCK, a);
-        block_sums(a, &b, sum, magnitude);
+        decode_row(&in, m, kb * SCALE_BLOCK, &a);
+        block_sums(&a, &b, sum, weights);
         for (int j = 0; j < COLUMNS; j++) {
           out_value[at + j] += scale * sum[j];
-          out_scale[at + j] += fabs(scale) * magnitude[j];
+          out_error[at + j] += scale_weight * weights[j];
         }
       }
     }
+  for (int64_t i = 0; i < count; i++)
+    out_error[i] = error_of_weight(&in, shape, out_error[i]);
 }
 
 /* ---- comparison -----------------------------------------------------------
  */
 
-/* |got - want| may reach, with S = sum |as bs a b| (derivation: README.md)
- *   2^-8 |want|               rounding to the nearest bf16
- *   (k/16 + 16) 2^-23 S       CDNA3 matrix and fp32 arithmetic
- *   2^-126                    the smallest normal: underflow is no fault */
-static double error_bound(const ws_shape *shape, double want, double scale) {
-  return ldexp(fabs(want), -8) +
-         ldexp((double)(shape->k / 16 + 16) * scale, -23) + ldexp(1, -126);
+/* |got - want| may reach (derivation: README.md)
+ *   2^-8 |want|   rounding to the nearest bf16
+ *   error         matrix and fp32 arithmetic
+ *   2^-126        the smallest normal: underflow is no fault */
+static double error_bound(double want, double error) {
+  return ldexp(fabs(want), -8) + error + ldexp(1, -126);
 }
 
 static double bf16_decode(uint16_t bits) {
@@ -441,7 +516,7 @@ static void add_compared(const compared *one, ws_comparison *out) {
 
 static void compare(const ws_shape *shape, const void *const *buffers,
                     int64_t m_begin, int64_t m_end, const double *value,
-                    const double *scale, ws_comparison *out) {
+                    const double *error, ws_comparison *out) {
   const uint16_t *c = buffers[ARG_C];
   memset(out, 0, sizeof(*out));
   for (int64_t i = 0; i < (m_end - m_begin) * shape->n; i++)
@@ -449,7 +524,7 @@ static void compare(const ws_shape *shape, const void *const *buffers,
                              .n = i % shape->n,
                              .got = bf16_decode(c[m_begin * shape->n + i]),
                              .want = value[i],
-                             .bound = error_bound(shape, value[i], scale[i])},
+                             .bound = error_bound(value[i], error[i])},
                  out);
 }
 
@@ -471,17 +546,18 @@ static double element_b(const operands *in, int64_t n, int64_t k) {
 static void sample_element(const ws_shape *shape, const operands *in,
                            const uint16_t *c, int64_t m, int64_t n,
                            ws_comparison *out) {
-  double want = 0, scale = 0;
+  double want = 0, weights = 0;
   for (int64_t k = 0; k < shape->k; k++) {
     const double product = element_a(in, m, k) * element_b(in, n, k);
     want += product;
-    scale += fabs(product);
+    weights += weight(in, product);
   }
+  const double error = error_of_weight(in, shape, weights);
   add_compared(&(compared){.m = m,
                            .n = n,
                            .got = bf16_decode(c[m * shape->n + n]),
                            .want = want,
-                           .bound = error_bound(shape, want, scale)},
+                           .bound = error_bound(want, error)},
                out);
 }
 
@@ -495,29 +571,37 @@ static void compare_at(const ws_shape *shape, int layout,
     sample_element(shape, &in, buffers[ARG_C], places[i].m, places[i].n, out);
 }
 
-/* sum[k] = sum over n of sign[n] b[n][k], magnitude[k] of |b[n][k]|. In blocks,
- * so that neither layout is walked against its grain for long. */
+/* sum[k] = sum over n of sign[n] b[n][k], weights[k] that of the weights. In
+ * blocks, so that neither layout is walked against its grain for long. */
 static void project_b(const ws_shape *shape, const operands *in,
-                      const double *sign, double *sum, double *magnitude) {
+                      const double *sign, double *sum, double *weights) {
   for (int64_t n0 = 0; n0 < shape->n; n0 += MN_STEP)
     for (int64_t k0 = 0; k0 < shape->k; k0 += SCALE_BLOCK)
       for (int64_t n = n0; n < n0 + MN_STEP; n++)
         for (int64_t k = k0; k < k0 + SCALE_BLOCK; k++) {
           const double b = element_b(in, n, k);
           sum[k] += sign[n] * b;
-          magnitude[k] += fabs(b);
+          weights[k] += weight(in, b);
         }
+}
+
+/* sqrt(sum over n of e_n^2), e_n being the errors allowed to a row, from the
+ * sum of their weights: exact for squares; the root mean square of magnitudes
+ * is taken for at most twice their mean. */
+static double error_of_row(const operands *in, const ws_shape *shape,
+                           double sum) {
+  return error_of_weight(in, shape,
+                         in->ocp ? sum : 2 * sum / sqrt((double)shape->n));
 }
 
 /* The errors of a row's elements, each within its bound b_n, meet signs that
  * know nothing of them: |sum of sign e_n| exceeds 7 sqrt(sum b_n^2) once in
- * 10^10 rows (Hoeffding). b_n has a part in |c_n| and one in S_n; the latter's
- * root mean square over n is taken for at most twice its mean. */
+ * 10^10 rows (Hoeffding). b_n has a part in |c_n| and one in e_n. */
 static void project_row(const ws_shape *shape, const operands *in,
                         const uint16_t *c, int64_t m, const double *sign,
-                        const double *sum, const double *magnitude,
+                        const double *sum, const double *weights,
                         ws_comparison *out) {
-  double got = 0, square = 0, want = 0, scale = 0;
+  double got = 0, square = 0, want = 0, weight_sum = 0;
   for (int64_t n = 0; n < shape->n; n++) {
     const double value = bf16_decode(c[m * shape->n + n]);
     got += sign[n] * value;
@@ -526,10 +610,10 @@ static void project_row(const ws_shape *shape, const operands *in,
   for (int64_t k = 0; k < shape->k; k++) {
     const double a = element_a(in, m, k);
     want += a * sum[k];
-    scale += fabs(a) * magnitude[k];
+    weight_sum += weight(in, a) * weights[k];
   }
   const double bound =
-      7 * error_bound(shape, sqrt(square), 2 * scale / sqrt((double)shape->n));
+      7 * error_bound(sqrt(square), error_of_row(in, shape, weight_sum));
   add_compared(&(compared){m, WS_WHOLE_ROW, got, want, bound}, out);
 }
 
@@ -539,7 +623,7 @@ static void sample(const ws_shape *shape, int layout,
   const uint16_t *c = buffers[ARG_C];
   double *sign = calloc((size_t)(shape->n + 2 * shape->k), sizeof *sign);
   WS_ASSERT(sign && "out of memory");
-  double *sum = sign + shape->n, *magnitude = sum + shape->k;
+  double *sum = sign + shape->n, *weights = sum + shape->k;
   operands in;
   ws_rng rng;
   open_operands(shape, layout, buffers, &in);
@@ -552,9 +636,9 @@ static void sample(const ws_shape *shape, int layout,
   }
   for (int64_t n = 0; n < shape->n; n++)
     sign[n] = ws_rng_next(&rng) >> 63 ? 1 : -1;
-  project_b(shape, &in, sign, sum, magnitude);
+  project_b(shape, &in, sign, sum, weights);
   for (int64_t m = 0; m < shape->m; m++)
-    project_row(shape, &in, c, m, sign, sum, magnitude, out);
+    project_row(shape, &in, c, m, sign, sum, weights, out);
   free(sign);
 }
 

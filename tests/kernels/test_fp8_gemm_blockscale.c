@@ -6,8 +6,8 @@
 #include "wavesmith/problem.h"
 #include "ws_test.h"
 
-enum { KMAJOR, MNMAJOR };
-enum { ONE = 0x40 }; /* e4m3fnuz: exponent field 8, bias 8 */
+enum { KMAJOR, MNMAJOR, KMAJOR_OCP };
+enum { ONE = 0x40, OCP_ONE = 0x38 }; /* exponent fields 8 and 7: the bias */
 
 static const ws_problem *gemm(void) {
   const ws_problem *problem = ws_problem_find("fp8_gemm_blockscale");
@@ -29,7 +29,7 @@ typedef struct operands {
   float *as, *bs;
   uint16_t *c;
   const void *buffers[WS_PROBLEM_MAX_ARGS];
-  double *value, *scale;
+  double *value, *error;
 } operands;
 
 static void *zeroed(operands *o, const char *name) {
@@ -52,97 +52,144 @@ static operands make(int64_t m, int64_t n, int64_t k, int layout) {
   for (int64_t i = 0; i < (n + 127) / 128 * (k / 128); i++)
     o.bs[i] = 1;
   o.value = malloc((size_t)(m * n) * sizeof(double));
-  o.scale = malloc((size_t)(m * n) * sizeof(double));
-  WS_CHECK(o.value && o.scale);
+  o.error = malloc((size_t)(m * n) * sizeof(double));
+  WS_CHECK(o.value && o.error);
   return o;
 }
 
 static void drop(operands *o) {
   free(o->a), free(o->b), free(o->as), free(o->bs), free(o->c);
-  free(o->value), free(o->scale);
+  free(o->value), free(o->error);
 }
 
 static void refer(operands *o) {
   gemm()->reference(&o->shape, o->layout, o->buffers, 0, o->shape.m, o->value,
-                    o->scale);
+                    o->error);
 }
 
 static void set_a(operands *o, int64_t row, int64_t k, uint8_t byte) {
-  o->a[o->layout == KMAJOR ? row * o->shape.k + k : k * o->shape.m + row] =
+  o->a[o->layout != MNMAJOR ? row * o->shape.k + k : k * o->shape.m + row] =
       byte;
 }
 
 static void set_b(operands *o, int64_t row, int64_t k, uint8_t byte) {
-  o->b[o->layout == KMAJOR ? row * o->shape.k + k : k * o->shape.n + row] =
+  o->b[o->layout != MNMAJOR ? row * o->shape.k + k : k * o->shape.n + row] =
       byte;
 }
 
 /* ---- reference --------------------------------------------------------------
  */
 
+/* The documented error of products whose magnitudes sum to this. */
+static double fp32_error(const operands *o, double magnitudes) {
+  return (double)(o->shape.k / 16 + 16) * magnitudes * 0x1p-23;
+}
+
+/* The value of a byte of A, as the reference reads it. */
+static double decoded(int layout, uint8_t byte) {
+  operands o = make(16, 16, 128, layout);
+  set_a(&o, 2, 77, byte);
+  set_b(&o, 5, 77, layout == KMAJOR_OCP ? OCP_ONE : ONE);
+  refer(&o);
+  double value = o.value[2 * 16 + 5], error = o.error[2 * 16 + 5];
+  double want =
+      layout == KMAJOR_OCP ? fabs(value) * 0x1p-7 : fp32_error(&o, fabs(value));
+  if (!isnan(value))
+    WS_CHECK_NEAR(error, want, 0);
+  drop(&o);
+  return value;
+}
+
+typedef struct known_byte {
+  uint8_t byte;
+  double value;
+} known_byte;
+
+static void check_bytes(int layout, const known_byte *known, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    WS_CHECK_NEAR(decoded(layout, known[i].byte), known[i].value, 0);
+}
+
 WS_TEST(bytes_decode_as_fnuz) {
   /* (1 + f/8) 2^(e-8), subnormals f 2^-10 */
-  static const struct {
-    uint8_t byte;
-    double value;
-  } known[] = {{0x00, 0},        {0x01, 0.0009765625}, {0x07, 0.0068359375},
-               {0x08, 0x1p-7},   {0x0f, 0x1.ep-7},     {0x38, 0.5},
-               {0x40, 1},        {0x41, 1.125},        {0x47, 1.875},
-               {0x48, 2},        {0x78, 128},          {0x7f, 240},
-               {0x81, -0x1p-10}, {0xc0, -1},           {0xff, -240}};
-  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-    operands o = make(16, 16, 128, KMAJOR);
-    set_a(&o, 2, 77, known[i].byte);
-    set_b(&o, 5, 77, ONE);
-    refer(&o);
-    WS_CHECK_NEAR(o.value[2 * 16 + 5], known[i].value, 0);
-    WS_CHECK_NEAR(o.scale[2 * 16 + 5], fabs(known[i].value), 0);
-    drop(&o);
-  }
-  operands o = make(16, 16, 128, KMAJOR);
-  set_a(&o, 2, 77, 0x80);
-  refer(&o);
-  WS_CHECK(isnan(o.value[2 * 16]));
-  drop(&o);
+  static const known_byte known[] = {
+      {0x00, 0},        {0x01, 0.0009765625}, {0x07, 0.0068359375},
+      {0x08, 0x1p-7},   {0x0f, 0x1.ep-7},     {0x38, 0.5},
+      {0x40, 1},        {0x41, 1.125},        {0x47, 1.875},
+      {0x48, 2},        {0x78, 128},          {0x7f, 240},
+      {0x81, -0x1p-10}, {0xc0, -1},           {0xff, -240}};
+  check_bytes(KMAJOR, known, sizeof known / sizeof *known);
+  WS_CHECK(isnan(decoded(KMAJOR, 0x80)));
+}
+
+/* OCP 8-bit Floating Point Specification 1.0, table of E4M3: bias 7, largest
+ * S.1111.110 = 448, smallest normal S.0001.000 = 2^-6, largest and smallest
+ * subnormal S.0000.111 = 0.875 2^-6 and S.0000.001 = 2^-9, zeros S.0000.000,
+ * NaN S.1111.111, no infinities. */
+WS_TEST(bytes_decode_as_ocp) {
+  static const known_byte known[] = {
+      {0x00, 0},      {0x01, 0x1p-9},   {0x07, 0.875 * 0x1p-6},
+      {0x08, 0x1p-6}, {0x0f, 0x1.ep-6}, {0x30, 0.5},
+      {0x38, 1},      {0x39, 1.125},    {0x3f, 1.875},
+      {0x40, 2},      {0x77, 240},      {0x78, 256},
+      {0x7e, 448},    {0x80, 0},        {0x81, -0x1p-9},
+      {0xb8, -1},     {0xfe, -448}};
+  check_bytes(KMAJOR_OCP, known, sizeof known / sizeof *known);
+  WS_CHECK(isnan(decoded(KMAJOR_OCP, 0x7f)));
+  WS_CHECK(isnan(decoded(KMAJOR_OCP, 0xff)));
+}
+
+/* Where both formats hold numbers, OCP's is twice FNUZ's. */
+WS_TEST(ocp_is_twice_fnuz) {
+  for (int byte = 0; byte < 256; byte++)
+    if ((byte & 127) != 127 && byte != 128)
+      WS_CHECK_NEAR(decoded(KMAJOR_OCP, (uint8_t)byte),
+                    2 * decoded(KMAJOR, (uint8_t)byte), 0);
 }
 
 WS_TEST(one_product_lands_at_its_row_and_column) {
-  for (int layout = KMAJOR; layout <= MNMAJOR; layout++) {
+  for (int layout = KMAJOR; layout <= KMAJOR_OCP; layout++) {
     operands o = make(32, 48, 256, layout);
-    set_a(&o, 19, 200, 0x48); /* 2 */
-    set_b(&o, 41, 200, 0xc1); /* -1.125 */
+    set_a(&o, 19, 200, layout == KMAJOR_OCP ? 0x40 : 0x48); /* 2 */
+    set_b(&o, 41, 200, layout == KMAJOR_OCP ? 0xb9 : 0xc1); /* -1.125 */
     refer(&o);
     for (int64_t i = 0; i < 32; i++)
       for (int64_t j = 0; j < 48; j++) {
         double want = i == 19 && j == 41 ? -2.25 : 0;
+        double error = layout == KMAJOR_OCP ? fabs(want) * 0x1p-7
+                                            : fp32_error(&o, fabs(want));
         WS_CHECK_NEAR(o.value[i * 48 + j], want, 0);
-        WS_CHECK_NEAR(o.scale[i * 48 + j], fabs(want), 0);
+        WS_CHECK_NEAR(o.error[i * 48 + j], error, 0);
       }
     drop(&o);
   }
 }
 
 WS_TEST(scales_belong_to_row_and_block) {
-  for (int layout = KMAJOR; layout <= MNMAJOR; layout++) {
+  for (int layout = KMAJOR; layout <= KMAJOR_OCP; layout++) {
     operands o = make(16, 272, 256, layout); /* column blocks 0, 1, 2 */
-    memset(o.a, ONE, 16 * 256);
-    memset(o.b, ONE, 272 * 256);
+    memset(o.a, layout == KMAJOR_OCP ? OCP_ONE : ONE, 16 * 256);
+    memset(o.b, layout == KMAJOR_OCP ? OCP_ONE : ONE, 272 * 256);
     for (int64_t i = 0; i < 16; i++)
       for (int64_t kb = 0; kb < 2; kb++)
         o.as[kb * 16 + i] = (float)(kb ? -(i + 1) : i + 1);
     /* the element (column block, k block) is 10 and a digit each */
     for (int64_t nb = 0; nb < 3; nb++)
       for (int64_t kb = 0; kb < 2; kb++)
-        o.bs[layout == KMAJOR ? nb * 2 + kb : kb * 3 + nb] =
+        o.bs[layout == MNMAJOR ? kb * 3 + nb : nb * 2 + kb] =
             (float)(100 * nb + 10 * kb + 1);
     refer(&o);
     for (int64_t i = 0; i < 16; i++)
       for (int64_t j = 0; j < 272; j++) {
         double row = (double)(i + 1), first = 100.0 * (double)(j / 128) + 1;
-        WS_CHECK_NEAR(o.value[i * 272 + j], 128 * row * (first - (first + 10)),
-                      0);
-        WS_CHECK_NEAR(o.scale[i * 272 + j], 128 * row * (first + (first + 10)),
-                      0);
+        double second = first + 10;
+        double error =
+            layout == KMAJOR_OCP
+                ? sqrt(128 * row * row * (first * first + second * second)) /
+                      128
+                : fp32_error(&o, 128 * row * (first + second));
+        WS_CHECK_NEAR(o.value[i * 272 + j], 128 * row * (first - second), 0);
+        WS_CHECK_NEAR(o.error[i * 272 + j], error, 1e-12 * error);
       }
     drop(&o);
   }
@@ -159,7 +206,27 @@ WS_TEST(a_block_is_summed_exactly) {
   set_b(&o, 0, 127, 0x7f);
   refer(&o);
   WS_CHECK_NEAR(o.value[0], 0x1p-20, 0);
-  WS_CHECK_NEAR(o.scale[0], 115200, 115200 * 0x1p-23);
+  WS_CHECK_NEAR(o.error[0], fp32_error(&o, 115200), 1e-6);
+  drop(&o);
+}
+
+/* 448^2 63 times each way and (2^-9)^2 twice: 43 bits between the ends. */
+WS_TEST(a_block_of_ocp_is_summed_exactly) {
+  operands o = make(16, 16, 128, KMAJOR_OCP);
+  for (int k = 0; k < 126; k++) {
+    set_a(&o, 0, k, k % 2 ? 0xfe : 0x7e);
+    set_b(&o, 0, k, 0x7e);
+    set_b(&o, 1, k, k % 2 ? 0xfe : 0x7e);
+  }
+  for (int k = 126; k < 128; k++) {
+    set_a(&o, 0, k, 0x01);
+    set_b(&o, 0, k, 0x01);
+    set_b(&o, 1, k, 0x01);
+  }
+  refer(&o);
+  WS_CHECK_NEAR(o.value[0], 0x1p-17, 0);
+  WS_CHECK_NEAR(o.value[1], 126 * 448.0 * 448.0 + 0x1p-17, 0);
+  WS_CHECK_NEAR(o.error[0], 448.0 * 448.0 * sqrt(126) / 128, 0.01);
   drop(&o);
 }
 
@@ -169,13 +236,13 @@ WS_TEST(rows_are_a_window) {
     o.as[i] = (float)i;
   memset(o.a, ONE, 48 * 128);
   memset(o.b, ONE, 16 * 128);
-  gemm()->reference(&o.shape, o.layout, o.buffers, 17, 19, o.value, o.scale);
+  gemm()->reference(&o.shape, o.layout, o.buffers, 17, 19, o.value, o.error);
   WS_CHECK_NEAR(o.value[0], 17 * 128, 0);
   WS_CHECK_NEAR(o.value[31], 18 * 128, 0);
   o.c[17 * 16] = 0x4508;      /* 2176 = 17 * 128 */
   o.c[18 * 16 + 15] = 0x4510; /* 2304 = 18 * 128 */
   ws_comparison found;
-  gemm()->compare(&o.shape, o.buffers, 17, 19, o.value, o.scale, &found);
+  gemm()->compare(&o.shape, o.buffers, 17, 19, o.value, o.error, &found);
   WS_CHECK_INT(found.checked, 32);
   WS_CHECK_INT(found.wrong, 30);
   WS_CHECK_INT(found.first_m, 17);
@@ -187,15 +254,15 @@ WS_TEST(rows_are_a_window) {
  */
 
 /* Compares one element; the other 255 are 0 and should be. */
-static ws_comparison compare_one(double want, double scale, uint16_t got) {
+static ws_comparison compare_one(double want, double error, uint16_t got) {
   operands o = make(16, 16, 128, KMAJOR);
   memset(o.value, 0, 256 * sizeof(double));
-  memset(o.scale, 0, 256 * sizeof(double));
+  memset(o.error, 0, 256 * sizeof(double));
   o.value[3 * 16 + 9] = want;
-  o.scale[3 * 16 + 9] = scale;
+  o.error[3 * 16 + 9] = error;
   o.c[3 * 16 + 9] = got;
   ws_comparison found;
-  gemm()->compare(&o.shape, o.buffers, 0, 16, o.value, o.scale, &found);
+  gemm()->compare(&o.shape, o.buffers, 0, 16, o.value, o.error, &found);
   WS_CHECK_INT(found.checked, 256);
   if (found.wrong) {
     WS_CHECK_INT(found.wrong, 1);
@@ -221,14 +288,14 @@ WS_TEST(rounding_to_nearest_passes_and_truncation_does_not) {
 }
 
 WS_TEST(the_bound_has_the_documented_terms) {
-  /* k = 128: 2^-8 |want| + (8 + 16) 2^-23 S + 2^-126 */
-  ws_comparison found = compare_one(1, 4096, 0x4000);
+  /* 2^-8 |want| + error + 2^-126 */
+  ws_comparison found = compare_one(1, 0x1p-6, 0x4000);
   WS_CHECK_INT(found.wrong, 1);
   WS_CHECK_NEAR(found.first_got, 2, 0);
-  WS_CHECK_NEAR(found.first_bound, 0x1p-8 + 24 * 0x1p-23 * 4096, 0x1p-60);
-  WS_CHECK_NEAR(found.worst_ratio, 1 / (0x1p-8 + 24 * 0x1p-11), 1e-9);
-  WS_CHECK_INT(compare_one(0, 1 << 20, 0x4040).wrong, 0); /* 3 = 24 2^-3 */
-  WS_CHECK_INT(compare_one(0, 1 << 20, 0x4041).wrong, 1);
+  WS_CHECK_NEAR(found.first_bound, 0x1p-8 + 0x1p-6, 0x1p-60);
+  WS_CHECK_NEAR(found.worst_ratio, 1 / (0x1p-8 + 0x1p-6), 1e-9);
+  WS_CHECK_INT(compare_one(0, 3, 0x4040).wrong, 0); /* 3 */
+  WS_CHECK_INT(compare_one(0, 3, 0x4041).wrong, 1);
   WS_CHECK_INT(compare_one(0, 0, 0x0080).wrong, 0); /* smallest normal */
   WS_CHECK_INT(compare_one(0, 0, 0x0081).wrong, 1);
 }
@@ -272,7 +339,7 @@ static ws_comparison sample(const operands *o) {
 }
 
 WS_TEST(a_right_result_passes_the_sample) {
-  for (int layout = KMAJOR; layout <= MNMAJOR; layout++) {
+  for (int layout = KMAJOR; layout <= KMAJOR_OCP; layout++) {
     operands o = solved(layout);
     ws_comparison found = sample(&o);
     WS_CHECK_INT(found.wrong, 0);
@@ -291,14 +358,16 @@ static void check_row(operands *o, int64_t row) {
 }
 
 WS_TEST(the_projection_sees_every_element) {
-  operands o = solved(KMAJOR);
-  o.c[77 * 512 + 300] = 0x7fc0; /* NaN */
-  check_row(&o, 77);
-  o.c[77 * 512 + 300] = to_bf16(o.value[77 * 512 + 300]);
-  memset(o.c + 40 * 512 + 64, 0,
-         64 * sizeof *o.c); /* a tile's row is missing */
-  check_row(&o, 40);
-  drop(&o);
+  for (int layout = KMAJOR; layout <= KMAJOR_OCP; layout++) {
+    operands o = solved(layout);
+    o.c[77 * 512 + 300] = 0x7fc0; /* NaN */
+    check_row(&o, 77);
+    o.c[77 * 512 + 300] = to_bf16(o.value[77 * 512 + 300]);
+    memset(o.c + 40 * 512 + 64, 0,
+           64 * sizeof *o.c); /* a tile's row is missing */
+    check_row(&o, 40);
+    drop(&o);
+  }
 }
 
 WS_TEST(swapped_rows_and_columns_are_seen) {
@@ -318,34 +387,51 @@ static double normal_between(double low, double high) {
   return 0.5 * (erf(high / sqrt(2)) - erf(low / sqrt(2)));
 }
 
-WS_TEST(operands_are_normal_rounded_to_fp8) {
+/* A byte and the interval of numbers that round to it. */
+typedef struct known_share {
+  uint8_t byte;
+  double low, high;
+} known_share;
+
+/* NaN, minus zero and what lies beyond the last quantile do not occur;
+ * last is the code of the outermost value. */
+static void check_shares(int layout, const known_share *known, size_t size,
+                         int last) {
   ws_shape shape = {1024, 16, 1024};
   int64_t count = shape.m * shape.k, times[256] = {0};
   uint8_t *bytes = malloc((size_t)count);
   WS_CHECK(bytes);
-  gemm()->generate(arg("a"), &shape, KMAJOR, 42, bytes);
+  gemm()->generate(arg("a"), &shape, layout, 42, bytes);
   for (int64_t i = 0; i < count; i++)
     times[bytes[i]]++;
-  WS_CHECK_INT(times[0x80], 0);
-  /* shares of some values; neighbours are half way: 1 has 0.9375 and 1.125 */
-  static const struct {
-    uint8_t byte;
-    double low, high;
-  } known[] = {{0x40, 0.96875, 1.0625},
-               {0xc0, -1.0625, -0.96875},
-               {0x38, 0.484375, 0.53125},
-               {0x48, 1.9375, 2.125},
-               {0xcc, -3.125, -2.875 /* -3; -3.25, -2.75 */}};
-  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+  for (size_t i = 0; i < size; i++) {
     double want = normal_between(known[i].low, known[i].high);
     double got = (double)times[known[i].byte] / (double)count;
     WS_CHECK_NEAR(got, want, 5 * sqrt(want / (double)count) + 0x1p-16);
   }
-  /* 4.5 begins at 4.25 sigma, which one quantile of 2^16 passes; 5 none */
-  WS_CHECK(times[0x51] > 0);
-  for (int high = 0x52; high < 0x80; high++)
-    WS_CHECK_INT(times[high], 0);
+  WS_CHECK_INT(times[0x80], 0);
+  WS_CHECK(times[last] > 0);
+  for (int high = last + 1; high < 0x80; high++)
+    WS_CHECK_INT(times[high] + times[high | 0x80], 0);
   free(bytes);
+}
+
+/* 1 has the neighbours 0.9375 and 1.125; 4.5 begins at 4.25 sigma, which one
+ * quantile of 2^16 passes; 5 none. */
+WS_TEST(operands_are_normal_rounded_to_fnuz) {
+  static const known_share known[] = {
+      {0x40, 0.96875, 1.0625},   {0xc0, -1.0625, -0.96875},
+      {0x38, 0.484375, 0.53125}, {0x48, 1.9375, 2.125},
+      {0xcc, -3.125, -2.875},    {0x00, -0x1p-11, 0x1p-11}};
+  check_shares(KMAJOR, known, sizeof known / sizeof *known, 0x51);
+}
+
+WS_TEST(operands_are_normal_rounded_to_ocp) {
+  static const known_share known[] = {
+      {0x38, 0.96875, 1.0625},   {0xb8, -1.0625, -0.96875},
+      {0x30, 0.484375, 0.53125}, {0x40, 1.9375, 2.125},
+      {0xc4, -3.125, -2.875},    {0x00, -0x1p-10, 0x1p-10}};
+  check_shares(KMAJOR_OCP, known, sizeof known / sizeof *known, 0x49);
 }
 
 WS_TEST(scales_are_signed_normals) {
@@ -385,28 +471,39 @@ WS_TEST(inputs_follow_from_seed_and_argument) {
 
 /* What normal data hardly ever has: each sort of run and each sort of scale,
  * and still no NaN. */
-WS_TEST(hard_inputs_have_extremes) {
-  enum { RUNS = 64, SCALES = 256 };
+static void check_hard_operands(int layout) {
+  enum { RUNS = 64 };
+  const bool ocp = layout == KMAJOR_OCP;
   ws_shape shape = {RUNS, 16, 128};
   static uint8_t bytes[RUNS * 128];
-  int zero = 0, subnormal = 0, large = 0, most = 0;
-  gemm()->generate(arg("a"), &shape, KMAJOR, 1 | WS_HARD_INPUTS, bytes);
+  int zero = 0, subnormal = 0, large = 0, most = 0, minus_zero = 0;
+  gemm()->generate(arg("a"), &shape, layout, 1 | WS_HARD_INPUTS, bytes);
   for (int run = 0; run < RUNS; run++) {
-    int low = 127, high = 0;
+    int high = 0, upper = 0;
     for (int i = 0; i < 128; i++) {
-      uint8_t byte = bytes[run * 128 + i];
-      WS_CHECK(byte != 0x80);
-      low = (byte & 127) < low ? byte & 127 : low;
-      high = (byte & 127) > high ? byte & 127 : high;
-      most += (byte & 127) == 127;
+      const uint8_t byte = bytes[run * 128 + i], magnitude = byte & 127;
+      WS_CHECK(ocp ? magnitude != 127 : byte != 0x80);
+      high = magnitude > high ? magnitude : high;
+      upper += magnitude >= 0x70;
+      most += magnitude == (ocp ? 126 : 127);
+      minus_zero += byte == 0x80;
     }
     zero += high == 0;
     subnormal += high > 0 && high < 8; /* exponent field 0 */
-    large += low >= 0x70;              /* 64 and more */
+    large += upper > 100;              /* a NaN among them became zero */
   }
   WS_CHECK(zero && subnormal && large && most);
+  WS_CHECK(ocp == (minus_zero > 0));
+}
 
-  shape = (ws_shape){SCALES, 16, 128};
+WS_TEST(hard_operands_have_extremes) {
+  check_hard_operands(KMAJOR);
+  check_hard_operands(KMAJOR_OCP);
+}
+
+WS_TEST(hard_scales_have_extremes) {
+  enum { SCALES = 256 };
+  ws_shape shape = {SCALES, 16, 128};
   static float scales[SCALES];
   int none = 0, huge = 0, tiny = 0;
   gemm()->generate(arg("as"), &shape, KMAJOR, 1 | WS_HARD_INPUTS, scales);
@@ -438,7 +535,7 @@ WS_TEST(compare_at_places) {
 
 WS_TEST(arguments_have_the_documented_sizes) {
   ws_shape shape = {1024, 576, 7168};
-  for (int layout = KMAJOR; layout <= MNMAJOR; layout++) {
+  for (int layout = KMAJOR; layout <= KMAJOR_OCP; layout++) {
     WS_CHECK_INT(gemm()->arg_bytes(arg("a"), &shape, layout), 7340032);
     WS_CHECK_INT(gemm()->arg_bytes(arg("b"), &shape, layout), 4128768);
     WS_CHECK_INT(gemm()->arg_bytes(arg("as"), &shape, layout), 229376);
@@ -453,10 +550,13 @@ WS_TEST(arguments_have_the_documented_sizes) {
   }
   WS_CHECK_INT(gemm()->arg_scalar(arg("bs_stride_n"), &shape, KMAJOR), 56);
   WS_CHECK_INT(gemm()->arg_scalar(arg("bs_stride_k"), &shape, KMAJOR), 1);
+  WS_CHECK_INT(gemm()->arg_scalar(arg("bs_stride_n"), &shape, KMAJOR_OCP), 56);
+  WS_CHECK_INT(gemm()->arg_scalar(arg("bs_stride_k"), &shape, KMAJOR_OCP), 1);
   WS_CHECK_INT(gemm()->arg_scalar(arg("bs_stride_n"), &shape, MNMAJOR), 1);
   WS_CHECK_INT(gemm()->arg_scalar(arg("bs_stride_k"), &shape, MNMAJOR), 5);
   WS_CHECK_INT(ws_problem_layout_index(gemm(), "kmajor"), KMAJOR);
   WS_CHECK_INT(ws_problem_layout_index(gemm(), "mnmajor"), MNMAJOR);
+  WS_CHECK_INT(ws_problem_layout_index(gemm(), "kmajor-ocp"), KMAJOR_OCP);
   WS_CHECK_INT(ws_problem_layout_index(gemm(), "nmajor"), -1);
   WS_CHECK_INT(ws_problem_arg_index(gemm(), "d"), -1);
   WS_CHECK(!ws_problem_find("gemm"));

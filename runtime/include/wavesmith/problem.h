@@ -80,17 +80,18 @@ typedef struct ws_problem {
    * type's range, zeros, and magnitudes that differ from block to block. */
   void (*generate)(int arg, const ws_shape *shape, int layout, uint64_t seed,
                    void *out_bytes);
-  /* fp64 reference of the rows [m_begin, m_end): value and error scale
-   * sum|a*b| (same scaling), both row-major [m_end - m_begin][n]. buffers is
-   * indexed by argument (only inputs are read). */
+  /* fp64 reference of the rows [m_begin, m_end): value, and what a result's
+   * arithmetic may be off by before it is rounded, both row-major
+   * [m_end - m_begin][n]. buffers is indexed by argument (only inputs are
+   * read). */
   void (*reference)(const ws_shape *shape, int layout,
                     const void *const *buffers, int64_t m_begin, int64_t m_end,
-                    double *out_value, double *out_scale);
+                    double *out_value, double *out_error);
   /* Compares rows [m_begin, m_end) of the output buffers with the reference
    * by the bound documented at the definition. */
   void (*compare)(const ws_shape *shape, const void *const *buffers,
                   int64_t m_begin, int64_t m_end, const double *value,
-                  const double *scale, ws_comparison *out);
+                  const double *error, ws_comparison *out);
   /* For outputs that are too many to compare them all: some elements at random
    * places, and every row's product with a vector of random signs. */
   void (*sample)(const ws_shape *shape, int layout, const void *const *buffers,
@@ -115,7 +116,8 @@ const ws_shape_set *ws_problem_shape_set(const ws_problem *problem,
  * C[i][j] (bf16) = sum over kb of As[i][kb] * Bs[j/128][kb]
  *                  * sum over k in block kb of A[i][k] * B[j][k]
  * kb counts blocks of 128 in k. m and n are positive multiples of 16, k a
- * positive multiple of 128. fp8 is e4m3 FNUZ on gfx942.
+ * positive multiple of 128. fp8 follows the layout: e4m3 FNUZ (gfx942), or
+ * OCP e4m3fn (sm_90a, gfx950) in kmajor-ocp, which is kmajor in all else.
  * Arguments, by name:
  *   a  kmajor: [m][k] bytes          mnmajor: [k][m] bytes
  *   b  kmajor: [n][k] bytes          mnmajor: [k][n] bytes
@@ -123,9 +125,9 @@ const ws_shape_set *ws_problem_shape_set(const ws_problem *problem,
  *   bs fp32; element (j/128, kb) at (j/128) * bs_stride_n + kb * bs_stride_k
  *   c  bf16 [m][n]                   workspace  undefined bytes
  *   m n k as_stride_m as_stride_k bs_stride_n bs_stride_k   i32
- * Default strides: as is m-contiguous ([k/128][m]) in both layouts; bs is
+ * Default strides: as is m-contiguous ([k/128][m]) in all layouts; bs is
  * [ceil(n/128)][k/128] for kmajor and [k/128][ceil(n/128)] for mnmajor.
- * layouts: 0 "kmajor", 1 "mnmajor". */
+ * layouts: 0 "kmajor", 1 "mnmajor", 2 "kmajor-ocp". */
 
 #ifdef __cplusplus
 }
