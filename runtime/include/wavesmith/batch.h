@@ -29,7 +29,8 @@ extern "C" {
 typedef struct ws_batch_job {
   const char *id; /* "" in a job to be added */
   const char *candidate;
-  const char *code_file; /* its name in code/; only in a job that was read */
+  /* Its name in code/, its check; only in a job that was read. */
+  const char *code_file, *code_check;
   const void *code_object;
   size_t code_object_size;
   const ws_measure_request *steps; /* code objects as above, no rivals */

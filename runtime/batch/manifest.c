@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * The folder of a batch: its manifest and its code objects.
+ */
+#include "batch_internal.h"
+
+#include <cjson/cJSON.h>
+#include <string.h>
+
+static ws_status read_fields(ws_arena *arena, const char *path,
+                             const cJSON *json, ws__batch_manifest *out,
+                             ws_diag *diag) {
+  int64_t format;
+  WS_TRY(ws_json_get_int(json, "format", path, &format, diag));
+  if (format != WS__BATCH_FORMAT)
+    return ws_fail(diag, WS_INPUT, path, 0,
+                   "a batch of format %lld; this program knows %d",
+                   (long long)format, WS__BATCH_FORMAT);
+  const struct {
+    const char *name, **place;
+  } texts[] = {{"target", &out->target}, {"device", &out->device}};
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    WS_TRY(ws_json_get_string(json, texts[i].name, path, texts[i].place, diag));
+    *texts[i].place = ws_arena_strdup(arena, *texts[i].place);
+  }
+  return WS_OK;
+}
+
+ws_status ws__batch_read_manifest(ws_arena *arena, const char *folder,
+                                  ws__batch_manifest *out, ws_diag *diag) {
+  char *text;
+  size_t size;
+  const char *path = ws_arena_printf(arena, "%s/manifest.json", folder);
+  *out = (ws__batch_manifest){0};
+  if (!ws_file_exists(path))
+    return ws_fail(diag, WS_INPUT, folder, 0,
+                   "no batch: there is no manifest.json");
+  WS_TRY(ws_file_read(arena, path, &text, &size, diag));
+  cJSON *json = ws_json_parse(text, size, path, diag);
+  if (!json)
+    return WS_INPUT;
+  ws_status status = read_fields(arena, path, json, out, diag);
+  cJSON_Delete(json);
+  return status;
+}
+
+ws_status ws__batch_write_manifest(const char *folder,
+                                   const ws__batch_manifest *manifest,
+                                   ws_diag *diag) {
+  ws_arena *arena = ws_arena_create();
+  cJSON *json = cJSON_CreateObject();
+  cJSON_AddNumberToObject(json, "format", WS__BATCH_FORMAT);
+  cJSON_AddStringToObject(json, "target", manifest->target);
+  cJSON_AddStringToObject(json, "device", manifest->device);
+  char *text = cJSON_PrintUnformatted(json);
+  cJSON_Delete(json);
+  WS_ASSERT(text && "out of memory");
+  const char *line = ws_arena_printf(arena, "%s\n", text);
+  cJSON_free(text);
+  ws_status status =
+      ws_file_write_atomic(ws_arena_printf(arena, "%s/manifest.json", folder),
+                           line, strlen(line), diag);
+  ws_arena_destroy(arena);
+  return status;
+}
+
+ws_status ws__batch_read_code(ws_arena *arena, const char *folder,
+                              ws_batch_job *job, ws_diag *diag) {
+  char *data;
+  size_t size;
+  const char *path =
+      ws_arena_printf(arena, "%s/code/%s", folder, job->code_file);
+  WS_TRY(ws_file_read(arena, path, &data, &size, diag));
+  if (size != job->code_object_size ||
+      strcmp(ws__check_of(data, size).hex, job->code_check) != 0)
+    return ws_fail(diag, WS_INPUT, path, 0,
+                   "not the file that job %s names (%zu of %zu bytes); copy "
+                   "the folder again",
+                   job->id, size, job->code_object_size);
+  job->code_object = data;
+  for (int i = 0; i < job->step_count; i++) {
+    ws_measure_request *step = (ws_measure_request *)&job->steps[i];
+    step->code_object = data;
+    step->code_object_size = size;
+  }
+  return WS_OK;
+}
