@@ -49,7 +49,7 @@ static void find_hip(const ws_rt_context *context) {
                    {"hipStreamSynchronize", &hip.stream_synchronize},
                    {"hipStreamDestroy", &hip.stream_destroy}};
   for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
-    void *function = ws_rt_hip_symbol(context, functions[i].name);
+    void *function = ws_rt_symbol(context, functions[i].name);
     need(function != NULL, "the HIP library lacks a function");
     memcpy(functions[i].place, &function, sizeof function);
   }

@@ -76,7 +76,10 @@ ws_status ws__emit_source(const ws__emission *emission, ws_strbuf *out,
 void ws__emit_json(const ws__emission *emission, ws_strbuf *out);
 /* The comment at the top of the emitted files. */
 void ws__emit_banner(const ws__emission *emission, ws_strbuf *out);
-/* File name of a candidate's code object: NAME-<id>.co. */
+/* Bytes of a candidate's code object in a file: PTX without the NUL that ends
+ * it in memory. */
+size_t ws__code_object_text_size(const ws__emission *emission, int position);
+/* Its name: NAME-<id>.co, .cubin or .ptx. */
 const char *ws__code_object_name(const ws__emission *emission, int position);
 
 #endif

@@ -55,7 +55,8 @@ static void put_portfolio(const ws__emission *emission, cJSON *root) {
              ws_candidate_variants_text(emission->arena, entry->candidate));
     add_text(item, "code_hash", entry->result->code_hash);
     add_text(item, "code_object", ws__code_object_name(emission, p));
-    add_number(item, "code_object_bytes", (double)entry->code_object_size);
+    add_number(item, "code_object_bytes",
+               (double)ws__code_object_text_size(emission, p));
   }
 }
 
@@ -235,7 +236,7 @@ static ws_status write_all(const ws__emission *emission, const char *directory,
   for (int p = 0; p < emission->rules->column_count; p++)
     WS_TRY(write_file(emission, directory, ws__code_object_name(emission, p),
                       emission->portfolio[p]->code_object,
-                      emission->portfolio[p]->code_object_size, written, diag));
+                      ws__code_object_text_size(emission, p), written, diag));
   WS_TRY(write_text(emission, directory, ".json", json, written, diag));
   WS_TRY(write_text(emission, directory, ".h", header, written, diag));
   return write_text(emission, directory, ".c", source, written, diag);

@@ -9,6 +9,7 @@
  */
 #include "dispatch_internal.h"
 #include "wavesmith/rt.h"
+#include "wavesmith/target.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -18,9 +19,30 @@
 #define WAVESMITH_VERSION "unknown"
 #endif
 
+static ws_target_family family_of(const ws__emission *emission) {
+  const ws_target *target = ws_target_find(emission->target);
+  return target ? target->family : WS_FAMILY_AMDGPU;
+}
+
+static bool is_elf(const ws_dispatch_entry *entry) {
+  return entry->code_object_size >= 4 &&
+         !memcmp(entry->code_object, "\177ELF", 4);
+}
+
+size_t ws__code_object_text_size(const ws__emission *emission, int position) {
+  const ws_dispatch_entry *entry = emission->portfolio[position];
+  if (family_of(emission) != WS_FAMILY_NVPTX || is_elf(entry))
+    return entry->code_object_size;
+  return strnlen(entry->code_object, entry->code_object_size);
+}
+
 const char *ws__code_object_name(const ws__emission *emission, int position) {
-  return ws_arena_printf(emission->arena, "%s-%s.co", emission->name,
-                         emission->portfolio[position]->candidate->id.hex);
+  const ws_dispatch_entry *entry = emission->portfolio[position];
+  const char *suffix = family_of(emission) == WS_FAMILY_AMDGPU ? "co"
+                       : is_elf(entry)                         ? "cubin"
+                                                               : "ptx";
+  return ws_arena_printf(emission->arena, "%s-%s.%s", emission->name,
+                         entry->candidate->id.hex, suffix);
 }
 
 void ws__emit_banner(const ws__emission *emission, ws_strbuf *out) {
@@ -200,19 +222,98 @@ static void emit_accepts(const ws__emission *emission, int position,
  * ------------------------------------------------------
  */
 
-static void emit_bytes(int position, const ws_dispatch_entry *entry,
+static void put_bytes(const unsigned char *bytes, size_t size, ws_strbuf *out) {
+  for (size_t i = 0; i < size; i++)
+    ws_strbuf_printf(out, "%s%u,", i % 18 ? "" : "\n  ", bytes[i]);
+}
+
+static void emit_bytes(const ws__emission *emission, int position,
                        ws_strbuf *out) {
-  const unsigned char *bytes = entry->code_object;
+  const ws_dispatch_entry *entry = emission->portfolio[position];
+  const size_t size = ws__code_object_text_size(emission, position);
+  const bool is_text = family_of(emission) == WS_FAMILY_NVPTX && !is_elf(entry);
   ws_strbuf_printf(
       out,
-      "/* An ELF image is read in place: the union aligns it. */\n"
+      "/* %s: the union aligns it. */\n"
       "static const union {\n  unsigned char bytes[%zu];\n  double "
       "alignment;\n} code_%d = {{",
-      entry->code_object_size, position);
-  for (size_t i = 0; i < entry->code_object_size; i++)
-    ws_strbuf_printf(out, "%s%u,", i % 18 ? "" : "\n  ", bytes[i]);
-  ws_strbuf_puts(out, "\n}};\n\n");
+      is_text ? "PTX, which the driver compiles"
+              : "An ELF image, which is read in place",
+      size + is_text, position);
+  put_bytes(entry->code_object, size, out);
+  ws_strbuf_puts(out, is_text ? "\n  0\n}};\n\n" : "\n}};\n\n");
 }
+
+/* ---- tensor maps ---- */
+
+static ws_status constant_of(const ws__emission *emission, int position,
+                             const ws_expr *expr, const char *what, int line,
+                             int64_t *out, ws_diag *diag) {
+  const ws_template *tmpl = emission->portfolio[position]->candidate->tmpl;
+  if (ws_expr_is_constant(fold(emission, position, expr), out))
+    return WS_OK;
+  return ws_fail(diag, WS_INPUT, tmpl->file, line,
+                 "%s depends on more than parameters", what);
+}
+
+static void emit_extents(const ws__emission *emission, int position, int index,
+                         const ws_tensor_map *map, ws_strbuf *out) {
+  const ws_expr *const extents[] = {map->inner, map->outer};
+  ws_strbuf_printf(out,
+                   "static void extents_%d_%d(%s,\n                        "
+                   "long long out_extents[2]) {\n  (void)m, (void)n, "
+                   "(void)k;\n",
+                   position, index, shape_parameters);
+  for (int axis = 0; axis < 2; axis++) {
+    ws_strbuf_printf(out, "  out_extents[%d] = ", axis);
+    ws_expr_print_c(fold(emission, position, extents[axis]), out);
+    ws_strbuf_puts(out, ";\n");
+  }
+  ws_strbuf_puts(out, "}\n\n");
+}
+
+static ws_status emit_tensor_map(const ws__emission *emission, int position,
+                                 int index, ws_strbuf *table, ws_strbuf *out,
+                                 ws_diag *diag) {
+  const ws_template *tmpl = emission->portfolio[position]->candidate->tmpl;
+  const ws_tensor_map *map = &tmpl->tensor_maps[index];
+  const int slot = ws_problem_arg_index(emission->problem, map->argument);
+  const ws_expr *const fixed[] = {map->box_inner, map->box_outer, map->swizzle};
+  int64_t values[3];
+  if (slot < 0)
+    return ws_fail(diag, WS_INPUT, tmpl->file, map->line,
+                   "tensor map %s is of an argument '%s' that problem %s does "
+                   "not have",
+                   map->name, map->argument, emission->problem->name);
+  for (int i = 0; i < 3; i++)
+    WS_TRY(constant_of(emission, position, fixed[i], "box or swizzle",
+                       map->line, &values[i], diag));
+  emit_extents(emission, position, index, map, out);
+  ws_strbuf_printf(table, "  {%d, %d, %lldu, %lldu, %lldu, extents_%d_%d}, ",
+                   slot, ws_element_bytes(map->element), (long long)values[0],
+                   (long long)values[1], (long long)values[2], position, index);
+  ws_strbuf_printf(table, "/* %s of %s */\n", map->name, map->argument);
+  return WS_OK;
+}
+
+static ws_status emit_tensor_maps(const ws__emission *emission, int position,
+                                  ws_strbuf *out, ws_diag *diag) {
+  const ws_template *tmpl = emission->portfolio[position]->candidate->tmpl;
+  ws_status status = WS_OK;
+  ws_strbuf table;
+  ws_strbuf_init(&table);
+  for (int i = 0; i < tmpl->tensor_map_count && status == WS_OK; i++)
+    status = emit_tensor_map(emission, position, i, &table, out, diag);
+  if (tmpl->tensor_map_count && status == WS_OK)
+    ws_strbuf_printf(out,
+                     "static const ws_rt_tensor_map tensor_maps_%d[] = "
+                     "{\n%s};\n\n",
+                     position, table.data);
+  ws_strbuf_deinit(&table);
+  return status;
+}
+
+/* ---- launches ---- */
 
 static const ws_kernel_facts *find_kernel(const ws_build_result *result,
                                           const char *name) {
@@ -222,34 +323,58 @@ static const ws_kernel_facts *find_kernel(const ws_build_result *result,
   return NULL;
 }
 
+/* What a kernel's argument is made of: a slot of the problem, or a tensor map
+ * of the template. */
+static ws_status source_of(const ws__emission *emission, int position,
+                           const ws_kernel_facts *kernel,
+                           const struct ws_kernarg *arg, int *out_index,
+                           ws_diag *diag) {
+  const ws_template *tmpl = emission->portfolio[position]->candidate->tmpl;
+  *out_index = -1;
+  if (arg->size != WS_RT_TENSOR_MAP_BYTES)
+    *out_index = ws_problem_arg_index(emission->problem, arg->name);
+  for (int i = 0;
+       arg->size == WS_RT_TENSOR_MAP_BYTES && i < tmpl->tensor_map_count; i++)
+    if (!strcmp(tmpl->tensor_maps[i].name, arg->name))
+      *out_index = i;
+  if (*out_index >= 0)
+    return WS_OK;
+  return ws_fail(diag, WS_INPUT, NULL, 0,
+                 "kernel %s takes an argument '%s' that neither problem %s nor "
+                 "a tensor map has",
+                 kernel->name, arg->name, emission->problem->name);
+}
+
 static ws_status emit_kernargs(const ws__emission *emission, int position,
                                int index, const ws_kernel_facts *kernel,
                                uint32_t *out_bytes, ws_strbuf *out,
                                ws_diag *diag) {
+  const char *id = emission->portfolio[position]->candidate->id.hex;
   *out_bytes = 0;
   if (kernel->arg_count == 0)
     return ws_fail(diag, WS_INPUT, NULL, 0,
                    "kernel %s of candidate %s has no arguments, so it cannot "
                    "write a result",
-                   kernel->name,
-                   emission->portfolio[position]->candidate->id.hex);
+                   kernel->name, id);
   ws_strbuf_printf(out, "static const ws_rt_kernarg kernargs_%d_%d[] = {\n",
                    position, index);
   for (int i = 0; i < kernel->arg_count; i++) {
     const struct ws_kernarg *arg = &kernel->args[i];
-    int slot = ws_problem_arg_index(emission->problem, arg->name);
-    if (slot < 0)
-      return ws_fail(diag, WS_INPUT, NULL, 0,
-                     "kernel %s takes an argument '%s' that problem %s does "
-                     "not have",
-                     kernel->name, arg->name, emission->problem->name);
-    ws_strbuf_printf(out, "  {%d, %d, %d}, /* %s */\n", slot, (int)arg->offset,
-                     (int)arg->size, arg->name);
+    int source;
+    WS_TRY(source_of(emission, position, kernel, arg, &source, diag));
+    ws_strbuf_printf(out, "  {%d, %d, %d}, /* %s */\n", source,
+                     (int)arg->offset, (int)arg->size, arg->name);
     uint32_t end = (uint32_t)(arg->offset + arg->size);
     *out_bytes = end > *out_bytes ? end : *out_bytes;
   }
   ws_strbuf_puts(out, "};\n\n");
-  return WS_OK;
+  if (*out_bytes <= WS_RT_MAX_KERNARG_BYTES)
+    return WS_OK;
+  return ws_fail(diag, WS_INPUT, NULL, 0,
+                 "kernel %s of candidate %s takes %u bytes of arguments, at "
+                 "most %d are possible",
+                 kernel->name, id, (unsigned)*out_bytes,
+                 WS_RT_MAX_KERNARG_BYTES);
 }
 
 /* A launch that the parameters rule out has no kernel: lowering drops it. */
@@ -261,44 +386,44 @@ static bool is_ruled_out(const ws__emission *emission, int position,
          value == 0;
 }
 
+static ws_status emit_launch(const ws__emission *emission, int position,
+                             int index, ws_strbuf *table, ws_strbuf *out,
+                             ws_diag *diag) {
+  const ws_dispatch_entry *entry = emission->portfolio[position];
+  const ws_launch *launch = &entry->candidate->tmpl->launches[index];
+  const ws_kernel_facts *kernel = find_kernel(entry->result, launch->kernel);
+  uint32_t bytes;
+  int64_t threads;
+  if (!kernel)
+    return ws_fail(diag, WS_INPUT, NULL, 0,
+                   "candidate %s launches %s, which its code object does not "
+                   "have; build it again",
+                   entry->candidate->id.hex, launch->kernel);
+  WS_TRY(emit_kernargs(emission, position, index, kernel, &bytes, out, diag));
+  WS_TRY(constant_of(emission, position, launch->threads,
+                     "the count of threads", launch->line, &threads, diag));
+  emit_grid(emission, position, index, out);
+  emit_truth(
+      ws_arena_printf(emission->arena, "condition_%d_%d", position, index),
+      device_parameters, fold(emission, position, launch->condition), out);
+  ws_strbuf_printf(table,
+                   "  {\"%s\", %lldu, %du, %uu, kernargs_%d_%d, %du,\n   "
+                   "condition_%d_%d, grid_%d_%d},\n",
+                   launch->kernel, (long long)threads, (int)kernel->dynamic_lds,
+                   bytes, position, index, (int)kernel->arg_count, position,
+                   index, position, index);
+  return WS_OK;
+}
+
 static ws_status emit_launches(const ws__emission *emission, int position,
                                ws_strbuf *out, ws_diag *diag) {
-  const ws_dispatch_entry *entry = emission->portfolio[position];
-  const ws_template *tmpl = entry->candidate->tmpl;
+  const ws_template *tmpl = emission->portfolio[position]->candidate->tmpl;
+  ws_status status = WS_OK;
   ws_strbuf table;
   ws_strbuf_init(&table);
-  ws_status status = WS_OK;
-  for (int i = 0; i < tmpl->launch_count && status == WS_OK; i++) {
-    const ws_launch *launch = &tmpl->launches[i];
-    if (is_ruled_out(emission, position, launch))
-      continue;
-    const ws_kernel_facts *kernel = find_kernel(entry->result, launch->kernel);
-    if (!kernel) {
-      status = ws_fail(diag, WS_INPUT, NULL, 0,
-                       "candidate %s launches %s, which its code object does "
-                       "not have; build it again",
-                       entry->candidate->id.hex, launch->kernel);
-      break;
-    }
-    uint32_t bytes;
-    int64_t threads = 0;
-    status = emit_kernargs(emission, position, i, kernel, &bytes, out, diag);
-    if (!ws_expr_is_constant(fold(emission, position, launch->threads),
-                             &threads) &&
-        status == WS_OK)
-      status = ws_fail(diag, WS_INPUT, tmpl->file, launch->line,
-                       "the threads of %s depend on more than parameters",
-                       launch->kernel);
-    emit_grid(emission, position, i, out);
-    emit_truth(ws_arena_printf(emission->arena, "condition_%d_%d", position, i),
-               device_parameters, fold(emission, position, launch->condition),
-               out);
-    ws_strbuf_printf(&table,
-                     "  {\"%s\", %lldu, %uu, kernargs_%d_%d, %du,\n   "
-                     "condition_%d_%d, grid_%d_%d},\n",
-                     launch->kernel, (long long)threads, bytes, position, i,
-                     (int)kernel->arg_count, position, i, position, i);
-  }
+  for (int i = 0; i < tmpl->launch_count && status == WS_OK; i++)
+    if (!is_ruled_out(emission, position, &tmpl->launches[i]))
+      status = emit_launch(emission, position, i, &table, out, diag);
   ws_strbuf_printf(out, "static const ws_rt_launch launches_%d[] = {\n%s};\n\n",
                    position, table.data);
   ws_strbuf_deinit(&table);
@@ -310,7 +435,8 @@ static ws_status emit_candidate(const ws__emission *emission, int position,
   const ws_dispatch_entry *entry = emission->portfolio[position];
   ws_strbuf_printf(out, "/* ---- kernel %d: %s ---- */\n\n", position,
                    entry->candidate->tmpl->name);
-  emit_bytes(position, entry, out);
+  emit_bytes(emission, position, out);
+  WS_TRY(emit_tensor_maps(emission, position, out, diag));
   WS_TRY(emit_launches(emission, position, out, diag));
   emit_workspace(emission, position, out);
   emit_accepts(emission, position, out);
@@ -328,14 +454,19 @@ static void emit_candidate_table(const ws__emission *emission, ws_strbuf *out) {
     const ws_candidate *candidate = entry->candidate;
     const char *variants =
         ws_candidate_variants_text(emission->arena, candidate);
+    const char *maps =
+        candidate->tmpl->tensor_map_count
+            ? ws_arena_printf(emission->arena, "tensor_maps_%d", p)
+            : "NULL";
     ws_strbuf_printf(
         out,
         "  {\"%s\",\n   \"%s %s%s%s\",\n   code_%d.bytes, sizeof "
-        "code_%d.bytes,\n   launches_%d, sizeof launches_%d / sizeof "
+        "code_%d.bytes, %s, %du,\n   launches_%d, sizeof launches_%d / sizeof "
         "*launches_%d,\n   workspace_%d, accepts_%d},\n",
         candidate->id.hex, candidate->tmpl->name,
         ws_candidate_values_text(emission->arena, candidate),
-        variants[0] ? " " : "", variants, p, p, p, p, p, p, p);
+        variants[0] ? " " : "", variants, p, p, maps,
+        candidate->tmpl->tensor_map_count, p, p, p, p, p);
   }
   ws_strbuf_puts(out, "};\n\n");
 }
@@ -447,14 +578,17 @@ static void emit_explain(const ws__emission *emission, ws_strbuf *out) {
 }
 
 static void emit_dispatch_table(const ws__emission *emission, ws_strbuf *out) {
-  ws_strbuf_printf(out,
-                   "const ws_rt_dispatch %s = {\n  WS_RT_ABI_VERSION, \"%s\", "
-                   "\"%s\",\n  \"%s\", \"%s\", \"%s\",\n  candidates, %du, "
-                   "%du, %s_select};\n\n",
-                   emission->name, emission->name, emission->problem->name,
-                   emission->layout, emission->target, emission->provenance,
-                   emission->rules->column_count, emission->problem->arg_count,
-                   emission->name);
+  ws_strbuf_printf(
+      out,
+      "const ws_rt_dispatch %s = {\n  WS_RT_ABI_VERSION, %s, "
+      "\"%s\", "
+      "\"%s\",\n  \"%s\", \"%s\", \"%s\",\n  candidates, %du, "
+      "%du, %s_select};\n\n",
+      emission->name,
+      family_of(emission) == WS_FAMILY_NVPTX ? "WS_RT_CUDA" : "WS_RT_HIP",
+      emission->name, emission->problem->name, emission->layout,
+      emission->target, emission->provenance, emission->rules->column_count,
+      emission->problem->arg_count, emission->name);
 }
 
 /* The functions that printed expressions may call. */

@@ -3,40 +3,35 @@
  * Runs emitted dispatch tables. ws_rt_open does all that can fail slowly: it
  * checks the tables once (so that the launch path can trust them), the device
  * and its architecture, and loads every code object. ws_rt_run then only picks,
- * packs the kernarg buffer of each launch on the stack and hands it to HIP.
- * A context is not written to after ws_rt_open, which is what makes it usable
- * from any thread.
+ * packs the kernarg buffer of each launch on the stack, encodes tensor maps
+ * into it, and hands it to the driver. A context is not written to after
+ * ws_rt_open, which is what makes it usable from any thread.
  */
 #include "wavesmith/rt.h"
-#include "hip_library.h"
+#include "driver.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The explicit arguments of a launch: WS_RT_MAX_ARGS pointers fit, with room
- * for padding. */
-enum { MAX_KERNARG_BYTES = 256 };
-
 struct ws_rt_context {
-  ws_hip_library hip;
-  const ws_rt_dispatch *dispatch;
-  int device;
-  long long cu_count;
-  hipModule_t *modules;      /* by candidate */
-  hipFunction_t **functions; /* by candidate, then launch */
+  ws__session session;
+  const ws__driver *driver;
+  void **modules;    /* by candidate */
+  void ***functions; /* by candidate, then launch */
 };
 
 static const char *const result_texts[] = {
     [WS_RT_OK] = "ok",
-    [WS_RT_NO_HIP] = "no HIP library or no device",
+    [WS_RT_NO_DRIVER] = "no HIP or CUDA library or no device",
     [WS_RT_BAD_SHAPE] = "the shape is not legal for the problem",
     [WS_RT_BAD_ABI] = "the emitted tables do not fit this runtime library",
     [WS_RT_WRONG_ARCH] = "the device is not the dispatch's target",
-    [WS_RT_HIP_ERROR] = "a HIP call failed",
+    [WS_RT_DRIVER_ERROR] = "a call of HIP or CUDA failed",
     [WS_RT_WORKSPACE] = "the workspace is too small",
-    [WS_RT_ARGUMENT] = "an argument is missing",
+    [WS_RT_ARGUMENT] = "an argument is missing or impossible",
+    [WS_RT_OLD_DRIVER] = "the driver is too old for the kernels",
 };
 
 const char *ws_rt_result_text(int result) {
@@ -45,14 +40,7 @@ const char *ws_rt_result_text(int result) {
                                        : "unknown result";
 }
 
-/* Where the one line for the caller goes. */
-typedef struct message_buffer {
-  char *text;
-  size_t size;
-} message_buffer;
-
-__attribute__((format(printf, 3, 4))) static int
-fail(message_buffer message, int result, const char *format, ...) {
+int ws__rt_fail(ws__message message, int result, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(message.text, message.size, format, arguments);
@@ -60,181 +48,172 @@ fail(message_buffer message, int result, const char *format, ...) {
   return result;
 }
 
-static int hip_failed(const ws_rt_context *context, message_buffer message,
-                      hipError_t error, const char *call, const char *object) {
-  return fail(message, WS_RT_HIP_ERROR, "%s(%s): %s", call, object,
-              context->hip.hipGetErrorName(error));
-}
-
 /* ---- tables ----------------------------------------------------------- */
+
+static int argument_fits(const ws_rt_dispatch *dispatch,
+                         const ws_rt_candidate *candidate,
+                         const ws_rt_launch *launch,
+                         const ws_rt_kernarg *argument) {
+  if ((uint32_t)argument->offset + argument->size > launch->kernarg_bytes)
+    return 0;
+  if (argument->size == WS_RT_TENSOR_MAP_BYTES)
+    return argument->slot < candidate->tensor_map_count &&
+           argument->offset % 64 == 0;
+  return (argument->size == 4 || argument->size == 8) &&
+         argument->slot < dispatch->arg_count;
+}
 
 static int check_launch(const ws_rt_dispatch *dispatch,
                         const ws_rt_candidate *candidate,
-                        const ws_rt_launch *launch, message_buffer message) {
-  if (launch->kernarg_bytes > MAX_KERNARG_BYTES)
-    return fail(message, WS_RT_BAD_ABI,
-                "%s: kernel %s of %s takes %u bytes of arguments, at most %d "
-                "are possible",
-                dispatch->name, launch->kernel, candidate->id,
-                (unsigned)launch->kernarg_bytes, (int)MAX_KERNARG_BYTES);
+                        const ws_rt_launch *launch, ws__message message) {
+  if (launch->kernarg_bytes > WS_RT_MAX_KERNARG_BYTES)
+    return ws__rt_fail(message, WS_RT_BAD_ABI,
+                       "%s: kernel %s of %s takes %u bytes of arguments, at "
+                       "most %d are possible",
+                       dispatch->name, launch->kernel, candidate->id,
+                       (unsigned)launch->kernarg_bytes,
+                       WS_RT_MAX_KERNARG_BYTES);
   for (uint32_t i = 0; i < launch->arg_count; i++) {
-    const ws_rt_kernarg *arg = &launch->args[i];
-    if ((arg->size != 4 && arg->size != 8) ||
-        arg->slot >= dispatch->arg_count ||
-        (uint32_t)arg->offset + arg->size > launch->kernarg_bytes)
-      return fail(message, WS_RT_BAD_ABI,
-                  "%s: argument %u of kernel %s of %s is malformed (slot %u, "
-                  "offset %u, size %u)",
-                  dispatch->name, (unsigned)i, launch->kernel, candidate->id,
-                  (unsigned)arg->slot, (unsigned)arg->offset,
-                  (unsigned)arg->size);
+    const ws_rt_kernarg *argument = &launch->args[i];
+    if (!argument_fits(dispatch, candidate, launch, argument))
+      return ws__rt_fail(message, WS_RT_BAD_ABI,
+                         "%s: argument %u of kernel %s of %s is malformed "
+                         "(slot %u, offset %u, size %u)",
+                         dispatch->name, (unsigned)i, launch->kernel,
+                         candidate->id, (unsigned)argument->slot,
+                         (unsigned)argument->offset, (unsigned)argument->size);
   }
   return WS_RT_OK;
 }
 
-static int check_dispatch(const ws_rt_dispatch *dispatch,
-                          message_buffer message) {
+static int tensor_map_fits(const ws_rt_dispatch *dispatch,
+                           const ws_rt_tensor_map *map) {
+  const unsigned bytes = map->element_bytes, swizzle = map->swizzle;
+  return dispatch->driver == WS_RT_CUDA && map->slot < dispatch->arg_count &&
+         (bytes == 1 || bytes == 2 || bytes == 4) &&
+         (swizzle == 0 || swizzle == 32 || swizzle == 64 || swizzle == 128);
+}
+
+static int check_candidate(const ws_rt_dispatch *dispatch,
+                           const ws_rt_candidate *candidate,
+                           ws__message message) {
+  int result = WS_RT_OK;
+  if (candidate->code_object_size == 0)
+    return ws__rt_fail(message, WS_RT_BAD_ABI, "%s: %s has no code object",
+                       dispatch->name, candidate->id);
+  for (uint32_t i = 0; i < candidate->tensor_map_count; i++)
+    if (!tensor_map_fits(dispatch, &candidate->tensor_maps[i]))
+      return ws__rt_fail(message, WS_RT_BAD_ABI,
+                         "%s: tensor map %u of %s is malformed", dispatch->name,
+                         (unsigned)i, candidate->id);
+  for (uint32_t i = 0; result == WS_RT_OK && i < candidate->launch_count; i++)
+    result =
+        check_launch(dispatch, candidate, &candidate->launches[i], message);
+  return result;
+}
+
+static int check_dispatch(const ws_rt_dispatch *dispatch, ws__message message) {
   /* Nothing behind the version may be read before the version is known. */
   if (dispatch->abi_version != WS_RT_ABI_VERSION)
-    return fail(message, WS_RT_BAD_ABI,
-                "the dispatch was emitted for version %u of the runtime "
-                "library's tables, this library reads version %d; emit it "
-                "again",
-                (unsigned)dispatch->abi_version, WS_RT_ABI_VERSION);
+    return ws__rt_fail(message, WS_RT_BAD_ABI,
+                       "the dispatch was emitted for version %u of the runtime "
+                       "library's tables, this library reads version %d; emit "
+                       "it again",
+                       (unsigned)dispatch->abi_version, WS_RT_ABI_VERSION);
+  if (dispatch->driver != WS_RT_HIP && dispatch->driver != WS_RT_CUDA)
+    return ws__rt_fail(message, WS_RT_BAD_ABI, "%s: driver %u is not known",
+                       dispatch->name, (unsigned)dispatch->driver);
   if (dispatch->arg_count > WS_RT_MAX_ARGS || dispatch->candidate_count == 0)
-    return fail(message, WS_RT_BAD_ABI,
-                "%s: %u argument slots (at most %d) and %u candidates",
-                dispatch->name, (unsigned)dispatch->arg_count, WS_RT_MAX_ARGS,
-                (unsigned)dispatch->candidate_count);
-  for (uint32_t c = 0; c < dispatch->candidate_count; c++) {
-    const ws_rt_candidate *candidate = &dispatch->candidates[c];
-    for (uint32_t i = 0; i < candidate->launch_count; i++) {
-      int result =
-          check_launch(dispatch, candidate, &candidate->launches[i], message);
-      if (result != WS_RT_OK)
-        return result;
-    }
-  }
-  return WS_RT_OK;
+    return ws__rt_fail(message, WS_RT_BAD_ABI,
+                       "%s: %u argument slots (at most %d) and %u candidates",
+                       dispatch->name, (unsigned)dispatch->arg_count,
+                       WS_RT_MAX_ARGS, (unsigned)dispatch->candidate_count);
+  int result = WS_RT_OK;
+  for (uint32_t c = 0; result == WS_RT_OK && c < dispatch->candidate_count; c++)
+    result = check_candidate(dispatch, &dispatch->candidates[c], message);
+  return result;
 }
 
-/* ---- device and code objects ------------------------------------------ */
+/* ---- code objects ------------------------------------------------------- */
 
-/* "gfx942:sramecc+:xnack-" is gfx942. */
-static int is_target(const char *device_arch, const char *target) {
-  size_t size = strcspn(device_arch, ":");
-  return strlen(target) == size && !memcmp(device_arch, target, size);
-}
-
-static int open_device(ws_rt_context *context, message_buffer message) {
-  const ws_hip_library *hip = &context->hip;
-  int count = 0;
-  hipError_t error = hip->hipInit(0);
-  if (error == hipSuccess)
-    error = hip->hipGetDeviceCount(&count);
-  if (error != hipSuccess || count <= 0)
-    return fail(message, WS_RT_NO_HIP, "HIP finds no device (%s)",
-                hip->hipGetErrorName(error ? error : hipErrorNoDevice));
-  if (context->device < 0 || context->device >= count)
-    return fail(message, WS_RT_NO_HIP, "there is no HIP device %d; there %s %d",
-                context->device, count == 1 ? "is" : "are", count);
-  hipDeviceProp_t properties;
-  memset(&properties, 0, sizeof properties);
-  error = hip->hipGetDevicePropertiesR0600(&properties, context->device);
-  if (error != hipSuccess)
-    return hip_failed(context, message, error, "hipGetDeviceProperties",
-                      "device");
-  if (!is_target(properties.gcnArchName, context->dispatch->target))
-    return fail(message, WS_RT_WRONG_ARCH,
-                "device %d (%s) is %s, the kernels of %s are for %s",
-                context->device, properties.name, properties.gcnArchName,
-                context->dispatch->name, context->dispatch->target);
-  context->cu_count = properties.multiProcessorCount;
-  return WS_RT_OK;
+static int out_of_memory(ws__message message) {
+  return ws__rt_fail(message, WS_RT_DRIVER_ERROR, "out of memory");
 }
 
 static int load_candidate(ws_rt_context *context, uint32_t index,
-                          message_buffer message) {
-  const ws_rt_candidate *candidate = &context->dispatch->candidates[index];
-  hipFunction_t *functions =
-      calloc(candidate->launch_count + 1u, sizeof *functions);
+                          ws__message message) {
+  const ws__session *session = &context->session;
+  const ws_rt_candidate *candidate = &session->dispatch->candidates[index];
+  void **functions = calloc(candidate->launch_count + 1u, sizeof *functions);
   if (!functions)
-    return fail(message, WS_RT_HIP_ERROR, "out of memory");
+    return out_of_memory(message);
   context->functions[index] = functions;
-  hipError_t error = context->hip.hipModuleLoadData(&context->modules[index],
-                                                    candidate->code_object);
-  if (error != hipSuccess)
-    return hip_failed(context, message, error, "hipModuleLoadData",
-                      candidate->id);
-  for (uint32_t i = 0; i < candidate->launch_count; i++) {
-    const char *kernel = candidate->launches[i].kernel;
-    error = context->hip.hipModuleGetFunction(&functions[i],
-                                              context->modules[index], kernel);
-    if (error != hipSuccess)
-      return hip_failed(context, message, error, "hipModuleGetFunction",
-                        kernel);
-  }
-  return WS_RT_OK;
+  int result = context->driver->load(session, candidate,
+                                     &context->modules[index], message);
+  for (uint32_t i = 0; result == WS_RT_OK && i < candidate->launch_count; i++)
+    result =
+        context->driver->find(session, context->modules[index],
+                              &candidate->launches[i], &functions[i], message);
+  return result;
 }
 
-static int load_candidates(ws_rt_context *context, message_buffer message) {
-  uint32_t count = context->dispatch->candidate_count;
+static int load_candidates(ws_rt_context *context, ws__message message) {
+  uint32_t count = context->session.dispatch->candidate_count;
   context->modules = calloc(count, sizeof *context->modules);
   context->functions = calloc(count, sizeof *context->functions);
   if (!context->modules || !context->functions)
-    return fail(message, WS_RT_HIP_ERROR, "out of memory");
+    return out_of_memory(message);
   int result = WS_RT_OK;
   for (uint32_t i = 0; result == WS_RT_OK && i < count; i++)
     result = load_candidate(context, i, message);
   return result;
 }
 
-/* ---- the current device: HIP keeps one per thread --------------------- */
+/* ---- opening and closing --------------------------------------------------
+ */
 
-static hipError_t enter_device(const ws_rt_context *context,
-                               int *out_previous) {
-  hipError_t error = context->hip.hipGetDevice(out_previous);
-  if (error == hipSuccess && *out_previous != context->device)
-    error = context->hip.hipSetDevice(context->device);
-  return error;
-}
-
-/* A failure to go back cannot be mended here and does not undo the work. */
-static void leave_device(const ws_rt_context *context, int previous) {
-  if (previous != context->device)
-    (void)context->hip.hipSetDevice(previous);
-}
-
-/* ---- public ----------------------------------------------------------- */
-
-static int open_context(ws_rt_context *context, message_buffer message) {
-  int result = ws__hip_library_open(&context->hip, message.text, message.size);
+static int open_context(ws_rt_context *context, ws__message message) {
+  const ws__driver *driver = context->driver;
+  void *previous = NULL;
+  int result = driver->open(&context->session, message);
   if (result == WS_RT_OK)
-    result = open_device(context, message);
+    result = driver->enter(&context->session, &previous, message);
   if (result != WS_RT_OK)
     return result;
-  int previous = 0;
-  hipError_t error = enter_device(context, &previous);
-  if (error != hipSuccess)
-    return hip_failed(context, message, error, "hipSetDevice", "device");
   result = load_candidates(context, message);
-  leave_device(context, previous);
+  driver->leave(&context->session, previous);
   return result;
+}
+
+static ws_rt_context *create_context(const ws_rt_dispatch *dispatch,
+                                     int device) {
+  const ws__driver *driver =
+      dispatch->driver == WS_RT_CUDA ? &ws__cuda_driver : &ws__hip_driver;
+  ws_rt_context *context = calloc(1, sizeof *context);
+  void *state = calloc(1, driver->state_bytes);
+  if (!context || !state) {
+    free(context);
+    free(state);
+    return NULL;
+  }
+  context->driver = driver;
+  context->session.dispatch = dispatch;
+  context->session.device = device;
+  context->session.state = state;
+  return context;
 }
 
 int ws_rt_open(const ws_rt_dispatch *dispatch, int device,
                ws_rt_context **out_context, char *message,
                size_t message_size) {
-  message_buffer out_message = {message, message_size};
+  ws__message out_message = {message, message_size};
   *out_context = NULL;
   int result = check_dispatch(dispatch, out_message);
   if (result != WS_RT_OK)
     return result;
-  ws_rt_context *context = calloc(1, sizeof *context);
+  ws_rt_context *context = create_context(dispatch, device);
   if (!context)
-    return fail(out_message, WS_RT_HIP_ERROR, "out of memory");
-  context->dispatch = dispatch;
-  context->device = device;
+    return out_of_memory(out_message);
   result = open_context(context, out_message);
   if (result != WS_RT_OK) {
     ws_rt_close(context);
@@ -244,30 +223,46 @@ int ws_rt_open(const ws_rt_dispatch *dispatch, int device,
   return WS_RT_OK;
 }
 
+static void unload_candidates(ws_rt_context *context) {
+  void *previous = NULL;
+  ws__message dropped = {NULL, 0};
+  if (!context->modules || !context->functions ||
+      context->driver->enter(&context->session, &previous, dropped))
+    return;
+  for (uint32_t i = 0; i < context->session.dispatch->candidate_count; i++)
+    if (context->modules[i])
+      context->driver->unload(&context->session, context->modules[i]);
+  context->driver->leave(&context->session, previous);
+}
+
 void ws_rt_close(ws_rt_context *context) {
   if (!context)
     return;
-  for (uint32_t i = 0; i < context->dispatch->candidate_count; i++) {
-    if (context->modules && context->modules[i])
-      (void)context->hip.hipModuleUnload(context->modules[i]);
-    if (context->functions)
-      free(context->functions[i]);
-  }
+  unload_candidates(context);
+  context->driver->close(&context->session);
+  for (uint32_t i = 0;
+       context->functions && i < context->session.dispatch->candidate_count;
+       i++)
+    free(context->functions[i]);
   free(context->modules);
   free(context->functions);
+  free(context->session.state);
   free(context);
 }
 
-void *ws_rt_hip_symbol(const ws_rt_context *context, const char *name) {
-  return ws__hip_library_symbol(&context->hip, name);
+void *ws_rt_symbol(const ws_rt_context *context, const char *name) {
+  return context->driver->symbol(&context->session, name);
 }
+
+/* ---- choosing -------------------------------------------------------------
+ */
 
 /* -1 when the shape is not legal. Emitted selection keeps to the candidates'
  * constraints; they are asked again because a kernel that runs outside of them
  * writes wrong numbers without a word. */
 static int pick(const ws_rt_context *context, long long m, long long n,
                 long long k) {
-  const ws_rt_dispatch *dispatch = context->dispatch;
+  const ws_rt_dispatch *dispatch = context->session.dispatch;
   int index = dispatch->select(m, n, k);
   if (index < 0 || (uint32_t)index >= dispatch->candidate_count ||
       !dispatch->candidates[index].accepts(m, n, k))
@@ -278,88 +273,136 @@ static int pick(const ws_rt_context *context, long long m, long long n,
 const ws_rt_candidate *ws_rt_pick(const ws_rt_context *context, long long m,
                                   long long n, long long k) {
   int index = pick(context, m, n, k);
-  return index < 0 ? NULL : &context->dispatch->candidates[index];
+  return index < 0 ? NULL : &context->session.dispatch->candidates[index];
 }
 
 size_t ws_rt_workspace_bytes(const ws_rt_context *context, long long m,
                              long long n, long long k) {
   const ws_rt_candidate *candidate = ws_rt_pick(context, m, n, k);
   long long bytes =
-      candidate ? candidate->workspace_bytes(m, n, k, context->cu_count) : 0;
+      candidate ? candidate->workspace_bytes(m, n, k, context->session.cu_count)
+                : 0;
   return bytes > 0 ? (size_t)bytes : 0;
 }
 
+/* ---- launching ------------------------------------------------------------
+ */
+
+/* One call of ws_rt_run. */
+typedef struct call {
+  const ws_rt_context *context;
+  const ws_rt_candidate *candidate;
+  long long m, n, k;
+  const void *const *slots;
+  void *stream;
+  ws__message message;
+} call;
+
+static int slot_is_null(const call *run, const ws_rt_launch *launch,
+                        unsigned slot) {
+  return ws__rt_fail(run->message, WS_RT_ARGUMENT,
+                     "kernel %s reads argument slot %u, which is NULL",
+                     launch->kernel, slot);
+}
+
+static int encode_map(const call *run, const ws_rt_launch *launch,
+                      const ws_rt_tensor_map *map, unsigned char *out) {
+  ws__tensor tensor = {.map = map};
+  if (run->slots[map->slot])
+    memcpy(&tensor.address, run->slots[map->slot], sizeof tensor.address);
+  if (!tensor.address)
+    return slot_is_null(run, launch, map->slot);
+  map->extents(run->m, run->n, run->k, tensor.extents);
+  if (tensor.extents[0] < 1 || tensor.extents[1] < 1)
+    return ws__rt_fail(run->message, WS_RT_BAD_SHAPE,
+                       "kernel %s: a tensor of %lld x %lld elements is not "
+                       "possible",
+                       launch->kernel, tensor.extents[1], tensor.extents[0]);
+  return run->context->driver->encode(&run->context->session, &tensor, out,
+                                      run->message);
+}
+
 /* Packs the explicit arguments; padding between them is zero. */
-static int pack_arguments(const ws_rt_launch *launch, const void *const *slots,
-                          unsigned char *out_kernarg, message_buffer message) {
+static int pack_arguments(const call *run, const ws_rt_launch *launch,
+                          unsigned char *out_kernarg) {
   memset(out_kernarg, 0, launch->kernarg_bytes);
   for (uint32_t i = 0; i < launch->arg_count; i++) {
-    const ws_rt_kernarg *arg = &launch->args[i];
-    if (!slots[arg->slot])
-      return fail(message, WS_RT_ARGUMENT,
-                  "kernel %s reads argument slot %u, which is NULL",
-                  launch->kernel, (unsigned)arg->slot);
-    memcpy(out_kernarg + arg->offset, slots[arg->slot], arg->size);
+    const ws_rt_kernarg *argument = &launch->args[i];
+    unsigned char *out = out_kernarg + argument->offset;
+    if (argument->size == WS_RT_TENSOR_MAP_BYTES) {
+      int result = encode_map(
+          run, launch, &run->candidate->tensor_maps[argument->slot], out);
+      if (result != WS_RT_OK)
+        return result;
+    } else if (run->slots[argument->slot])
+      memcpy(out, run->slots[argument->slot], argument->size);
+    else
+      return slot_is_null(run, launch, argument->slot);
   }
   return WS_RT_OK;
 }
 
-static int launch_kernel(const ws_rt_context *context,
-                         const ws_rt_launch *launch, hipFunction_t function,
-                         const long long grid[3], const void *const *slots,
-                         hipStream_t stream, message_buffer message) {
+static int launch_kernel(const call *run, const ws_rt_launch *launch,
+                         void *function) {
+  long long grid[3];
+  launch->grid(run->m, run->n, run->k, run->context->session.cu_count, grid);
   for (int i = 0; i < 3; i++)
     if (grid[i] < 1 || grid[i] > UINT32_MAX)
-      return fail(message, WS_RT_BAD_SHAPE,
-                  "kernel %s: a grid of %lld x %lld x %lld is not possible",
-                  launch->kernel, grid[0], grid[1], grid[2]);
-  _Alignas(16) unsigned char kernarg[MAX_KERNARG_BYTES];
-  int result = pack_arguments(launch, slots, kernarg, message);
+      return ws__rt_fail(run->message, WS_RT_BAD_SHAPE,
+                         "kernel %s: a grid of %lld x %lld x %lld is not "
+                         "possible",
+                         launch->kernel, grid[0], grid[1], grid[2]);
+  _Alignas(64) unsigned char kernarg[WS_RT_MAX_KERNARG_BYTES];
+  int result = pack_arguments(run, launch, kernarg);
   if (result != WS_RT_OK)
     return result;
-  size_t kernarg_bytes = launch->kernarg_bytes;
-  void *extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, kernarg,
-                   HIP_LAUNCH_PARAM_BUFFER_SIZE, &kernarg_bytes,
-                   HIP_LAUNCH_PARAM_END};
-  hipError_t error = context->hip.hipModuleLaunchKernel(
-      function, (unsigned)grid[0], (unsigned)grid[1], (unsigned)grid[2],
-      launch->threads, 1, 1, 0, stream, NULL, extra);
-  if (error != hipSuccess)
-    return hip_failed(context, message, error, "hipModuleLaunchKernel",
-                      launch->kernel);
-  return WS_RT_OK;
+  const ws__start start = {
+      .function = function,
+      .launch = launch,
+      .grid = {(unsigned)grid[0], (unsigned)grid[1], (unsigned)grid[2]},
+      .kernarg = kernarg,
+      .stream = run->stream};
+  return run->context->driver->launch(&run->context->session, &start,
+                                      run->message);
+}
+
+static int launch_all(const call *run, void *const *functions) {
+  const ws_rt_candidate *candidate = run->candidate;
+  int result = WS_RT_OK;
+  for (uint32_t i = 0; result == WS_RT_OK && i < candidate->launch_count; i++) {
+    const ws_rt_launch *launch = &candidate->launches[i];
+    if (launch->condition(run->m, run->n, run->k,
+                          run->context->session.cu_count))
+      result = launch_kernel(run, launch, functions[i]);
+  }
+  return result;
 }
 
 int ws_rt_run(const ws_rt_context *context, long long m, long long n,
               long long k, const void *const *slots, size_t workspace_bytes,
               void *stream, char *message, size_t message_size) {
-  message_buffer out_message = {message, message_size};
+  ws__message out_message = {message, message_size};
+  const ws_rt_dispatch *dispatch = context->session.dispatch;
   int index = pick(context, m, n, k);
   if (index < 0)
-    return fail(out_message, WS_RT_BAD_SHAPE,
-                "m=%lld n=%lld k=%lld is not a legal shape of %s", m, n, k,
-                context->dispatch->problem);
-  const ws_rt_candidate *candidate = &context->dispatch->candidates[index];
-  long long cu_count = context->cu_count;
-  long long needed = candidate->workspace_bytes(m, n, k, cu_count);
+    return ws__rt_fail(out_message, WS_RT_BAD_SHAPE,
+                       "m=%lld n=%lld k=%lld is not a legal shape of %s", m, n,
+                       k, dispatch->problem);
+  const ws_rt_candidate *candidate = &dispatch->candidates[index];
+  long long needed =
+      candidate->workspace_bytes(m, n, k, context->session.cu_count);
   if (needed > 0 && workspace_bytes < (unsigned long long)needed)
-    return fail(out_message, WS_RT_WORKSPACE,
-                "m=%lld n=%lld k=%lld needs %lld bytes of workspace, %zu given",
-                m, n, k, needed, workspace_bytes);
-  int previous = 0;
-  hipError_t error = enter_device(context, &previous);
-  if (error != hipSuccess)
-    return hip_failed(context, out_message, error, "hipSetDevice", "device");
-  int result = WS_RT_OK;
-  for (uint32_t i = 0; result == WS_RT_OK && i < candidate->launch_count; i++) {
-    const ws_rt_launch *launch = &candidate->launches[i];
-    if (!launch->condition(m, n, k, cu_count))
-      continue;
-    long long grid[3];
-    launch->grid(m, n, k, cu_count, grid);
-    result = launch_kernel(context, launch, context->functions[index][i], grid,
-                           slots, stream, out_message);
-  }
-  leave_device(context, previous);
+    return ws__rt_fail(out_message, WS_RT_WORKSPACE,
+                       "m=%lld n=%lld k=%lld needs %lld bytes of workspace, "
+                       "%zu given",
+                       m, n, k, needed, workspace_bytes);
+  void *previous = NULL;
+  int result =
+      context->driver->enter(&context->session, &previous, out_message);
+  if (result != WS_RT_OK)
+    return result;
+  const call run = {context, candidate, m, n, k, slots, stream, out_message};
+  result = launch_all(&run, context->functions[index]);
+  context->driver->leave(&context->session, previous);
   return result;
 }

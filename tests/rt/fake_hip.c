@@ -29,7 +29,7 @@ static _Thread_local int current_device;
 
 /* A module or function handle points at one of these. */
 static struct object {
-  char name[128];
+  char name[256];
   int device;
 } objects[256];
 static int object_count;
@@ -70,12 +70,14 @@ static int must_fail(const char *name) {
 }
 
 static struct object *new_object(const char *name) {
+  if (strlen(name) >= sizeof objects[0].name)
+    abort();
   pthread_mutex_lock(&log_lock);
   if (object_count == 256)
     abort();
   struct object *object = &objects[object_count++];
   pthread_mutex_unlock(&log_lock);
-  snprintf(object->name, sizeof object->name, "%s", name);
+  memcpy(object->name, name, strlen(name) + 1);
   object->device = current_device;
   return object;
 }
@@ -150,7 +152,7 @@ hipError_t hipModuleUnload(hipModule_t module) {
 
 hipError_t hipModuleGetFunction(hipFunction_t *function, hipModule_t module,
                                 const char *name) {
-  char full_name[256];
+  char full_name[512];
   if (must_fail("hipModuleGetFunction"))
     return hipErrorNotFound;
   snprintf(full_name, sizeof full_name, "%s.%s",

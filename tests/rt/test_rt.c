@@ -84,18 +84,19 @@ static const ws_rt_kernarg args_one[] = {
 static const ws_rt_kernarg args_split[] = {{3, 0, 8}, {5, 8, 4}, {4, 12, 4}};
 static const ws_rt_kernarg args_sum[] = {{2, 16, 8}, {3, 0, 8}};
 static const ws_rt_launch launches_one[] = {
-    {"gemm", 256, 32, args_one, 4, always, grid_of_one}};
+    {"gemm", 256, 0, 32, args_one, 4, always, grid_of_one}};
 static const ws_rt_launch launches_two[] = {
-    {"split", 512, 16, args_split, 3, always, grid_of_cus},
-    {"sum", 64, 24, args_sum, 2, enough_rows, grid_of_sum}};
+    {"split", 512, 4096, 16, args_split, 3, always, grid_of_cus},
+    {"sum", 64, 0, 24, args_sum, 2, enough_rows, grid_of_sum}};
 static const ws_rt_candidate candidates[] = {
-    {"c0ffee", "tile=64", (const unsigned char *)"one", 4, launches_one, 1,
-     no_workspace, any_shape},
-    {"beef", "tile=32", (const unsigned char *)"two", 4, launches_two, 2,
-     two_slices, not_m_48}};
+    {"c0ffee", "tile=64", (const unsigned char *)"one", 4, NULL, 0,
+     launches_one, 1, no_workspace, any_shape},
+    {"beef", "tile=32", (const unsigned char *)"two", 4, NULL, 0, launches_two,
+     2, two_slices, not_m_48}};
 static const ws_rt_dispatch dispatch = {
-    WS_RT_ABI_VERSION, "hand", "hand_gemm", "kmajor",   "gfx942", "none",
-    candidates,        2,      6,           select_by_k};
+    WS_RT_ABI_VERSION, WS_RT_HIP, "hand",     "hand_gemm", "kmajor",
+    "gfx942",          "none",    candidates, 2,           6,
+    select_by_k};
 
 /* ---- helpers ---------------------------------------------------------------
  */
@@ -162,9 +163,9 @@ WS_TEST(opens_and_unloads) {
   fake library = open_fake();
   ws_rt_context *context = open_context(0);
   WS_CHECK_TEXT(library.log(), "load one on 0\nload two on 0\n");
-  WS_CHECK(ws_rt_hip_symbol(context, "fake_hip_log") ==
+  WS_CHECK(ws_rt_symbol(context, "fake_hip_log") ==
            dlsym(library.handle, "fake_hip_log"));
-  WS_CHECK(ws_rt_hip_symbol(context, "hipNoSuchThing") == NULL);
+  WS_CHECK(ws_rt_symbol(context, "hipNoSuchThing") == NULL);
   ws_rt_close(context);
   WS_CHECK_TEXT(library.log(),
                 "load one on 0\nload two on 0\nunload one\nunload two\n");
@@ -173,11 +174,11 @@ WS_TEST(opens_and_unloads) {
 
 WS_TEST(refuses_other_abi) {
   ws_rt_dispatch other = {.abi_version = WS_RT_ABI_VERSION + 1};
-  expect_open(&other, 0, WS_RT_BAD_ABI, "version 2");
+  expect_open(&other, 0, WS_RT_BAD_ABI, "version 3");
 }
 
 static void expect_malformed(ws_rt_kernarg arg, uint32_t bytes) {
-  ws_rt_launch launch = {"gemm", 256, bytes, &arg, 1, always, grid_of_one};
+  ws_rt_launch launch = {"gemm", 256, 0, bytes, &arg, 1, always, grid_of_one};
   ws_rt_candidate candidate = candidates[0];
   candidate.launches = &launch;
   ws_rt_dispatch table = dispatch;
@@ -192,7 +193,8 @@ WS_TEST(refuses_malformed_tables) {
   expect_malformed((ws_rt_kernarg){0, 4, 8}, 8); /* past the end */
   expect_malformed((ws_rt_kernarg){0, 65535, 8}, 8);
   expect_malformed((ws_rt_kernarg){0, 0, 2}, 8); /* neither i32 nor pointer */
-  expect_malformed((ws_rt_kernarg){0, 0, 8}, 4096); /* beyond any problem */
+  expect_malformed((ws_rt_kernarg){0, 0, 8}, 4096);  /* beyond any problem */
+  expect_malformed((ws_rt_kernarg){0, 0, 128}, 128); /* no such tensor map */
   ws_rt_dispatch table = dispatch;
   table.arg_count = WS_RT_MAX_ARGS + 1;
   expect_open(&table, 0, WS_RT_BAD_ABI, "25 argument slots");
@@ -216,10 +218,10 @@ WS_TEST(compares_architectures_before_the_colon) {
 
 WS_TEST(wants_a_device) {
   open_fake();
-  expect_open(&dispatch, 1, WS_RT_NO_HIP, "no HIP device 1; there is 1");
-  expect_open(&dispatch, -1, WS_RT_NO_HIP, "no HIP device -1");
+  expect_open(&dispatch, 1, WS_RT_NO_DRIVER, "no HIP device 1; there is 1");
+  expect_open(&dispatch, -1, WS_RT_NO_DRIVER, "no HIP device -1");
   setenv("FAKE_HIP_DEVICES", "0", 1);
-  expect_open(&dispatch, 0, WS_RT_NO_HIP, "hipErrorNoDevice");
+  expect_open(&dispatch, 0, WS_RT_NO_DRIVER, "hipErrorNoDevice");
 }
 
 static void expect_failing_call(const char *which, int want, const char *part,
@@ -233,23 +235,24 @@ static void expect_failing_call(const char *which, int want, const char *part,
 
 /* What was loaded before the failure is unloaded. */
 WS_TEST(hipinit_fails) {
-  expect_failing_call("hipInit:1", WS_RT_NO_HIP, "hipErrorNotInitialized", "");
+  expect_failing_call("hipInit:1", WS_RT_NO_DRIVER, "hipErrorNotInitialized",
+                      "");
 }
 WS_TEST(properties_fail) {
-  expect_failing_call("hipGetDevicePropertiesR0600:1", WS_RT_HIP_ERROR,
+  expect_failing_call("hipGetDevicePropertiesR0600:1", WS_RT_DRIVER_ERROR,
                       "hipErrorInvalidDevice", "");
 }
 WS_TEST(set_device_fails) {
-  expect_failing_call("hipSetDevice:1", WS_RT_HIP_ERROR,
+  expect_failing_call("hipSetDevice:1", WS_RT_DRIVER_ERROR,
                       "hipErrorInvalidDevice", "");
 }
 WS_TEST(second_load_fails) {
-  expect_failing_call("hipModuleLoadData:2", WS_RT_HIP_ERROR,
+  expect_failing_call("hipModuleLoadData:2", WS_RT_DRIVER_ERROR,
                       "hipModuleLoadData(beef): hipErrorNoBinaryForGpu",
                       "load one on 1\nunload one\n");
 }
 WS_TEST(third_function_fails) {
-  expect_failing_call("hipModuleGetFunction:3", WS_RT_HIP_ERROR,
+  expect_failing_call("hipModuleGetFunction:3", WS_RT_DRIVER_ERROR,
                       "hipModuleGetFunction(sum): hipErrorNotFound",
                       "load one on 1\nload two on 1\nunload one\nunload two\n");
 }
@@ -258,12 +261,12 @@ WS_TEST(third_function_fails) {
  */
 WS_TEST(library_that_does_not_exist) {
   setenv("WAVESMITH_HIP_LIBRARY", "/nonexistent/libhip.so", 1);
-  expect_open(&dispatch, 0, WS_RT_NO_HIP, "/nonexistent/libhip.so");
+  expect_open(&dispatch, 0, WS_RT_NO_DRIVER, "/nonexistent/libhip.so");
 }
 
 WS_TEST(library_that_is_no_hip) {
   setenv("WAVESMITH_HIP_LIBRARY", "libm.so.6", 1);
-  expect_open(&dispatch, 0, WS_RT_NO_HIP, "lacks hipInit");
+  expect_open(&dispatch, 0, WS_RT_NO_DRIVER, "lacks hipInit");
 }
 
 /* The fake has the real one's soname and is in the process already. */
@@ -280,7 +283,7 @@ WS_TEST(real_library_without_device) {
   char message[256] = "";
   ws_rt_context *context = NULL;
   int result = ws_rt_open(&dispatch, 0, &context, message, sizeof message);
-  if (result != WS_RT_NO_HIP)
+  if (result != WS_RT_NO_DRIVER)
     WS_SKIP("this machine has a HIP device: %s", message);
   WS_CHECK(context == NULL);
   void *real = dlopen("libamdhip64.so.6", RTLD_NOW | RTLD_LOCAL);
@@ -323,15 +326,16 @@ WS_TEST(two_kernels_in_order_with_workspace) {
   WS_CHECK_INT(result, WS_RT_OK);
   /* n = 4096 = 0x1000, m = 32 = 0x20; sum: 32 * 4096 / 256 = 512 workgroups,
    * its argument table is not in the order of the bytes. */
-  WS_CHECK_TEXT(library.log(),
-                "launch two.split grid 304,1,2 block 512,1,1 shared 0 stream "
-                "(nil) args f8f7f6f5f4f3f2f1"
-                "00100000"
-                "20000000\n"
-                "launch two.sum grid 512,1,1 block 64,1,1 shared 0 stream "
-                "(nil) args f8f7f6f5f4f3f2f1"
-                "0000000000000000"
-                "0807060504030201\n");
+  WS_CHECK_TEXT(
+      library.log(),
+      "launch two.split grid 304,1,2 block 512,1,1 shared 4096 stream "
+      "(nil) args f8f7f6f5f4f3f2f1"
+      "00100000"
+      "20000000\n"
+      "launch two.sum grid 512,1,1 block 64,1,1 shared 0 stream "
+      "(nil) args f8f7f6f5f4f3f2f1"
+      "0000000000000000"
+      "0807060504030201\n");
   ws_rt_close(context);
 }
 
@@ -348,7 +352,7 @@ WS_TEST(condition_skips_a_kernel) {
                          NULL, NULL, 0),
                WS_RT_OK);
   WS_CHECK_TEXT(library.log(),
-                "launch two.split grid 38,1,2 block 512,1,1 shared 0 stream "
+                "launch two.split grid 38,1,2 block 512,1,1 shared 4096 stream "
                 "(nil) args f8f7f6f5f4f3f2f1"
                 "40000000"
                 "10000000\n");
@@ -410,7 +414,7 @@ WS_TEST(launch_failure_ends_the_sequence) {
   library.clear_log();
   call request;
   fill_call(&request, 32, 64);
-  expect_run(context, &request, 1024, 16384, WS_RT_HIP_ERROR,
+  expect_run(context, &request, 1024, 16384, WS_RT_DRIVER_ERROR,
              "hipModuleLaunchKernel(split): hipErrorLaunchFailure");
   WS_CHECK_TEXT(library.log(), "");
   ws_rt_close(context);
@@ -506,10 +510,10 @@ WS_TEST(threads_share_a_context) {
 
 WS_TEST(result_texts) {
   WS_CHECK_TEXT(ws_rt_result_text(WS_RT_OK), "ok");
-  for (int i = 0; i <= WS_RT_ARGUMENT; i++)
+  for (int i = 0; i <= WS_RT_OLD_DRIVER; i++)
     WS_CHECK(ws_rt_result_text(i) && ws_rt_result_text(i)[0]);
   WS_CHECK_TEXT(ws_rt_result_text(-1), "unknown result");
-  WS_CHECK_TEXT(ws_rt_result_text(WS_RT_ARGUMENT + 1), "unknown result");
+  WS_CHECK_TEXT(ws_rt_result_text(WS_RT_OLD_DRIVER + 1), "unknown result");
 }
 
 WS_TEST(message_is_cut_to_its_capacity) {
