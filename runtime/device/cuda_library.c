@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * libcuda at run time, and what its errors mean. WAVESMITH_CUDA_LIBRARY names
- * another library; when it cannot be loaded, that is the answer. The library is
- * never closed: the driver's threads do not survive that.
+ * libcuda at run time (found by runtime/rt), and what its errors mean.
  *
  * An error is the code's (WS_INPUT) or the machine's (WS_ENVIRONMENT), and
  * some leave the context unusable ("sticky" in CUDA's documentation): after
  * those the driver is not asked again.
  */
+#include "../rt/library.h"
 #include "cuda_device.h"
 
 #include <dlfcn.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct meaning {
@@ -142,54 +140,30 @@ ws_status ws__cuda_check(ws_device *device, ws_cu_result error,
 
 /* ---- the library ---- */
 
-static const char *bind_functions(ws__cuda *cuda, void *handle) {
+static ws_status bind_functions(ws__cuda *cuda, void *handle, ws_diag *diag) {
 #define WS_CU_NAME(name, parameters) #name,
 #define WS_CU_PLACE(name, parameters) (void **)&cuda->name,
-  static const char *const names[] = {WS_CU_FUNCTIONS(WS_CU_NAME) NULL,
-                                      WS_CU_OPTIONAL_FUNCTIONS(WS_CU_NAME)};
-  void *gap;
-  void **const places[] = {WS_CU_FUNCTIONS(WS_CU_PLACE) & gap,
-                           WS_CU_OPTIONAL_FUNCTIONS(WS_CU_PLACE)};
+  static const char *const names[] = {WS_CU_FUNCTIONS(WS_CU_NAME)};
+  static const char *const optional[] = {WS_CU_OPTIONAL_FUNCTIONS(WS_CU_NAME)};
+  void **const places[] = {WS_CU_FUNCTIONS(WS_CU_PLACE)};
+  void **const optional_places[] = {WS_CU_OPTIONAL_FUNCTIONS(WS_CU_PLACE)};
 #undef WS_CU_NAME
 #undef WS_CU_PLACE
-  size_t at = 0;
-  for (; names[at]; at++)
-    if (!(*places[at] = dlsym(handle, names[at])))
-      return names[at];
-  for (at++; at < sizeof names / sizeof names[0]; at++)
-    *places[at] = dlsym(handle, names[at]);
-  return NULL;
-}
-
-static void *open_library(ws_diag *diag) {
-  /* A program with raised privileges does not take libraries from its user. */
-  const char *wanted = secure_getenv("WAVESMITH_CUDA_LIBRARY");
-  bool named = wanted && wanted[0];
-  void *handle = dlopen(named ? wanted : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (handle)
-    return handle;
-  if (named)
-    ws_fail(diag, WS_ENVIRONMENT, NULL, 0, "WAVESMITH_CUDA_LIBRARY: %s",
-            dlerror());
-  else
-    ws_fail(diag, WS_ENVIRONMENT, NULL, 0,
-            "no CUDA driver (%s); install NVIDIA's driver or set "
-            "WAVESMITH_CUDA_LIBRARY",
-            dlerror());
-  return NULL;
+  char message[512];
+  if (ws__library_bind(&ws__cuda_library, handle, names, places,
+                       sizeof names / sizeof names[0], message, sizeof message))
+    return ws_fail(diag, WS_ENVIRONMENT, NULL, 0, "%s", message);
+  for (size_t i = 0; i < sizeof optional / sizeof optional[0]; i++)
+    *optional_places[i] = dlsym(handle, optional[i]);
+  return WS_OK;
 }
 
 ws_status ws__cuda_bind(ws_device *device, ws__cuda *cuda, ws_diag *diag) {
-  void *handle = open_library(diag);
+  char message[512];
+  void *handle = ws__library_find(&ws__cuda_library, message, sizeof message);
   if (!handle)
-    return WS_ENVIRONMENT;
-  const char *missing = bind_functions(cuda, handle);
-  if (missing) {
-    dlclose(handle);
-    return ws_fail(diag, WS_ENVIRONMENT, NULL, 0,
-                   "the CUDA driver lacks %s; CUDA 12's or newer is needed",
-                   missing);
-  }
+    return ws_fail(diag, WS_ENVIRONMENT, NULL, 0, "%s", message);
+  WS_TRY(bind_functions(cuda, handle, diag));
   Dl_info where;
   if (dladdr((void *)(uintptr_t)cuda->cuInit, &where))
     device->info.library = ws_arena_strdup(device->arena, where.dli_fname);

@@ -6,6 +6,7 @@
  */
 #include "cuda_device.h"
 
+#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,8 +51,28 @@ static ws_status explain(ws_device *device, ws_cu_result error, char *log,
                  log[0] ? " (" : "", log, log[0] ? ")" : "");
 }
 
-static ws_status load_cubin(ws_device *device, const void *code,
+/* The driver is not told how many bytes there are and reads what the header
+ * says. */
+static bool is_whole(const void *code, size_t bytes) {
+  Elf64_Ehdr header;
+  if (bytes < sizeof header)
+    return false;
+  memcpy(&header, code, sizeof header);
+  uint64_t sections = (uint64_t)header.e_shnum * header.e_shentsize;
+  uint64_t segments = (uint64_t)header.e_phnum * header.e_phentsize;
+  return header.e_ident[EI_CLASS] == ELFCLASS64 &&
+         header.e_machine == EM_CUDA && header.e_shoff <= bytes &&
+         sections <= bytes - header.e_shoff && header.e_phoff <= bytes &&
+         segments <= bytes - header.e_phoff;
+}
+
+static ws_status load_cubin(ws_device *device, const void *code, size_t bytes,
                             ws_cu_module *out, ws_diag *diag) {
+  if (!is_whole(code, bytes))
+    return ws_fail(diag, WS_INPUT, NULL, 0,
+                   "loading the code: %zu bytes that begin as ELF and are no "
+                   "whole cubin; build it again",
+                   bytes);
   return WS__CUDA_CALL(device, "loading the code", diag,
                        cuModuleLoadDataEx(out, code, 0, NULL, NULL));
 }
@@ -100,7 +121,7 @@ ws_status ws__cuda_load(ws_device *device, const void *code_object,
   WS_ASSERT(module && "out of memory");
   ws_status status =
       is_elf(code_object, bytes)
-          ? load_cubin(device, code_object, &module->module, diag)
+          ? load_cubin(device, code_object, bytes, &module->module, diag)
           : load_text(device, code_object, bytes, &module->module, diag);
   if (status != WS_OK) {
     free(module);
