@@ -84,7 +84,7 @@ static const char definition[] =
     "128.\n"
     "A result passes when |got - want| <= 2^-8 |want| + E + 2^-126, where want "
     "is computed in fp64. E = (k/16 + 16) 2^-23 sum |as bs a b| with FNUZ, "
-    "2^-7 sqrt(sum (as bs a b)^2) with OCP. That allows fp32 sums in any order "
+    "2^-8 sqrt(sum (as bs a b)^2) with OCP. That allows fp32 sums in any order "
     "and matrix instructions (Hopper's keep 14 bits within a block of 128); "
     "bf16 must be rounded to nearest (truncation fails).\n";
 
@@ -394,7 +394,7 @@ static double weight(const operands *in, double product) {
 
 static double error_of_weight(const operands *in, const ws_shape *shape,
                               double sum) {
-  return in->ocp ? ldexp(sqrt(sum), -7)
+  return in->ocp ? ldexp(sqrt(sum), -8)
                  : ldexp((double)(shape->k / 16 + 16) * sum, -23);
 }
 

@@ -93,7 +93,7 @@ static double decoded(int layout, uint8_t byte) {
   refer(&o);
   double value = o.value[2 * 16 + 5], error = o.error[2 * 16 + 5];
   double want =
-      layout == KMAJOR_OCP ? fabs(value) * 0x1p-7 : fp32_error(&o, fabs(value));
+      layout == KMAJOR_OCP ? fabs(value) * 0x1p-8 : fp32_error(&o, fabs(value));
   if (!isnan(value))
     WS_CHECK_NEAR(error, want, 0);
   drop(&o);
@@ -156,7 +156,7 @@ WS_TEST(one_product_lands_at_its_row_and_column) {
     for (int64_t i = 0; i < 32; i++)
       for (int64_t j = 0; j < 48; j++) {
         double want = i == 19 && j == 41 ? -2.25 : 0;
-        double error = layout == KMAJOR_OCP ? fabs(want) * 0x1p-7
+        double error = layout == KMAJOR_OCP ? fabs(want) * 0x1p-8
                                             : fp32_error(&o, fabs(want));
         WS_CHECK_NEAR(o.value[i * 48 + j], want, 0);
         WS_CHECK_NEAR(o.error[i * 48 + j], error, 0);
@@ -186,7 +186,7 @@ WS_TEST(scales_belong_to_row_and_block) {
         double error =
             layout == KMAJOR_OCP
                 ? sqrt(128 * row * row * (first * first + second * second)) /
-                      128
+                      256
                 : fp32_error(&o, 128 * row * (first + second));
         WS_CHECK_NEAR(o.value[i * 272 + j], 128 * row * (first - second), 0);
         WS_CHECK_NEAR(o.error[i * 272 + j], error, 1e-12 * error);
@@ -226,7 +226,7 @@ WS_TEST(a_block_of_ocp_is_summed_exactly) {
   refer(&o);
   WS_CHECK_NEAR(o.value[0], 0x1p-17, 0);
   WS_CHECK_NEAR(o.value[1], 126 * 448.0 * 448.0 + 0x1p-17, 0);
-  WS_CHECK_NEAR(o.error[0], 448.0 * 448.0 * sqrt(126) / 128, 0.01);
+  WS_CHECK_NEAR(o.error[0], 448.0 * 448.0 * sqrt(126) / 256, 0.01);
   drop(&o);
 }
 
