@@ -53,6 +53,44 @@ ws_status ws__batch_write_manifest(const char *folder,
 ws_status ws__batch_read_code(ws_arena *arena, const char *folder,
                               ws_batch_job *job, ws_diag *diag) WS_MUST_CHECK;
 
+/* ---- which jobs and answers there are (index.c) ----
+ * Of each line only the id and the place are kept; what it says is read when
+ * somebody wants it. */
+typedef struct ws__batch_entry {
+  const char *id;
+  int64_t job_offset, answer_offset;
+  size_t job_size, answer_size; /* answer 0: none yet */
+  int job_line, answer_line;
+} ws__batch_entry;
+typedef struct ws__batch_index {
+  ws_arena *arena;
+  const char *folder, *jobs_path, *results_path;
+  ws__batch_manifest manifest;
+  ws__batch_entry **entries; /* in the order of jobs.jsonl */
+  int count, capacity, answered;
+  void *by_id; /* tree of entries (tsearch) */
+} ws__batch_index;
+/* Deinit in any case. load: manifest, jobs and answers. */
+void ws__batch_index_init(ws__batch_index *index, const char *folder);
+void ws__batch_index_deinit(ws__batch_index *index);
+ws_status ws__batch_index_load(ws__batch_index *index,
+                               ws_diag *diag) WS_MUST_CHECK;
+ws__batch_entry *ws__batch_find(const ws__batch_index *index, const char *id);
+ws__batch_entry *ws__batch_add(ws__batch_index *index, const char *id);
+/* The job's line as JSON; free it with cJSON_Delete. */
+ws_status ws__batch_read_line(const ws__batch_index *index,
+                              const ws__batch_entry *entry,
+                              struct cJSON **out_json,
+                              ws_diag *diag) WS_MUST_CHECK;
+ws_status ws__batch_read_job(const ws__batch_index *index, ws_arena *arena,
+                             const ws__batch_entry *entry,
+                             ws_batch_job *out_job,
+                             ws_diag *diag) WS_MUST_CHECK;
+ws_status ws__batch_read_answer(const ws__batch_index *index, ws_arena *arena,
+                                const ws__batch_entry *entry,
+                                ws_batch_answer *out_answer,
+                                ws_diag *diag) WS_MUST_CHECK;
+
 /* ---- jobs and answers (job_json.c) ---- */
 /* FNV-1a of 64 bits, in hexadecimal digits. */
 typedef struct ws__check {

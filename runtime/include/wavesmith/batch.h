@@ -74,9 +74,9 @@ int ws_batch_open_jobs(const ws_batch *batch);
 int ws_batch_jobs(const ws_batch *batch);
 /* By number, 0 to jobs - 1, into the arena; the code object is not read.
  * WS_INPUT: the job is not what its id says. */
-ws_status ws_batch_read_job(ws_batch *batch, ws_arena *arena, int index,
+ws_status ws_batch_read_job(ws_batch *batch, ws_arena *arena, int number,
                             ws_batch_job *out_job, ws_diag *diag) WS_MUST_CHECK;
-ws_status ws_batch_read_answer(ws_batch *batch, ws_arena *arena, int index,
+ws_status ws_batch_read_answer(ws_batch *batch, ws_arena *arena, int number,
                                bool *out_found, ws_batch_answer *out_answer,
                                ws_diag *diag) WS_MUST_CHECK;
 /* Reads a job's code object into it, and checks that it is the one meant. */
