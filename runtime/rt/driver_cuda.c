@@ -230,7 +230,7 @@ static int load(const ws__session *session, const ws_rt_candidate *candidate,
                 void **out_module, ws__message message) {
   const cuda *self = cuda_of(session);
   char log[1024] = "";
-  int options[] = {WS_CU_JIT_ERROR_LOG_BUFFER,
+  unsigned options[] = {WS_CU_JIT_ERROR_LOG_BUFFER,
                    WS_CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   void *values[] = {log, (void *)(uintptr_t)(sizeof log - 1)};
   const unsigned char *code = candidate->code_object;
@@ -272,13 +272,13 @@ static int find(const ws__session *session, void *module,
 
 /* ---- launches ------------------------------------------------------------ */
 
-static int data_type(unsigned element_bytes) {
+static unsigned data_type(unsigned element_bytes) {
   return element_bytes == 1   ? WS_CU_TENSOR_MAP_DATA_TYPE_UINT8
          : element_bytes == 2 ? WS_CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
                               : WS_CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
 }
 
-static int swizzle(unsigned bytes) {
+static unsigned swizzle(unsigned bytes) {
   return bytes == 128  ? WS_CU_TENSOR_MAP_SWIZZLE_128B
          : bytes == 64 ? WS_CU_TENSOR_MAP_SWIZZLE_64B
          : bytes == 32 ? WS_CU_TENSOR_MAP_SWIZZLE_32B

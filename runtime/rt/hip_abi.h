@@ -3,7 +3,7 @@
  * The part of HIP's binary interface that the product calls, written from its
  * documentation under HIP's own names, so that nothing needs HIP's headers to
  * be built. tests/rt compares it with those headers, member by member. In a
- * source that has included hip/hip_runtime_api.h before, that one counts.
+ * source that has included hip/hip_runtime_api.h before, those types count.
  */
 #ifndef WAVESMITH_HIP_ABI_H
 #define WAVESMITH_HIP_ABI_H
@@ -82,7 +82,9 @@ typedef hipDeviceProp_tR0600 hipDeviceProp_t;
 #define HIP_LAUNCH_PARAM_BUFFER_POINTER ((void *)0x01)
 #define HIP_LAUNCH_PARAM_BUFFER_SIZE ((void *)0x02)
 #define HIP_LAUNCH_PARAM_END ((void *)0x03)
+#endif
 
+/* Seen after HIP's own header, these must agree with it to compile. */
 hipError_t hipInit(unsigned flags);
 hipError_t hipDriverGetVersion(int *version);
 hipError_t hipGetDeviceCount(int *count);
@@ -131,5 +133,4 @@ hipError_t hipGraphLaunch(hipGraphExec_t exec, hipStream_t stream);
 hipError_t hipGraphDestroy(hipGraph_t graph);
 hipError_t hipGraphExecDestroy(hipGraphExec_t exec);
 
-#endif
 #endif

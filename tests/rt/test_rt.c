@@ -5,34 +5,13 @@
  * grid and every kernarg byte is compared with values worked out by hand in
  * the comments.
  */
+#include "allocations.h"
 #include "wavesmith/rt.h"
 #include "ws_test.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdint.h>
-
-/* ---- allocations of the library under test (linked with --wrap) -----------
- */
-static int allocation_count;
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-void *__wrap_malloc(size_t size) {
-  __atomic_fetch_add(&allocation_count, 1, __ATOMIC_RELAXED);
-  return __real_malloc(size);
-}
-void *__wrap_calloc(size_t count, size_t size) {
-  __atomic_fetch_add(&allocation_count, 1, __ATOMIC_RELAXED);
-  return __real_calloc(count, size);
-}
-void *__wrap_realloc(void *old, size_t size) {
-  __atomic_fetch_add(&allocation_count, 1, __ATOMIC_RELAXED);
-  return __real_realloc(old, size);
-}
 
 /* ---- a dispatch as the emitter would print it ------------------------------
  * Slots: 0 a, 1 b, 2 c, 3 workspace, 4 m, 5 n. Candidate 0 "one" takes every
