@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * Setting a workload up on a device and looking at what it left. Buffers are
- * fresh for every workload; between them lies one of random size, so that a
- * card does not hand out the same addresses again. On a card everything that a
- * kernel may write is followed by a guard that must stay as it is; a simulator
- * knows the bounds of each buffer itself.
+ * Setting a workload up on a device and looking at what it left. Inputs are a
+ * set's (inputs.c); what the candidate alone needs, a workspace, is allocated
+ * here. On a card everything that a kernel may write is followed by a guard
+ * that must stay as it is; a simulator knows the bounds of each buffer itself.
  */
 #include "bench.h"
-#include "inputs.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>
@@ -15,12 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum {
-  GUARD_BYTES = 4096,
-  POISON = 0xff,
-  COMPARE_ROWS = 64,
-  MAX_FINDINGS = 32
-};
+enum { POISON = 0xff, COMPARE_ROWS = 64, MAX_FINDINGS = 32 };
 
 /* ---- buffers ---------------------------------------------------------------
  */
@@ -34,43 +27,33 @@ static bool is_written(const ws__bench *bench, int arg) {
          role_of(bench, arg) == WS_ARG_WORKSPACE;
 }
 
-static bool is_borrowed(const ws__bench *bench, int arg) {
-  return bench->kept && arg < bench->problem->arg_count &&
-         role_of(bench, arg) == WS_ARG_INPUT;
-}
-
-static size_t size_of(const ws__bench *bench, int arg) {
-  const ws_workload *workload = bench->workload;
-  if (role_of(bench, arg) == WS_ARG_WORKSPACE)
-    return (size_t)workload->workspace_bytes;
-  if (role_of(bench, arg) == WS_ARG_SCALAR)
-    return 0;
-  return (size_t)bench->problem->arg_bytes(arg, &workload->shape,
-                                           workload->layout);
+/* A workspace that does not fit is the candidate's doing. */
+static ws_status allocate_own(ws__bench *bench, int arg, ws_diag *diag) {
+  size_t bytes = bench->bytes[arg] + bench->guard;
+  ws_status status =
+      ws_device_allocate(bench->device, bytes, &bench->own[arg], diag);
+  if (status == WS_ENVIRONMENT &&
+      ws__inputs_make_room(bench->inputs, bench->set))
+    status = ws_device_allocate(bench->device, bytes, &bench->own[arg], diag);
+  if (status == WS_ENVIRONMENT && role_of(bench, arg) == WS_ARG_WORKSPACE) {
+    char cause[sizeof diag->text];
+    snprintf(cause, sizeof cause, "%s", diag->text);
+    return ws_fail(diag, WS_INPUT, NULL, 0,
+                   "the device has no room for a workspace of %zu bytes: %s",
+                   bench->bytes[arg], cause);
+  }
+  bench->memory[arg] = bench->own[arg];
+  return status;
 }
 
 static ws_status open_argument(ws__bench *bench, int arg, ws_diag *diag) {
-  const ws_workload *workload = bench->workload;
-  size_t bytes = size_of(bench, arg);
-  bench->bytes[arg] = bytes;
   if (role_of(bench, arg) == WS_ARG_SCALAR)
     return WS_OK;
-  if (is_borrowed(bench, arg)) {
-    bench->memory[arg] = bench->kept[arg];
-    return WS_OK;
-  }
-  size_t guard = is_written(bench, arg) ? bench->guard : 0;
-  WS_TRY(ws_device_allocate(bench->device, bytes + guard, &bench->memory[arg],
-                            diag));
-  if (bench->kept || role_of(bench, arg) == WS_ARG_WORKSPACE)
-    return WS_OK;
-  bench->host[arg] = ws_arena_alloc(bench->arena, bytes);
-  if (role_of(bench, arg) == WS_ARG_OUTPUT)
-    return WS_OK;
-  bench->problem->generate(arg, &workload->shape, workload->layout,
-                           workload->seed, bench->host[arg]);
-  return ws_device_upload(bench->device, bench->memory[arg], bench->host[arg],
-                          bytes, diag);
+  bench->bytes[arg] = role_of(bench, arg) == WS_ARG_WORKSPACE
+                          ? (size_t)bench->workload->workspace_bytes
+                          : bench->set->bytes[arg];
+  bench->memory[arg] = bench->set->copies[bench->copy].memory[arg];
+  return bench->memory[arg] ? WS_OK : allocate_own(bench, arg, diag);
 }
 
 static ws_status open_extra(ws__bench *bench, const ws_operand *operand,
@@ -100,60 +83,136 @@ static ws_status open_extras(ws__bench *bench, ws_diag *diag) {
   return WS_OK;
 }
 
+/* ---- arguments -------------------------------------------------------------
+ */
+
+/* Alignment that a tensor map needs, in the kernel's arguments and here. */
+enum { MAP_ALIGNMENT = 64 };
+
+static ws_status argument_of(const ws__bench *bench, const char *name,
+                             int *out_arg, ws_diag *diag) {
+  *out_arg = bench->problem ? ws_problem_arg_index(bench->problem, name) : -1;
+  if (*out_arg >= 0)
+    return WS_OK;
+  return ws_fail(diag, WS_INPUT, NULL, 0, "the problem has no argument '%s'",
+                 name);
+}
+
+static ws_status pack_map(const ws__bench *bench, const ws_operand *operand,
+                          unsigned char *kernarg, ws_diag *diag) {
+  int arg;
+  const ws_operand_map *map = &operand->map;
+  WS_TRY(argument_of(bench, operand->name, &arg, diag));
+  double bytes = (double)map->inner * (double)map->outer * map->element_bytes;
+  if (operand->offset % MAP_ALIGNMENT)
+    return ws_fail(diag, WS_INPUT, NULL, 0,
+                   "the tensor map of '%s' lies at byte %d of the arguments; "
+                   "it must be a multiple of %d",
+                   operand->name, operand->offset, MAP_ALIGNMENT);
+  if (!bench->memory[arg] || bytes > (double)bench->bytes[arg])
+    return ws_fail(diag, WS_INPUT, NULL, 0,
+                   "the tensor map of '%s' covers %.0f bytes; it has %zu",
+                   operand->name, bytes, bench->bytes[arg]);
+  const ws_device_tensor tensor = {.address = bench->memory[arg],
+                                   .element_bytes = map->element_bytes,
+                                   .inner = (uint64_t)map->inner,
+                                   .outer = (uint64_t)map->outer,
+                                   .box_inner = (uint32_t)map->box_inner,
+                                   .box_outer = (uint32_t)map->box_outer,
+                                   .swizzle = (uint32_t)map->swizzle};
+  return ws_device_tensor_map(bench->device, &tensor, kernarg + operand->offset,
+                              diag);
+}
+
+static ws_status pack_argument(const ws__bench *bench,
+                               const ws_operand *operand,
+                               unsigned char *kernarg, ws_diag *diag) {
+  int arg;
+  WS_TRY(argument_of(bench, operand->name, &arg, diag));
+  int64_t value = bench->problem->arg_scalar(arg, &bench->workload->shape,
+                                             bench->workload->layout);
+  const void *source = role_of(bench, arg) == WS_ARG_SCALAR
+                           ? (const void *)&value
+                           : (const void *)&bench->memory[arg];
+  memcpy(kernarg + operand->offset, source, (size_t)operand->size);
+  return WS_OK;
+}
+
+static ws_status pack_operand(const ws__bench *bench, const ws_operand *operand,
+                              int *next_extra, unsigned char *kernarg,
+                              ws_diag *diag) {
+  const void *source = &operand->value;
+  if (operand->kind == WS_OPERAND_TENSOR_MAP)
+    return pack_map(bench, operand, kernarg, diag);
+  if (operand->kind == WS_OPERAND_PROBLEM)
+    return pack_argument(bench, operand, kernarg, diag);
+  if (operand->kind == WS_OPERAND_BUFFER)
+    source = &bench->extra[(*next_extra)++];
+  memcpy(kernarg + operand->offset, source, (size_t)operand->size);
+  return WS_OK;
+}
+
+static ws_status pack_launch(ws__bench *bench, const ws_workload_launch *from,
+                             int *next_extra, ws_device_launch *out,
+                             ws_diag *diag) {
+  uintptr_t room =
+      (uintptr_t)ws_arena_alloc(bench->arena, WS_MAX_KERNARG + MAP_ALIGNMENT);
+  unsigned char *kernarg = (unsigned char *)((room + MAP_ALIGNMENT - 1) /
+                                             MAP_ALIGNMENT * MAP_ALIGNMENT);
+  *out =
+      (ws_device_launch){.kernel = from->kernel,
+                         .grid = {from->grid[0], from->grid[1], from->grid[2]},
+                         .block = {from->block, 1, 1},
+                         .dynamic_lds = from->dynamic_lds,
+                         .kernarg = kernarg};
+  for (int i = 0; i < from->operand_count; i++) {
+    const ws_operand *operand = &from->operands[i];
+    size_t end = (size_t)(operand->offset + operand->size);
+    WS_TRY(pack_operand(bench, operand, next_extra, kernarg, diag));
+    out->kernarg_bytes = end > out->kernarg_bytes ? end : out->kernarg_bytes;
+  }
+  return WS_OK;
+}
+
+static ws_status pack_launches(ws__bench *bench, ws_diag *diag) {
+  int next_extra = 0, count = bench->workload->launch_count;
+  bench->launches =
+      ws_arena_alloc(bench->arena, sizeof *bench->launches * (size_t)count);
+  for (int i = 0; i < count; i++)
+    WS_TRY(pack_launch(bench, &bench->workload->launches[i], &next_extra,
+                       &bench->launches[i], diag));
+  return WS_OK;
+}
+
+/* ---- set-up and launching --------------------------------------------------
+ */
+
 ws_status ws__bench_open(ws__bench *bench, ws_device *device, ws_arena *arena,
                          ws_device_module *module, const ws_workload *workload,
-                         ws_inputs *inputs, ws_diag *diag) {
-  *bench = (ws__bench){
-      .device = device,
-      .arena = arena,
-      .workload = workload,
-      .module = module,
-      .guard = ws_device_info_of(device)->simulated ? 0 : (size_t)GUARD_BYTES};
-  if (*workload->problem) {
-    bench->problem = ws_problem_find(workload->problem);
-    if (!bench->problem)
-      return ws_fail(diag, WS_INPUT, NULL, 0, "there is no problem '%s'",
-                     workload->problem);
-    WS_TRY(bench->problem->check_shape(&workload->shape, diag));
-    if (inputs)
-      WS_TRY(
-          ws__inputs_get(inputs, bench->problem, workload, &bench->kept, diag));
+                         ws_inputs *inputs, ws__input_set *set, int copy,
+                         ws_diag *diag) {
+  *bench = (ws__bench){.device = device,
+                       .arena = arena,
+                       .workload = workload,
+                       .module = module,
+                       .inputs = inputs,
+                       .set = set,
+                       .copy = copy};
+  if (set) {
+    bench->problem = set->problem;
+    bench->guard = set->guard;
     for (int i = 0; i < bench->problem->arg_count; i++)
       WS_TRY(open_argument(bench, i, diag));
   }
-  return open_extras(bench, diag);
-}
-
-ws_status ws__bench_copy(ws__bench *bench, const ws__bench *from,
-                         ws_diag *diag) {
-  *bench = *from;
-  bench->extra_count = 0;
-  memset(bench->memory, 0, sizeof bench->memory);
-  for (int i = 0; bench->problem && i < bench->problem->arg_count; i++) {
-    if (role_of(bench, i) == WS_ARG_SCALAR)
-      continue;
-    WS_TRY(ws_device_allocate(bench->device, bench->bytes[i] + bench->guard,
-                              &bench->memory[i], diag));
-    if (role_of(bench, i) == WS_ARG_INPUT)
-      WS_TRY(ws_device_upload(bench->device, bench->memory[i], bench->host[i],
-                              bench->bytes[i], diag));
-  }
-  return open_extras(bench, diag);
+  WS_TRY(open_extras(bench, diag));
+  return pack_launches(bench, diag);
 }
 
 void ws__bench_close(ws__bench *bench) {
   for (int i = 0; i < WS_PROBLEM_MAX_ARGS; i++)
-    if (!is_borrowed(bench, i))
-      ws_device_free(bench->device, bench->memory[i]);
+    ws_device_free(bench->device, bench->own[i]);
   for (int i = 0; i < bench->extra_count; i++)
     ws_device_free(bench->device, bench->extra[i]);
-}
-
-size_t ws__bench_bytes(const ws__bench *bench) {
-  size_t sum = 0;
-  for (int i = 0; i < WS_PROBLEM_MAX_ARGS; i++)
-    sum += bench->bytes[i];
-  return sum;
 }
 
 ws_status ws__bench_poison(ws__bench *bench, ws_diag *diag) {
@@ -164,65 +223,10 @@ ws_status ws__bench_poison(ws__bench *bench, ws_diag *diag) {
   return WS_OK;
 }
 
-/* ---- launching -------------------------------------------------------------
- */
-
-static ws_status pack_operand(const ws__bench *bench, const ws_operand *operand,
-                              int *next_extra, unsigned char *kernarg,
-                              ws_diag *diag) {
-  int64_t value = operand->value;
-  const void *source = &value;
-  if (operand->kind == WS_OPERAND_BUFFER) {
-    source = &bench->extra[(*next_extra)++];
-  } else if (operand->kind == WS_OPERAND_PROBLEM) {
-    int arg = bench->problem
-                  ? ws_problem_arg_index(bench->problem, operand->name)
-                  : -1;
-    if (arg < 0)
-      return ws_fail(diag, WS_INPUT, NULL, 0,
-                     "the problem has no argument '%s'", operand->name);
-    source = &bench->memory[arg];
-    value = bench->problem->arg_scalar(arg, &bench->workload->shape,
-                                       bench->workload->layout);
-    if (role_of(bench, arg) == WS_ARG_SCALAR)
-      source = &value;
-  }
-  memcpy(kernarg + operand->offset, source, (size_t)operand->size);
-  return WS_OK;
-}
-
-static ws_status start_launch(ws__bench *bench, const ws_workload_launch *from,
-                              int *next_extra, ws_diag *diag) {
-  _Alignas(16) unsigned char kernarg[WS_MAX_KERNARG] = {0};
-  ws_device_launch launch = {
-      .kernel = from->kernel,
-      .grid = {from->grid[0], from->grid[1], from->grid[2]},
-      .block = {from->block, 1, 1},
-      .dynamic_lds = from->dynamic_lds,
-      .kernarg = kernarg};
-  for (int i = 0; i < from->operand_count; i++) {
-    const ws_operand *operand = &from->operands[i];
-    size_t end = (size_t)(operand->offset + operand->size);
-    WS_TRY(pack_operand(bench, operand, next_extra, kernarg, diag));
-    launch.kernarg_bytes =
-        end > launch.kernarg_bytes ? end : launch.kernarg_bytes;
-  }
-  return ws_device_start(bench->device, bench->module, &launch, diag);
-}
-
 ws_status ws__bench_start(ws__bench *bench, ws_diag *diag) {
-  int next_extra = 0;
   for (int i = 0; i < bench->workload->launch_count; i++)
-    WS_TRY(
-        start_launch(bench, &bench->workload->launches[i], &next_extra, diag));
-  return WS_OK;
-}
-
-ws_status ws__bench_fetch(ws__bench *bench, ws_diag *diag) {
-  for (int i = 0; bench->problem && i < bench->problem->arg_count; i++)
-    if (role_of(bench, i) == WS_ARG_OUTPUT)
-      WS_TRY(ws_device_download(bench->device, bench->host[i], bench->memory[i],
-                                bench->bytes[i], diag));
+    WS_TRY(ws_device_start(bench->device, bench->module, &bench->launches[i],
+                           diag));
   return WS_OK;
 }
 
@@ -234,6 +238,7 @@ ws_measured ws__measured_ok(const ws_device *device) {
                        .reason = "",
                        .provenance = ws_device_info_of(device)->provenance,
                        .bound = "",
+                       .throttle = "",
                        .report = ""};
 }
 
@@ -286,34 +291,89 @@ static void add_result(const ws__bench *bench, const ws_comparison *found,
         found->first_got, found->first_want, found->first_bound, unwritten);
 }
 
-void ws__bench_compare(const ws__bench *bench, int64_t begin, int64_t end,
-                       ws_measured *out) {
+/* ---- looking at what it left -----------------------------------------------
+ */
+
+static ws_status fetch_rows(ws__bench *bench, int64_t begin, int64_t end,
+                            const void **out_buffers, ws_diag *diag) {
+  for (int i = 0; i < bench->problem->arg_count; i++) {
+    if (role_of(bench, i) != WS_ARG_OUTPUT)
+      continue;
+    size_t row = bench->bytes[i] / (size_t)bench->workload->shape.m;
+    char *landing = ws__inputs_landing(bench->inputs, bench->set, i);
+    size_t at = (size_t)begin * row;
+    WS_TRY(ws_device_download(bench->device, landing + at,
+                              (const char *)bench->memory[i] + at,
+                              (size_t)(end - begin) * row, diag));
+    out_buffers[i] = landing;
+  }
+  return WS_OK;
+}
+
+ws_status ws__bench_compare(ws__bench *bench, int64_t begin, int64_t end,
+                            ws_measured *out, ws_diag *diag) {
   const ws_shape *shape = &bench->workload->shape;
-  const void *const *buffers = (const void *const *)bench->host;
-  size_t elements = (size_t)(COMPARE_ROWS * shape->n);
-  double *value = ws_arena_alloc(bench->arena, elements * sizeof *value);
-  double *scale = ws_arena_alloc(bench->arena, elements * sizeof *scale);
+  const void *buffers[WS_PROBLEM_MAX_ARGS] = {0};
+  const double *value, *scale;
   ws_comparison sum = {0}, part;
+  WS_TRY(fetch_rows(bench, begin, end, buffers, diag));
   for (int64_t m = begin; m < end; m += COMPARE_ROWS) {
     int64_t stop = m + COMPARE_ROWS < end ? m + COMPARE_ROWS : end;
-    bench->problem->reference(shape, bench->workload->layout, buffers, m, stop,
-                              value, scale);
+    ws__inputs_reference(bench->inputs, bench->set, m, stop, &value, &scale);
     bench->problem->compare(shape, buffers, m, stop, value, scale, &part);
     add_comparison(&part, &sum);
   }
   add_result(bench, &sum, out);
+  return WS_OK;
 }
 
 /* Places and signs follow from the workload's seed, so nobody knows them who
  * does not know that; but not as the inputs do. */
 static const uint64_t SAMPLE_SEED = 0x73616d706c65;
 
-void ws__bench_sample(const ws__bench *bench, ws_measured *out) {
+ws_status ws__bench_sample(ws__bench *bench, ws_measured *out, ws_diag *diag) {
   ws_comparison found;
+  const void *buffers[WS_PROBLEM_MAX_ARGS] = {0};
+  for (int i = 0; i < bench->problem->arg_count; i++)
+    if (role_of(bench, i) == WS_ARG_INPUT)
+      buffers[i] = ws__inputs_contents(bench->inputs, bench->set, i);
+  WS_TRY(fetch_rows(bench, 0, bench->workload->shape.m, buffers, diag));
   bench->problem->sample(&bench->workload->shape, bench->workload->layout,
-                         (const void *const *)bench->host,
-                         bench->workload->seed ^ SAMPLE_SEED, &found);
+                         buffers, bench->workload->seed ^ SAMPLE_SEED, &found);
   add_result(bench, &found, out);
+  return WS_OK;
+}
+
+ws_status ws__bench_check_inputs(ws__bench *bench, bool sampled,
+                                 ws_measured *out, ws_diag *diag) {
+  int arg;
+  WS_TRY(ws__inputs_compare(bench->inputs, bench->set, bench->copy, sampled,
+                            &arg, diag));
+  if (arg >= 0)
+    ws__measured_fail(
+        out, bench->arena, WS_VERDICT_WRONG, &bench->workload->shape,
+        "the kernel wrote to its input '%s'", bench->problem->args[arg].name);
+  return WS_OK;
+}
+
+ws_status ws__bench_check_guards(ws__bench *bench, ws_measured *out,
+                                 ws_diag *diag) {
+  unsigned char now[WS__GUARD_BYTES];
+  for (int i = 0; bench->guard && i < bench->problem->arg_count; i++) {
+    if (!is_written(bench, i))
+      continue;
+    const char *guard = (const char *)bench->memory[i] + bench->bytes[i];
+    WS_TRY(ws_device_download(bench->device, now, guard, bench->guard, diag));
+    for (size_t b = 0; b < bench->guard; b++)
+      if (now[b] != POISON) {
+        ws__measured_fail(out, bench->arena, WS_VERDICT_WRONG,
+                          &bench->workload->shape,
+                          "the kernel wrote %zu bytes behind the end of '%s'",
+                          b, bench->problem->args[i].name);
+        return WS_OK;
+      }
+  }
+  return WS_OK;
 }
 
 /* ---- the simulator's report

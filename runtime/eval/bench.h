@@ -6,7 +6,7 @@
 #ifndef WAVESMITH_EVAL_BENCH_H
 #define WAVESMITH_EVAL_BENCH_H
 
-#include "wavesmith/measure.h"
+#include "inputs.h"
 
 enum { WS__MAX_EXTRA = 64 }; /* buffers that no problem knows */
 
@@ -16,31 +16,29 @@ typedef struct ws__bench {
   const ws_workload *workload;
   const ws_problem *problem; /* NULL: none */
   ws_device_module *module;  /* borrowed */
-  /* By the problem's argument: contents of inputs, place for outputs; and the
-   * buffers on the device. A card gets a guard behind what is written. */
-  void *host[WS_PROBLEM_MAX_ARGS];
-  void *memory[WS_PROBLEM_MAX_ARGS];
-  void *const *kept; /* inputs that are borrowed; NULL: all are its own */
+  ws_inputs *inputs;
+  ws__input_set *set; /* NULL: no problem */
+  int copy;           /* of the set */
+  /* By the problem's argument. Inputs are the copy's, on a card outputs too;
+   * the rest is its own. A card gets a guard behind what is written. */
+  void *memory[WS_PROBLEM_MAX_ARGS], *own[WS_PROBLEM_MAX_ARGS];
   size_t bytes[WS_PROBLEM_MAX_ARGS], guard;
   void *extra[WS__MAX_EXTRA]; /* buffer operands, in order */
   int extra_count;
+  ws_device_launch *launches; /* arguments packed */
 } ws__bench;
 
-/* Makes inputs, allocates and uploads. After a failure too, close it. With
- * kept inputs there are no contents on the host: it can start launches, and
- * nothing else. */
+/* Allocates what the set does not have and packs the arguments. set NULL: the
+ * workload has no problem. After a failure too, close it. */
 ws_status ws__bench_open(ws__bench *bench, ws_device *device, ws_arena *arena,
                          ws_device_module *module, const ws_workload *workload,
-                         ws_inputs *inputs, ws_diag *diag) WS_MUST_CHECK;
+                         ws_inputs *inputs, ws__input_set *set, int copy,
+                         ws_diag *diag) WS_MUST_CHECK;
 void ws__bench_close(ws__bench *bench);
 /* Output, workspace and guards become NaN patterns. */
 ws_status ws__bench_poison(ws__bench *bench, ws_diag *diag) WS_MUST_CHECK;
 /* Starts the launches in order. */
 ws_status ws__bench_start(ws__bench *bench, ws_diag *diag) WS_MUST_CHECK;
-/* A second set of the same inputs, for rotating. */
-ws_status ws__bench_copy(ws__bench *bench, const ws__bench *from,
-                         ws_diag *diag) WS_MUST_CHECK;
-size_t ws__bench_bytes(const ws__bench *bench);
 
 /* ---- what was found --------------------------------------------------------
  */
@@ -53,12 +51,17 @@ void ws__measured_fail(ws_measured *out, ws_arena *arena, ws_verdict verdict,
 /* Takes the simulator's report into *out: its findings make the verdict. */
 void ws__measured_add_report(ws_measured *out, ws_device *device,
                              ws_arena *arena, const ws_shape *shape);
-/* Compares rows [begin, end) of the downloaded output with the reference. */
-void ws__bench_compare(const ws__bench *bench, int64_t begin, int64_t end,
-                       ws_measured *out);
+/* Downloads rows [begin, end) of the output and compares them with the
+ * reference. */
+ws_status ws__bench_compare(ws__bench *bench, int64_t begin, int64_t end,
+                            ws_measured *out, ws_diag *diag) WS_MUST_CHECK;
 /* Compares a sample of it and its projection. */
-void ws__bench_sample(const ws__bench *bench, ws_measured *out);
-/* Downloads outputs. */
-ws_status ws__bench_fetch(ws__bench *bench, ws_diag *diag) WS_MUST_CHECK;
+ws_status ws__bench_sample(ws__bench *bench, ws_measured *out,
+                           ws_diag *diag) WS_MUST_CHECK;
+/* Inputs and guards must be as they were; sampled as ws__inputs_compare. */
+ws_status ws__bench_check_inputs(ws__bench *bench, bool sampled,
+                                 ws_measured *out, ws_diag *diag) WS_MUST_CHECK;
+ws_status ws__bench_check_guards(ws__bench *bench, ws_measured *out,
+                                 ws_diag *diag) WS_MUST_CHECK;
 
 #endif

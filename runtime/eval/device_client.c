@@ -77,32 +77,6 @@ static ws_status receive_json(const ws_process *process, int wait_ms,
   return *out_json ? WS_OK : WS_ENVIRONMENT;
 }
 
-static ws_status read_info(ws_device_client *client, const cJSON *json,
-                           ws_diag *diag) {
-  ws_device_info *info = &client->info;
-  int64_t cu_count;
-  const struct {
-    const char *name, **place;
-  } texts[] = {{"kind", &info->kind},
-               {"name", &info->name},
-               {"arch", &info->arch},
-               {"library", &info->library},
-               {"provenance", &info->provenance}};
-  const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, "info");
-  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-    WS_TRY(ws_json_get_string(item, texts[i].name, what, texts[i].place, diag));
-    *texts[i].place = ws_arena_strdup(client->arena, *texts[i].place);
-  }
-  WS_TRY(ws_json_get_int(item, "cu_count", what, &cu_count, diag));
-  WS_TRY(
-      ws_json_get_int(item, "memory_bytes", what, &info->memory_bytes, diag));
-  WS_TRY(ws_json_get_int(item, "cache_bytes", what, &info->cache_bytes, diag));
-  info->cu_count = (int)cu_count;
-  info->simulated =
-      cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(item, "simulated"));
-  return WS_OK;
-}
-
 static ws_status greet(ws_device_client *client, const ws_process *process,
                        ws_diag *diag) {
   ws_arena *arena = ws_arena_create();
@@ -111,7 +85,9 @@ static ws_status greet(ws_device_client *client, const ws_process *process,
   if (status == WS_OK)
     status = read_error(json, diag);
   if (status == WS_OK && !client->info.name)
-    status = read_info(client, json, diag);
+    status = ws_device_info_from_json(
+        client->arena, cJSON_GetObjectItemCaseSensitive(json, "info"),
+        &client->info, diag);
   cJSON_Delete(json);
   ws_arena_destroy(arena);
   return status;
@@ -176,26 +152,28 @@ const ws_device_info *ws_device_client_info(const ws_device_client *client) {
 
 /* ---- requests ---- */
 
-static char *request_text(const ws_measure_request *request) {
-  static const char *const ops[] = {
-      [WS_MEASURE_VERIFY] = "verify", [WS_MEASURE_TIME] = "time"};
-  const ws_measure_settings *settings = &request->settings;
-  cJSON *json = cJSON_CreateObject();
-  cJSON_AddStringToObject(json, "op", ops[request->op]);
-  cJSON *item = cJSON_AddObjectToObject(json, "settings");
-  cJSON_AddNumberToObject(item, "warm_up_ms", settings->warm_up_ms);
-  cJSON_AddNumberToObject(item, "target_width", settings->target_width);
-  cJSON_AddNumberToObject(item, "roofline_us", settings->roofline_us);
-  cJSON_AddNumberToObject(item, "min_samples", settings->min_samples);
-  cJSON_AddNumberToObject(item, "max_samples", settings->max_samples);
-  cJSON *workloads = cJSON_AddArrayToObject(json, "workloads");
-  for (int i = 0; i < request->workload_count; i++)
-    cJSON_AddItemToArray(workloads,
-                         ws_workload_to_json(&request->workloads[i]));
+/* The candidate's code object and then its rival's. */
+static void join_blobs(const ws_measure_request *request, ws_strbuf *out) {
+  ws_strbuf_init(out);
+  ws_strbuf_append(out, request->code_object, request->code_object_size);
+  if (request->rival)
+    ws_strbuf_append(out, request->rival->code_object, request->rival->size);
+}
+
+static ws_status send_request(const ws_process *process,
+                              const ws_measure_request *request,
+                              ws_diag *diag) {
+  ws_strbuf blob;
+  cJSON *json = ws_measure_request_to_json(request);
   char *text = cJSON_PrintUnformatted(json);
-  cJSON_Delete(json);
   WS_ASSERT(text && "out of memory");
-  return text;
+  join_blobs(request, &blob);
+  ws_status status =
+      ws_message_send(process->socket, text, blob.data, blob.size, diag);
+  ws_strbuf_deinit(&blob);
+  cJSON_free(text);
+  cJSON_Delete(json);
+  return status;
 }
 
 ws_status ws_device_client_send(ws_device_client *client,
@@ -208,11 +186,7 @@ ws_status ws_device_client_send(ws_device_client *client,
     ws_process_stop(process);
     WS_TRY(start_server(client, client->in_hand, diag));
   }
-  char *text = request_text(request);
-  ws_status status =
-      ws_message_send(process->socket, text, request->code_object,
-                      request->code_object_size, diag);
-  cJSON_free(text);
+  ws_status status = send_request(process, request, diag);
   client->deadline_ms = ws_clock_ms() + request->settings.wall_ms;
   return status;
 }
@@ -237,6 +211,7 @@ static void set_lost(ws_device_client *client, ws_arena *arena,
                      : "the device server died while it ran the kernel",
       .provenance = ws_arena_strdup(arena, client->info.provenance),
       .bound = "",
+      .throttle = "",
       .report = ""};
 }
 
@@ -257,10 +232,10 @@ ws_status ws_device_client_receive(ws_device_client *client, ws_arena *arena,
     status = ws_measured_from_json(
         arena, cJSON_GetObjectItemCaseSensitive(json, "measured"), out_measured,
         diag);
-  cJSON_Delete(json);
   /* What a fault leaves of a device is not to be trusted. */
-  if (status != WS_OK || out_measured->verdict != WS_VERDICT_OK)
+  if (!cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(json, "last")))
     ws_process_stop(process);
+  cJSON_Delete(json);
   return status;
 }
 

@@ -7,6 +7,7 @@
 
 #include <cjson/cJSON.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +85,49 @@ static ws_status read_shape(const reader *in, const cJSON *json,
 
 /* ---- workloads ---- */
 
+/* Fields of a tensor map, and what bounds them. */
+static const struct map_field {
+  const char *name;
+  size_t offset;
+  bool wide; /* int64_t, else int */
+  int64_t low, high;
+} map_fields[] = {
+    {"element_bytes", offsetof(ws_operand_map, element_bytes), false, 1, 16},
+    {"inner", offsetof(ws_operand_map, inner), true, 1, INT64_C(1) << 40},
+    {"outer", offsetof(ws_operand_map, outer), true, 1, INT64_C(1) << 40},
+    {"box_inner", offsetof(ws_operand_map, box_inner), false, 1, 1 << 16},
+    {"box_outer", offsetof(ws_operand_map, box_outer), false, 1, 1 << 16},
+    {"swizzle", offsetof(ws_operand_map, swizzle), false, 0, 128}};
+enum { MAP_FIELDS = sizeof map_fields / sizeof map_fields[0] };
+
+static cJSON *map_to_json(const ws_operand_map *map) {
+  cJSON *json = cJSON_CreateObject();
+  for (int i = 0; i < MAP_FIELDS; i++) {
+    const struct map_field *field = &map_fields[i];
+    const char *place = (const char *)map + field->offset;
+    cJSON_AddNumberToObject(json, field->name,
+                            field->wide ? (double)*(const int64_t *)place
+                                        : *(const int *)place);
+  }
+  return json;
+}
+
+static ws_status read_map(const reader *in, const cJSON *json,
+                          ws_operand_map *out) {
+  const cJSON *map = cJSON_GetObjectItemCaseSensitive(json, "map");
+  for (int i = 0; i < MAP_FIELDS; i++) {
+    const struct map_field *field = &map_fields[i];
+    int64_t value;
+    char *place = (char *)out + field->offset;
+    WS_TRY(read_int(in, map, field->name, field->low, field->high, &value));
+    if (field->wide)
+      *(int64_t *)place = value;
+    else
+      *(int *)place = (int)value;
+  }
+  return WS_OK;
+}
+
 static void append_operand(cJSON *array, const ws_operand *operand) {
   cJSON *json = cJSON_CreateObject();
   cJSON_AddItemToArray(array, json);
@@ -93,6 +137,8 @@ static void append_operand(cJSON *array, const ws_operand *operand) {
   add_seed(json, operand->seed);
   cJSON_AddNumberToObject(json, "offset", operand->offset);
   cJSON_AddNumberToObject(json, "size", operand->size);
+  if (operand->kind == WS_OPERAND_TENSOR_MAP)
+    cJSON_AddItemToObject(json, "map", map_to_json(&operand->map));
 }
 
 static void append_launch(cJSON *array, const ws_workload_launch *launch) {
@@ -127,14 +173,18 @@ struct cJSON *ws_workload_to_json(const ws_workload *workload) {
 static ws_status read_operand(const reader *in, const cJSON *json,
                               ws_operand *out) {
   int64_t kind, offset, size;
-  WS_TRY(read_int(in, json, "kind", 0, WS_OPERAND_BUFFER, &kind));
-  WS_TRY(read_int(in, json, "size", 4, 8, &size));
+  WS_TRY(read_int(in, json, "kind", 0, WS_OPERAND_TENSOR_MAP, &kind));
+  bool is_map = kind == WS_OPERAND_TENSOR_MAP;
+  WS_TRY(read_int(in, json, "size", is_map ? WS_TENSOR_MAP_BYTES : 4,
+                  is_map ? WS_TENSOR_MAP_BYTES : 8, &size));
   WS_TRY(read_int(in, json, "offset", 0, WS_MAX_KERNARG - size, &offset));
   WS_TRY(read_int(in, json, "value", INT64_MIN, INT64_MAX, &out->value));
   WS_TRY(read_seed(in, json, &out->seed));
   out->kind = (ws_operand_kind)kind;
   out->offset = (int32_t)offset;
   out->size = (int32_t)size;
+  if (is_map)
+    WS_TRY(read_map(in, json, &out->map));
   return read_text(in, json, "name", &out->name);
 }
 
@@ -204,23 +254,71 @@ static void append_finding(cJSON *array, const ws_finding *finding) {
 /* JSON has no infinity, which is what a NaN in the output comes to. */
 static double capped(double value) { return value < 1e300 ? value : 1e300; }
 
+/* Numbers of a measurement, and texts. */
+static const struct measured_field {
+  const char *name;
+  size_t offset;
+} measured_numbers[] =
+    {
+#define FIELD(name)                                                            \
+  { #name, offsetof(ws_measured, name) }
+        FIELD(us),       FIELD(low_us),       FIELD(high_us),
+        FIELD(rival_us), FIELD(rival_low_us), FIELD(rival_high_us),
+        FIELD(ratio),    FIELD(low_ratio),    FIELD(high_ratio),
+        FIELD(empty_us), FIELD(host_ms),      FIELD(worst_ratio)},
+  measured_counts[] = {FIELD(low_mhz), FIELD(high_mhz), FIELD(memory_mhz),
+                       FIELD(dropped)},
+  measured_texts[] = {FIELD(reason), FIELD(provenance), FIELD(bound),
+                      FIELD(report), FIELD(throttle)};
+#undef FIELD
+#define COUNT_OF(table) (sizeof(table) / sizeof((table)[0]))
+#define MEASURED_AT(type, measured, field)                                     \
+  ((type *)((char *)(uintptr_t)(measured) + (field)->offset))
+
+static void add_fields(cJSON *json, const ws_measured *measured) {
+  for (size_t i = 0; i < COUNT_OF(measured_texts); i++) {
+    const struct measured_field *field = &measured_texts[i];
+    const char *text = *MEASURED_AT(const char *, measured, field);
+    cJSON_AddStringToObject(json, field->name, text ? text : "");
+  }
+  for (size_t i = 0; i < COUNT_OF(measured_numbers); i++) {
+    const struct measured_field *field = &measured_numbers[i];
+    cJSON_AddNumberToObject(json, field->name,
+                            capped(*MEASURED_AT(double, measured, field)));
+  }
+  for (size_t i = 0; i < COUNT_OF(measured_counts); i++) {
+    const struct measured_field *field = &measured_counts[i];
+    cJSON_AddNumberToObject(json, field->name,
+                            *MEASURED_AT(int, measured, field));
+  }
+}
+
+static ws_status read_fields(const reader *in, const cJSON *json,
+                             ws_measured *out) {
+  for (size_t i = 0; i < COUNT_OF(measured_texts); i++)
+    WS_TRY(read_text(in, json, measured_texts[i].name,
+                     MEASURED_AT(const char *, out, &measured_texts[i])));
+  for (size_t i = 0; i < COUNT_OF(measured_numbers); i++)
+    WS_TRY(ws_json_get_double(json, measured_numbers[i].name, in->what,
+                              MEASURED_AT(double, out, &measured_numbers[i]),
+                              in->diag));
+  for (size_t i = 0; i < COUNT_OF(measured_counts); i++) {
+    int64_t value;
+    WS_TRY(read_int(in, json, measured_counts[i].name, 0, INT32_MAX, &value));
+    *MEASURED_AT(int, out, &measured_counts[i]) = (int)value;
+  }
+  return WS_OK;
+}
+
 struct cJSON *ws_measured_to_json(const ws_measured *measured) {
   cJSON *json = cJSON_CreateObject();
   cJSON_AddStringToObject(json, "verdict", ws_verdict_text(measured->verdict));
-  cJSON_AddStringToObject(json, "reason", measured->reason);
+  add_fields(json, measured);
   add_shape(json, &measured->shape);
-  cJSON_AddNumberToObject(json, "worst_ratio", capped(measured->worst_ratio));
   cJSON_AddNumberToObject(json, "compared", (double)measured->compared);
-  cJSON_AddNumberToObject(json, "us", measured->us);
-  cJSON_AddNumberToObject(json, "low_us", measured->low_us);
-  cJSON_AddNumberToObject(json, "high_us", measured->high_us);
   cJSON *samples = cJSON_AddArrayToObject(json, "samples");
   for (int i = 0; i < measured->sample_count; i++)
     cJSON_AddItemToArray(samples, cJSON_CreateNumber(measured->samples[i]));
-  cJSON_AddStringToObject(json, "provenance", measured->provenance);
-  cJSON_AddStringToObject(json, "bound", measured->bound);
-  cJSON_AddStringToObject(json, "report", measured->report);
-  cJSON_AddNumberToObject(json, "host_ms", measured->host_ms);
   cJSON *findings = cJSON_AddArrayToObject(json, "findings");
   for (int i = 0; i < measured->finding_count; i++)
     append_finding(findings, &measured->findings[i]);
@@ -267,29 +365,11 @@ ws_status ws_measured_from_json(ws_arena *arena, const struct cJSON *json,
   const reader in = {arena, measured_name, diag};
   const char *verdict;
   *out = (ws_measured){0};
-  const struct {
-    const char *name, **place;
-  } texts[] = {{"verdict", &verdict},
-               {"reason", &out->reason},
-               {"provenance", &out->provenance},
-               {"bound", &out->bound},
-               {"report", &out->report}};
-  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-    WS_TRY(read_text(&in, json, texts[i].name, texts[i].place));
+  WS_TRY(ws_json_get_string(json, "verdict", measured_name, &verdict, diag));
   if (!ws_verdict_parse(verdict, &out->verdict))
     return ws_fail(diag, WS_INPUT, measured_name, 0, "unknown verdict '%s'",
                    verdict);
-  const struct {
-    const char *name;
-    double *place;
-  } numbers[] = {{"worst_ratio", &out->worst_ratio},
-                 {"us", &out->us},
-                 {"low_us", &out->low_us},
-                 {"high_us", &out->high_us},
-                 {"host_ms", &out->host_ms}};
-  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-    WS_TRY(ws_json_get_double(json, numbers[i].name, measured_name,
-                              numbers[i].place, diag));
+  WS_TRY(read_fields(&in, json, out));
   WS_TRY(read_int(&in, json, "compared", 0, INT64_MAX, &out->compared));
   WS_TRY(read_shape(&in, json, &out->shape));
   WS_TRY(read_samples(&in, json, out));

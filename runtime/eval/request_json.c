@@ -35,6 +35,12 @@ struct cJSON *ws_measure_request_to_json(const ws_measure_request *request) {
   for (int i = 0; i < request->workload_count; i++)
     cJSON_AddItemToArray(workloads,
                          ws_workload_to_json(&request->workloads[i]));
+  if (request->rival) {
+    cJSON *rival = cJSON_AddObjectToObject(json, "rival");
+    cJSON_AddNumberToObject(rival, "size", (double)request->rival->size);
+    cJSON_AddItemToObject(rival, "workload",
+                          ws_workload_to_json(request->rival->workload));
+  }
   return json;
 }
 
@@ -104,6 +110,28 @@ static ws_status read_workloads(ws_arena *arena, const cJSON *json,
   return WS_OK;
 }
 
+/* Its code object is the last `size` bytes of the blob. */
+static ws_status read_rival(ws_arena *arena, const cJSON *json,
+                            ws_measure_request *out, ws_diag *diag) {
+  const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, "rival");
+  if (!item)
+    return WS_OK;
+  int64_t size;
+  ws_contestant *rival = ws_arena_alloc(arena, sizeof *rival);
+  ws_workload *workload = ws_arena_alloc(arena, sizeof *workload);
+  WS_TRY(ws_json_get_int(item, "size", "rival", &size, diag));
+  if (out->op != WS_MEASURE_TIME || size < 1 || size > WS_MESSAGE_MAX)
+    return ws_fail(diag, WS_INPUT, "rival", 0,
+                   "a code object of %lld bytes, or of no timing",
+                   (long long)size);
+  WS_TRY(ws_workload_from_json(
+      arena, cJSON_GetObjectItemCaseSensitive(item, "workload"), workload,
+      diag));
+  *rival = (ws_contestant){.size = (size_t)size, .workload = workload};
+  out->rival = rival;
+  return WS_OK;
+}
+
 ws_status ws_measure_request_from_json(ws_arena *arena,
                                        const struct cJSON *json,
                                        ws_measure_request *out_request,
@@ -111,7 +139,8 @@ ws_status ws_measure_request_from_json(ws_arena *arena,
   *out_request = (ws_measure_request){.op = WS_MEASURE_VERIFY};
   WS_TRY(read_op(json, &out_request->op, diag));
   WS_TRY(read_settings(json, &out_request->settings, diag));
-  return read_workloads(arena, json, out_request, diag);
+  WS_TRY(read_workloads(arena, json, out_request, diag));
+  return read_rival(arena, json, out_request, diag);
 }
 
 /* ---- devices ---- */

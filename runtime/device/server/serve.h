@@ -7,6 +7,10 @@
 
 #include "wavesmith/device.h"
 
+/* Locks the card for as long as this process lives. WS_ENVIRONMENT: another
+ * has it. Nothing to do for a simulator. */
+ws_status ws__device_lock(const ws_device_info *info,
+                          ws_diag *diag) WS_MUST_CHECK;
 /* Says that it is ready, then serves until the stream ends or a kernel has
  * faulted: what a fault leaves of a device is not to be trusted. */
 void ws__device_serve(int socket, ws_device *device);

@@ -26,9 +26,9 @@ extern "C" {
 
 /* One explicit argument of a kernel. */
 typedef enum ws_operand_kind {
-  WS_OPERAND_PROBLEM, /* argument of the problem, by name */
-  WS_OPERAND_INTEGER, /* value, in size bytes */
-  WS_OPERAND_BUFFER,  /* pointer to value bytes of random data from seed */
+  WS_OPERAND_PROBLEM,   /* argument of the problem, by name */
+  WS_OPERAND_INTEGER,   /* value, in size bytes */
+  WS_OPERAND_BUFFER,    /* pointer to value bytes of random data from seed */
   WS_OPERAND_TENSOR_MAP /* of the problem's argument, 128 bytes in place */
 } ws_operand_kind;
 typedef struct ws_operand_map { /* wavesmith/device.h: ws_device_tensor */
