@@ -5,6 +5,7 @@
  * finding's id says otherwise (a broken constraint is illegal wherever it is
  * noticed).
  */
+#include "family.h"
 #include "load.h"
 
 #include <string.h>
@@ -77,8 +78,13 @@ static bool check(build *b) {
                                     &b->findings);
 }
 
+/* Without a host model there is nothing to run on: no runs, no word of having
+ * passed. */
 static bool sanitize(build *b) {
   const ws_build_request *request = b->request;
+  const ws_target *target = ws_target_find(request->target);
+  if (target && !target->has_host_model)
+    return true;
   ws_run_result *results =
       ws_arena_alloc(b->arena, (size_t)request->run_count * sizeof *results);
   if (is_raw(b) ||
@@ -116,10 +122,11 @@ static const struct stage {
      offsetof(ws_build_result, lower_ms)},
 };
 
-/* Findings that mean "illegal" in whichever stage they turn up. The last two
- * say that the sanitizer cannot judge, not that the result is wrong. */
-static const char *const illegal_ids[] = {"require", "candidate", "scratch",
-                                          "no-host-model", "sanitizer-limit"};
+/* Findings that mean "illegal" in whichever stage they turn up. Two of them say
+ * that the sanitizer cannot judge, not that the result is wrong. */
+static const char *const illegal_ids[] = {
+    "require",    "candidate",        "scratch",     "no-host-model",
+    "tensor-map", "ptxas-serialized", "wgmma-shape", "sanitizer-limit"};
 
 static void conclude(build *b, const struct stage *stage) {
   const ws_finding *first = b->findings.items;

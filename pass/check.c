@@ -19,9 +19,9 @@
 #include <string.h>
 
 static const struct check {
-  const char *id, *cure;
+  const char *id, *cure, *nvptx_cure;
 } checks[WS_CHECK_COUNT] = {
-#define X(name, id, cure) {id, cure},
+#define X(name, id, cure, nvptx_cure) {id, cure, nvptx_cure},
 #include "checks.def"
 #undef X
 };
@@ -52,9 +52,11 @@ void ws__check_report(const ws_checker *checker, ws_check_id check,
   int line = place ? ws_pass_line(place, &file) : 0;
   if (!file && checker->candidate)
     file = checker->candidate->tmpl->file;
-  ws_findings_add(checker->findings, checks[check].id,
-                  region_at(checker, place), file, line, "%s; %s", seen,
-                  checks[check].cure);
+  const struct check *known = &checks[check];
+  bool nvptx = checker->family->family == WS_FAMILY_NVPTX;
+  ws_findings_add(checker->findings, known->id, region_at(checker, place), file,
+                  line, "%s; %s", seen,
+                  nvptx && known->nvptx_cure ? known->nvptx_cure : known->cure);
 }
 
 #define REPORT ws__check_report
@@ -75,9 +77,11 @@ static void check_global(const ws_checker *checker, LLVMValueRef global) {
   LLVMValueRef value = LLVMGetInitializer(global);
   const char *name = name_of(global);
   if (space == WS_SPACE_LDS) {
-    if (!value || !LLVMIsUndef(value))
+    bool dynamic = checker->family->family == WS_FAMILY_NVPTX &&
+                   ws__is_dynamic_lds(global);
+    if (!dynamic && (!value || !LLVMIsUndef(value)))
       REPORT(checker, WS_CHECK_LDS_INITIALISER, NULL,
-             "LDS @%s has an initialiser", name);
+             "%s @%s has an initialiser", checker->family->lds_word, name);
     return;
   }
   bool constant = space == WS_SPACE_CONSTANT && value &&
@@ -115,7 +119,7 @@ static void check_float_modes(const ws_checker *checker,
 }
 
 static void check_function(const ws_checker *checker, LLVMValueRef function) {
-  bool kernel = LLVMGetFunctionCallConv(function) == WS_CC_AMDGPU_KERNEL;
+  bool kernel = ws__is_kernel(function);
   LLVMTypeRef type = LLVMGlobalGetValueType(function);
   if (LLVMIsFunctionVarArg(type))
     REPORT(checker, WS_CHECK_VARIADIC, function, "@%s is variadic",
@@ -184,6 +188,24 @@ static void visit(const ws_checker *checker, walk *w, LLVMValueRef function) {
   w->active[self] = false;
 }
 
+/* Bytes of an LDS array: its own, or what the template has a launch give. */
+static unsigned long long lds_bytes(const ws_checker *checker,
+                                    LLVMValueRef global) {
+  const ws_template *tmpl =
+      checker->candidate ? checker->candidate->tmpl : NULL;
+  ws_arena *arena = checker->findings->arena;
+  int64_t bytes;
+  if (!ws__is_dynamic_lds(global) || !tmpl)
+    return LLVMABISizeOfType(LLVMGetModuleDataLayout(checker->module),
+                             LLVMGlobalGetValueType(global));
+  ws_scope scope = ws_candidate_scope(arena, checker->candidate, NULL, 0);
+  for (int i = 0; i < tmpl->lds_count; i++)
+    if (!strcmp(tmpl->lds[i].global, name_of(global)) &&
+        ws_expr_eval(tmpl->lds[i].bytes, &scope, &bytes, NULL) == WS_OK)
+      return (unsigned long long)bytes;
+  return 0;
+}
+
 /* Recursion, and the LDS of one workgroup. */
 static void check_kernel(const ws_checker *checker, LLVMValueRef kernel,
                          int function_count) {
@@ -192,15 +214,15 @@ static void check_kernel(const ws_checker *checker, LLVMValueRef kernel,
                                               sizeof(LLVMValueRef)),
             .active = ws_arena_alloc(arena, (size_t)function_count)};
   visit(checker, &w, kernel);
-  LLVMTargetDataRef layout = LLVMGetModuleDataLayout(checker->module);
   unsigned long long bytes = 0;
   for (int i = 0; i < w.lds_count; i++)
-    bytes += LLVMABISizeOfType(layout, LLVMGlobalGetValueType(w.lds[i]));
-  int limit = ws__target_lds_bytes(checker->target);
+    bytes += lds_bytes(checker, w.lds[i]);
+  int limit = checker->target->lds_bytes;
   if (bytes > (unsigned long long)limit)
     REPORT(checker, WS_CHECK_LDS, kernel,
-           "kernel @%s uses %llu bytes of LDS, %s has %d per workgroup",
-           name_of(kernel), bytes, checker->target, limit);
+           "kernel @%s uses %llu bytes of %s, %s has %d per workgroup",
+           name_of(kernel), bytes, checker->family->lds_word,
+           checker->target->name, limit);
 }
 
 /* ---- all of it ----------------------------------------------------------- */
@@ -220,18 +242,29 @@ static void check_shape(const ws_checker *checker) {
       check_function(checker, f);
   for (LLVMValueRef f = LLVMGetFirstFunction(module); f;
        f = LLVMGetNextFunction(f))
-    if (!LLVMIsDeclaration(f) &&
-        LLVMGetFunctionCallConv(f) == WS_CC_AMDGPU_KERNEL)
+    if (ws__is_kernel(f))
       check_kernel(checker, f, count);
 }
 
 bool ws_pass_check(LLVMModuleRef module, const ws_candidate *candidate,
                    const char *target, ws_findings *findings) {
-  ws_checker checker = {module, candidate, target, findings};
+  ws_checker checker = {.module = module,
+                        .candidate = candidate,
+                        .target = ws_target_find(target),
+                        .family = ws__ir_family_of(module),
+                        .findings = findings};
   int before = findings->count;
-  if (!ws__target_lds_bytes(target)) {
+  if (!checker.target) {
     ws_findings_add(findings, "check-target", "", NULL, 0,
-                    "target %s is not known; use gfx942 or gfx950", target);
+                    "target %s is not known; use %s", target, ws_target_list());
+    return false;
+  }
+  if (!checker.family || checker.family->family != checker.target->family) {
+    ws_findings_add(findings, "check-target", "", NULL, 0,
+                    "the module is for \"%s\", target %s needs target triple "
+                    "= \"%s\"",
+                    LLVMGetTarget(module), target,
+                    ws__ir_family(checker.target->family)->triple);
     return false;
   }
   check_shape(&checker);

@@ -5,10 +5,10 @@
 #ifndef WAVESMITH_PASS_CHECK_H
 #define WAVESMITH_PASS_CHECK_H
 
-#include "pass.h"
+#include "family.h"
 
 typedef enum ws_check_id {
-#define X(name, id, cure) WS_CHECK_##name,
+#define X(name, id, cure, nvptx_cure) WS_CHECK_##name,
 #include "checks.def"
 #undef X
   WS_CHECK_COUNT
@@ -17,7 +17,8 @@ typedef enum ws_check_id {
 typedef struct ws_checker {
   LLVMModuleRef module;
   const ws_candidate *candidate; /* NULL: no template, no roles */
-  const char *target;
+  const ws_target *target;
+  const ws_ir_family *family;
   ws_findings *findings;
 } ws_checker;
 
@@ -41,10 +42,11 @@ enum {
   WS_INTRINSIC_HOST = 512,
   WS_INTRINSIC_FPENV = 1024,
   WS_INTRINSIC_OTHER_TARGET = 2048, /* known, but not on this target */
-  WS_INTRINSIC_UNLISTED = 4096
+  WS_INTRINSIC_UNLISTED = 4096,
+  WS_INTRINSIC_SENDS = 8192
 };
 /* Traits of the intrinsic with this name (suffix and all) for a target. */
-unsigned ws__intrinsic_traits(const char *name, const char *target);
+unsigned ws__intrinsic_traits(const char *name, const ws_target *target);
 
 /* The function that a call instruction calls by name; NULL: none. */
 LLVMValueRef ws__called_function(LLVMValueRef call);
@@ -56,6 +58,13 @@ void ws__check_instruction(const ws_checker *checker, LLVMValueRef instruction);
 void ws__check_type(const ws_checker *checker, LLVMValueRef place,
                     LLVMTypeRef type);
 
+/* Inline assembly: none on AMD (but an empty text, which holds back the
+ * compiler only); on NVIDIA the instructions of a list (check_asm.c). */
+void ws__check_asm(const ws_checker *checker, LLVMValueRef call);
+/* Operands of a call of inline assembly that it stores to global memory
+ * through, as bits. */
+uint32_t ws__asm_written(const ws_checker *checker, LLVMValueRef call);
+
 /* OpenCL C text before a compiler sees it: no directive that reads a file (its
  * contents would come back in messages). */
 bool ws__check_opencl(const char *text, const char *file,
@@ -64,9 +73,6 @@ bool ws__check_opencl(const char *text, const char *file,
 /* Whether pointers of this type point at memory outside the workgroup: where
  * that lies is the driver's choice. */
 bool ws__points_outside(LLVMTypeRef type);
-
-/* LDS of one workgroup in bytes; 0 for an unknown target. */
-int ws__target_lds_bytes(const char *target);
 
 /* The checks that follow values and control flow (check_flow.c): divergent
  * barriers and MFMA, stores through read-only arguments, loops without exit,

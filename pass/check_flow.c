@@ -327,7 +327,8 @@ static void propagate(flow *f) {
 static void report_divergent(const flow *f, int number) {
   LLVMValueRef branch = f->controlled_by[f->block_of[number]];
   unsigned traits = f->traits[number];
-  if (!branch || !(traits & (WS_INTRINSIC_BARRIER | WS_INTRINSIC_MFMA)))
+  if (f->checker->family->family != WS_FAMILY_AMDGPU || !branch ||
+      !(traits & (WS_INTRINSIC_BARRIER | WS_INTRINSIC_MFMA)))
     return;
   bool barrier = traits & WS_INTRINSIC_BARRIER;
   REPORT(f->checker,
@@ -492,8 +493,7 @@ void ws__check_flow(const ws_checker *checker) {
   copy.module = inlined_copy(checker->module);
   for (LLVMValueRef f = LLVMGetFirstFunction(copy.module); f;
        f = LLVMGetNextFunction(f))
-    if (!LLVMIsDeclaration(f) &&
-        LLVMGetFunctionCallConv(f) == WS_CC_AMDGPU_KERNEL)
+    if (ws__is_kernel(f))
       check_kernel(&copy, f);
   LLVMDisposeModule(copy.module);
 }

@@ -5,6 +5,7 @@
  * opcodes are looked at.
  */
 #include "check.h"
+#include "nvptx_expand.h"
 #include "template_ir.h"
 
 #include <llvm-c/Target.h>
@@ -32,7 +33,7 @@ unsigned ws__call_traits(const ws_checker *checker, LLVMValueRef instruction) {
 
 /* ---- types --------------------------------------------------------------- */
 
-static bool scalar_allowed(LLVMTypeRef type) {
+static bool scalar_allowed(const ws_checker *checker, LLVMTypeRef type) {
   switch (LLVMGetTypeKind(type)) {
   case LLVMHalfTypeKind:
   case LLVMBFloatTypeKind:
@@ -48,14 +49,17 @@ static bool scalar_allowed(LLVMTypeRef type) {
     unsigned space = LLVMGetPointerAddressSpace(type);
     return space == WS_SPACE_FLAT || space == WS_SPACE_GLOBAL ||
            space == WS_SPACE_LDS || space == WS_SPACE_CONSTANT ||
-           space == WS_SPACE_PRIVATE;
+           (checker->family->family == WS_FAMILY_NVPTX
+                ? space == WS_SPACE_CLUSTER
+                : space == WS_SPACE_PRIVATE);
   }
   default:
     return false;
   }
 }
 
-static bool type_allowed(LLVMTypeRef type, LLVMTargetDataRef layout) {
+static bool type_allowed(const ws_checker *checker, LLVMTypeRef type) {
+  LLVMTargetDataRef layout = LLVMGetModuleDataLayout(checker->module);
   enum { MAX_VECTOR_BITS = 1024, MAX_DEPTH = 8 };
   for (int depth = 0; depth < MAX_DEPTH; depth++) {
     switch (LLVMGetTypeKind(type)) {
@@ -67,15 +71,15 @@ static bool type_allowed(LLVMTypeRef type, LLVMTargetDataRef layout) {
       type = LLVMGetElementType(type);
       break;
     case LLVMVectorTypeKind:
-      return scalar_allowed(LLVMGetElementType(type)) &&
+      return scalar_allowed(checker, LLVMGetElementType(type)) &&
              LLVMSizeOfTypeInBits(layout, type) <= MAX_VECTOR_BITS;
     case LLVMStructTypeKind:
       for (unsigned i = 0; i < LLVMCountStructElementTypes(type); i++)
-        if (!type_allowed(LLVMStructGetTypeAtIndex(type, i), layout))
+        if (!type_allowed(checker, LLVMStructGetTypeAtIndex(type, i)))
           return false;
       return true;
     default:
-      return scalar_allowed(type);
+      return scalar_allowed(checker, type);
     }
   }
   return false;
@@ -83,8 +87,7 @@ static bool type_allowed(LLVMTypeRef type, LLVMTargetDataRef layout) {
 
 void ws__check_type(const ws_checker *checker, LLVMValueRef place,
                     LLVMTypeRef type) {
-  LLVMTargetDataRef layout = LLVMGetModuleDataLayout(checker->module);
-  if (type_allowed(type, layout))
+  if (type_allowed(checker, type))
     return;
   char *text = LLVMPrintTypeToString(type);
   REPORT(checker, WS_CHECK_TYPE, place, "type %s is not supported", text);
@@ -97,7 +100,8 @@ bool ws__points_outside(LLVMTypeRef type) {
   if (LLVMGetTypeKind(type) != LLVMPointerTypeKind)
     return false;
   unsigned space = LLVMGetPointerAddressSpace(type);
-  return space != WS_SPACE_LDS && space != WS_SPACE_PRIVATE;
+  return space != WS_SPACE_LDS && space != WS_SPACE_PRIVATE &&
+         space != WS_SPACE_CLUSTER;
 }
 
 /* ---- instructions -------------------------------------------------------- */
@@ -127,13 +131,13 @@ static void check_load_to_lds(const ws_checker *checker, LLVMValueRef call) {
   LLVMValueRef size = LLVMGetOperand(call, 2);
   unsigned long long bytes =
       LLVMIsAConstantInt(size) ? LLVMConstIntGetZExtValue(size) : 0;
-  bool wide = !strcmp(checker->target, "gfx950");
+  bool wide = !strcmp(checker->target->name, "gfx950");
   if (bytes == 1 || bytes == 2 || bytes == 4 ||
       (wide && (bytes == 12 || bytes == 16)))
     return;
   REPORT(checker, WS_CHECK_INTRINSIC, call,
          "global.load.lds of %llu bytes does not exist on %s (1, 2 or 4%s)",
-         bytes, checker->target, wide ? ", 12, 16" : "");
+         bytes, checker->target->name, wide ? ", 12, 16" : "");
 }
 
 static void check_intrinsic(const ws_checker *checker, LLVMValueRef call,
@@ -143,7 +147,7 @@ static void check_intrinsic(const ws_checker *checker, LLVMValueRef call,
   for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
     if (traits & refusals[i].trait) {
       REPORT(checker, refusals[i].check, call, "@%s %s (%s)", name,
-             refusals[i].text, checker->target);
+             refusals[i].text, checker->target->name);
       return;
     }
   if (!LLVMGetIntrinsicID(callee))
@@ -155,27 +159,31 @@ static void check_intrinsic(const ws_checker *checker, LLVMValueRef call,
     check_load_to_lds(checker, call);
 }
 
-static bool is_barrier_for_compiler(LLVMValueRef assembly) {
-  size_t size;
-  LLVMGetInlineAsmAsmString(assembly, &size);
-  return size == 0;
+/* A function that nvptx_expand.c makes assembly of. */
+static void check_own_function(const ws_checker *checker, LLVMValueRef call,
+                               LLVMValueRef callee) {
+  if (ws__intrinsic_traits(name_of(callee), checker->target) &
+      WS_INTRINSIC_OTHER_TARGET)
+    REPORT(checker, WS_CHECK_INTRINSIC, call,
+           "@%s is not available on this target (%s)", name_of(callee),
+           checker->target->name);
 }
 
 static void check_call(const ws_checker *checker, LLVMValueRef call) {
   LLVMValueRef target = LLVMGetCalledValue(call);
   LLVMValueRef callee = ws__called_function(call);
   if (LLVMIsAInlineAsm(target)) {
-    if (!is_barrier_for_compiler(target) ||
-        LLVMGetTypeKind(LLVMTypeOf(call)) != LLVMVoidTypeKind)
-      REPORT(checker, WS_CHECK_ASM, call, "inline assembly");
+    ws__check_asm(checker, call);
   } else if (!callee) {
     REPORT(checker, WS_CHECK_INDIRECT_CALL, call, "call through a pointer");
   } else if (!strncmp(name_of(callee), "llvm.", 5)) {
     check_intrinsic(checker, call, callee);
+  } else if (LLVMIsDeclaration(callee) && ws__nvptx_is_own(callee)) {
+    check_own_function(checker, call, callee);
   } else if (LLVMIsDeclaration(callee)) {
     REPORT(checker, WS_CHECK_UNKNOWN_CALL, call, "@%s is not defined",
            name_of(callee));
-  } else if (LLVMGetFunctionCallConv(callee) == WS_CC_AMDGPU_KERNEL) {
+  } else if (ws__is_kernel(callee)) {
     REPORT(checker, WS_CHECK_KERNEL_CALL, call, "@%s is a kernel",
            name_of(callee));
   }
@@ -187,7 +195,8 @@ static void check_alloca(const ws_checker *checker, LLVMValueRef alloca) {
   ws__check_type(checker, alloca, LLVMGetAllocatedType(alloca));
   if (!LLVMIsAConstantInt(LLVMGetOperand(alloca, 0)) ||
       block != LLVMGetEntryBasicBlock(function) ||
-      LLVMGetPointerAddressSpace(LLVMTypeOf(alloca)) != WS_SPACE_PRIVATE)
+      LLVMGetPointerAddressSpace(LLVMTypeOf(alloca)) !=
+          checker->family->private_space)
     REPORT(checker, WS_CHECK_DYNAMIC_ALLOCA, alloca,
            "an alloca outside the entry block, of variable size, or in "
            "another address space");
@@ -215,18 +224,10 @@ static void check_volatile(const ws_checker *checker, LLVMValueRef access) {
 
 /* The narrower scopes by name; the default, "", is the whole system. */
 static bool scope_allowed(const ws_checker *checker, LLVMValueRef access) {
-  static const char *const scopes[] = {"agent",
-                                       "workgroup",
-                                       "wavefront",
-                                       "singlethread",
-                                       "agent-one-as",
-                                       "workgroup-one-as",
-                                       "wavefront-one-as",
-                                       "singlethread-one-as"};
   LLVMContextRef context = LLVMGetModuleContext(checker->module);
   unsigned scope = LLVMGetAtomicSyncScopeID(access);
-  for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++)
-    if (scope == LLVMGetSyncScopeID(context, scopes[i], strlen(scopes[i])))
+  for (const char *const *name = checker->family->scopes; *name; name++)
+    if (scope == LLVMGetSyncScopeID(context, *name, strlen(*name)))
       return true;
   return false;
 }
@@ -269,8 +270,17 @@ static void check_fence(const ws_checker *checker, LLVMValueRef fence) {
     REPORT(checker, WS_CHECK_ATOMIC, fence, "fence of system scope");
 }
 
-static void refuse_inttoptr(const ws_checker *checker, LLVMValueRef at) {
-  REPORT(checker, WS_CHECK_INTTOPTR, at, "a pointer made from an integer");
+/* LDS may be addressed by number where descriptors and assembly do so: it holds
+ * nothing that is not the kernel's own. */
+static void check_inttoptr(const ws_checker *checker, LLVMValueRef at,
+                           LLVMTypeRef type) {
+  bool own =
+      checker->family->family == WS_FAMILY_NVPTX && !ws__points_outside(type);
+  if (!own)
+    REPORT(checker, WS_CHECK_INTTOPTR, at, "a pointer made from an integer");
+}
+static void check_cast_from_number(const ws_checker *checker, LLVMValueRef at) {
+  check_inttoptr(checker, at, LLVMTypeOf(at));
 }
 static void refuse_branch(const ws_checker *checker, LLVMValueRef at) {
   REPORT(checker, WS_CHECK_INDIRECT_BRANCH, at, "a computed branch");
@@ -297,7 +307,7 @@ static const struct opcode_check {
     {LLVMAtomicCmpXchg, check_update},
     {LLVMFence, check_fence},
     {LLVMAddrSpaceCast, check_space_cast},
-    {LLVMIntToPtr, refuse_inttoptr},
+    {LLVMIntToPtr, check_cast_from_number},
     {LLVMIndirectBr, refuse_branch},
     {LLVMCallBr, refuse_branch},
     {LLVMInvoke, refuse_exception},
@@ -324,7 +334,7 @@ static void check_constant(const ws_checker *checker, LLVMValueRef user,
   } else if (LLVMIsAConstantExpr(constant) && depth < MAX_DEPTH) {
     LLVMOpcode opcode = LLVMGetConstOpcode(constant);
     if (opcode == LLVMIntToPtr)
-      refuse_inttoptr(checker, user);
+      check_inttoptr(checker, user, LLVMTypeOf(constant));
     else if (opcode == LLVMPtrToInt &&
              ws__points_outside(LLVMTypeOf(LLVMGetOperand(constant, 0))))
       REPORT(checker, WS_CHECK_ADDRESS_VALUE, user,

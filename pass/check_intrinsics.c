@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GFX942 = 1, GFX950 = 2, ALL = 3 };
+enum { GFX942 = 1, GFX950 = 2, SM_90A = 4, AMD = 3, ALL = 7 };
 enum {
   LANE = WS_INTRINSIC_LANE,
   UNIFORM = WS_INTRINSIC_UNIFORM,
@@ -22,7 +22,8 @@ enum {
   CLOCK = WS_INTRINSIC_CLOCK,
   TRAP = WS_INTRINSIC_TRAP,
   HOST = WS_INTRINSIC_HOST,
-  FPENV = WS_INTRINSIC_FPENV
+  FPENV = WS_INTRINSIC_FPENV,
+  SENDS = WS_INTRINSIC_SENDS
 };
 
 static const struct intrinsic {
@@ -35,25 +36,16 @@ static const struct intrinsic {
 #undef X
 };
 
-/* LDS: CDNA3 and CDNA4 ISA manuals. */
-static const struct target {
+static const struct target_bit {
   const char *name;
-  int mask, lds_bytes;
-} targets[] = {
-    {"gfx942", GFX942, 64 * 1024},
-    {"gfx950", GFX950, 160 * 1024},
-};
+  int bit;
+} target_bits[] = {{"gfx942", GFX942}, {"gfx950", GFX950}, {"sm_90a", SM_90A}};
 
-static const struct target *find_target(const char *name) {
-  for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
-    if (!strcmp(targets[i].name, name))
-      return &targets[i];
-  return NULL;
-}
-
-int ws__target_lds_bytes(const char *target) {
-  const struct target *found = find_target(target);
-  return found ? found->lds_bytes : 0;
+static int bit_of(const ws_target *target) {
+  for (size_t i = 0; i < sizeof target_bits / sizeof *target_bits; i++)
+    if (!strcmp(target_bits[i].name, target->name))
+      return target_bits[i].bit;
+  return 0;
 }
 
 /* Whether what follows a listed name is LLVM's type suffix only: parts like
@@ -69,8 +61,7 @@ static bool is_type_suffix(const char *suffix) {
   return *suffix == '\0';
 }
 
-unsigned ws__intrinsic_traits(const char *name, const char *target) {
-  const struct target *known = find_target(target);
+unsigned ws__intrinsic_traits(const char *name, const ws_target *target) {
   const struct intrinsic *best = NULL;
   size_t best_size = 0;
   for (size_t i = 0; i < sizeof intrinsics / sizeof *intrinsics; i++) {
@@ -83,7 +74,7 @@ unsigned ws__intrinsic_traits(const char *name, const char *target) {
   }
   if (!best)
     return WS_INTRINSIC_UNLISTED;
-  if (!known || !(best->targets & known->mask))
+  if (!(best->targets & bit_of(target)))
     return WS_INTRINSIC_OTHER_TARGET;
   return best->traits;
 }

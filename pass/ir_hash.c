@@ -13,6 +13,7 @@
  * constant range. Both only inform optimisations that have been done by now;
  * the machine code hash (ws_code_hash) catches what they might still change.
  */
+#include "family.h"
 #include "lower.h"
 
 #include <stdlib.h>
@@ -360,24 +361,19 @@ static int compare_names(const void *left, const void *right) {
                 LLVMGetValueName(*(const LLVMValueRef *)right));
 }
 
-static bool is_kernel(LLVMValueRef function) {
-  return LLVMGetFunctionCallConv(function) == LLVMAMDGPUKERNELCallConv &&
-         !LLVMIsDeclaration(function);
-}
-
 ws_hash ws_ir_hash(LLVMModuleRef module) {
   walk w = {.hasher = ws_hasher_create()};
   LLVMValueRef kernels[WS_MAX_KERNELS];
   size_t count = 0;
   for (LLVMValueRef function = LLVMGetFirstFunction(module); function;
        function = LLVMGetNextFunction(function))
-    if (is_kernel(function) && count < WS_MAX_KERNELS)
+    if (ws__is_kernel(function) && count < WS_MAX_KERNELS)
       kernels[count++] = function;
   qsort(kernels, count, sizeof kernels[0], compare_names);
   for (size_t i = 0; i < count; i++)
     put_function(&w, kernels[i], true);
   for (size_t i = 0; i < w.pending_count; i++)
-    if (!is_kernel(w.pending[i]))
+    if (!ws__is_kernel(w.pending[i]))
       put_function(&w, w.pending[i], false);
   free(w.pending);
   free(w.seen.keys);

@@ -6,6 +6,7 @@
  * function in place, so that the module's metadata stays true.
  */
 #include "specialize.h"
+#include "family.h"
 #include "parse.h"
 #include "template_ir.h"
 
@@ -17,10 +18,11 @@ typedef struct specializer {
   LLVMModuleRef module;
   const ws_candidate *candidate;
   ws_scope scope; /* the candidate's parameters */
+  const ws_target *target;
   ws_findings *findings;
 } specializer;
 
-enum { WAVE_SIZE = 64, MAX_THREADS = 1024 };
+enum { MAX_THREADS = 1024 };
 
 static const char *template_file(const specializer *s) {
   return s->candidate->tmpl->file;
@@ -149,7 +151,7 @@ static bool set_lds(const specializer *s) {
                   &bytes))
       return false;
     LLVMValueRef global = LLVMGetNamedGlobal(s->module, lds->global);
-    if (global)
+    if (global && !ws__is_dynamic_lds(global))
       resize_lds(s->module, global, bytes);
   }
   return true;
@@ -192,15 +194,15 @@ static bool thread_range(const specializer *s, const char *kernel,
     if (strcmp(launch->kernel, kernel) ||
         (ws_expr_is_constant(bound, &condition) && !condition))
       continue;
-    if (!evaluate(s, launch->threads, "threads", launch->line, WAVE_SIZE,
+    if (!evaluate(s, launch->threads, "threads", launch->line, s->target->wave,
                   MAX_THREADS, &threads))
       return false;
-    if (threads % WAVE_SIZE) {
+    if (threads % s->target->wave) {
       ws_findings_add(s->findings, "splice-expression", "", template_file(s),
                       launch->line,
                       "threads is %lld, must be a multiple of "
                       "the wave size %d",
-                      (long long)threads, WAVE_SIZE);
+                      (long long)threads, s->target->wave);
       return false;
     }
     *out_low = threads < *out_low ? threads : *out_low;
@@ -209,9 +211,31 @@ static bool thread_range(const specializer *s, const char *kernel,
   return true;
 }
 
-static bool set_threads(const specializer *s) {
+static void state_amdgpu_threads(LLVMValueRef kernel, int64_t low,
+                                 int64_t high) {
   static const char key[] = "amdgpu-flat-work-group-size";
+  char text[64];
+  set_text_attribute(kernel, "uniform-work-group-size", "true");
+  if (!high || states_threads(kernel, key, low, high))
+    return;
+  snprintf(text, sizeof text, "%lld,%lld", (long long)low, (long long)high);
+  set_text_attribute(kernel, key, text);
+}
+
+/* The exact number when there is one: setmaxnreg needs it. */
+static void state_nvptx_threads(LLVMValueRef kernel, int64_t low,
+                                int64_t high) {
+  char text[64];
+  if (!high)
+    return;
+  snprintf(text, sizeof text, "%lld,1,1", (long long)high);
+  set_text_attribute(kernel, low == high ? "nvvm.reqntid" : "nvvm.maxntid",
+                     text);
+}
+
+static bool set_threads(const specializer *s) {
   const ws_template *tmpl = s->candidate->tmpl;
+  bool nvptx = s->target->family == WS_FAMILY_NVPTX;
   for (int i = 0; i < tmpl->launch_count; i++) {
     const char *name = tmpl->launches[i].kernel;
     LLVMValueRef kernel = LLVMGetNamedFunction(s->module, name);
@@ -224,13 +248,68 @@ static bool set_threads(const specializer *s) {
     }
     if (!thread_range(s, name, &low, &high))
       return false;
-    set_text_attribute(kernel, "uniform-work-group-size", "true");
-    if (!high || states_threads(kernel, key, low, high))
-      continue;
-    char text[64];
-    snprintf(text, sizeof text, "%lld,%lld", (long long)low, (long long)high);
-    set_text_attribute(kernel, key, text);
+    (nvptx ? state_nvptx_threads : state_amdgpu_threads)(kernel, low, high);
   }
+  return true;
+}
+
+/* What every CU must hold at once bounds the registers; a cluster is part of
+ * the kernel, so that a plain launch starts it. Limits: CUDA C++ Programming
+ * Guide, compute capability 9.0 (portable cluster size 8, 32 blocks a CU). */
+static bool set_occupancy(const specializer *s) {
+  enum { MAX_CLUSTER = 8, MAX_WORKGROUPS = 32 };
+  const ws_template *tmpl = s->candidate->tmpl;
+  for (int i = 0; i < tmpl->occupancy_count; i++) {
+    const ws_occupancy *item = &tmpl->occupancies[i];
+    LLVMValueRef kernel = LLVMGetNamedFunction(s->module, item->kernel);
+    int64_t cluster, workgroups;
+    char text[64];
+    if (!evaluate(s, item->cluster, "cluster", item->line, 1, MAX_CLUSTER,
+                  &cluster) ||
+        !evaluate(s, item->workgroups, "workgroups", item->line, 1,
+                  MAX_WORKGROUPS, &workgroups))
+      return false;
+    snprintf(text, sizeof text, "%lld", (long long)workgroups);
+    set_text_attribute(kernel, "nvvm.minctasm", text);
+    snprintf(text, sizeof text, "%lld,1,1", (long long)cluster);
+    if (cluster > 1)
+      set_text_attribute(kernel, "nvvm.cluster_dim", text);
+  }
+  return true;
+}
+
+/* The box of a tensor map, as cuTensorMapEncodeTiled takes it: 1 to 256
+ * elements a side, inner bytes a multiple of 16 and within the swizzle. */
+static bool check_tensor_map(const specializer *s, const ws_tensor_map *map) {
+  enum { MAX_BOX = 256, MAX_SWIZZLE = 128, BOX_STEP = 16 };
+  int64_t inner, outer, swizzle;
+  if (!evaluate(s, map->box_inner, "box inner", map->line, 1, MAX_BOX,
+                &inner) ||
+      !evaluate(s, map->box_outer, "box outer", map->line, 1, MAX_BOX,
+                &outer) ||
+      !evaluate(s, map->swizzle, "swizzle", map->line, 0, MAX_SWIZZLE,
+                &swizzle))
+    return false;
+  int64_t bytes = inner * ws_element_bytes(map->element);
+  const char *fault =
+      swizzle && swizzle != 32 && swizzle != 64 && swizzle != MAX_SWIZZLE
+          ? "the swizzle is 0, 32, 64 or 128 bytes"
+      : bytes % BOX_STEP           ? "the box's rows are multiples of 16 bytes"
+      : swizzle && bytes > swizzle ? "the box's rows fit into the swizzle"
+                                   : NULL;
+  if (fault)
+    ws_findings_add(s->findings, "tensor-map", "", template_file(s), map->line,
+                    "tensor map %s has a box of %lld bytes and a swizzle of "
+                    "%lld; choose values so that %s",
+                    map->name, (long long)bytes, (long long)swizzle, fault);
+  return !fault;
+}
+
+static bool check_tensor_maps(const specializer *s) {
+  const ws_template *tmpl = s->candidate->tmpl;
+  for (int i = 0; i < tmpl->tensor_map_count; i++)
+    if (!check_tensor_map(s, &tmpl->tensor_maps[i]))
+      return false;
   return true;
 }
 
@@ -250,9 +329,11 @@ bool ws__pass_specialize(LLVMModuleRef module, const ws_candidate *candidate,
                          ws_findings *findings) {
   specializer s = {module, candidate,
                    ws_candidate_scope(findings->arena, candidate, NULL, 0),
-                   findings};
+                   ws_target_find(candidate->tmpl->target), findings};
+  WS_ASSERT(s.target && "ws_pass_read_records has seen to that");
   if (!constraints_hold(&s) || !choose_variants(&s))
     return false;
   set_parameters(&s);
-  return set_lds(&s) && set_threads(&s) && verifies(&s);
+  return set_lds(&s) && set_threads(&s) && set_occupancy(&s) &&
+         check_tensor_maps(&s) && verifies(&s);
 }

@@ -9,8 +9,11 @@
  * ws_template_from_records.
  */
 #include "template_ir.h"
+#include "family.h"
 #include "source_lines.h"
 
+#include <ctype.h>
+#include <llvm-c/Target.h>
 #include <string.h>
 
 enum { MAX_OPERANDS = 8 };
@@ -21,9 +24,11 @@ typedef struct reader {
   ws_arena *arena;
   ws_diag *diag;
   const ws_problem *problem;
+  const ws_ir_family *family;
   ws_source_metadata *sources; /* NULL: no text, no lines */
   ws_record *records;
   int count;
+  int dynamic_lds; /* external LDS arrays so far */
 } reader;
 
 /* A record under construction. */
@@ -61,21 +66,29 @@ static ws_status check_param(reader *r, draft *d) {
   return WS_OK;
 }
 
+static bool is_lds_array(const reader *r, LLVMValueRef global) {
+  LLVMValueRef value = LLVMGetInitializer(global);
+  if (LLVMGetPointerAddressSpace(LLVMTypeOf(global)) != WS_SPACE_LDS)
+    return false;
+  if (r->family->family == WS_FAMILY_NVPTX && ws__is_dynamic_lds(global))
+    return true;
+  return LLVMGetLinkage(global) == LLVMInternalLinkage && value &&
+         LLVMIsUndef(value);
+}
+
 static ws_status check_lds(reader *r, draft *d) {
   const char *name = d->operands[0];
   LLVMValueRef global = LLVMGetNamedGlobal(r->module, name);
   if (!global)
+    return FAULT(r, d, "lds: there is no global @%s; define it as %s", name,
+                 r->family->lds_form);
+  if (!is_lds_array(r, global))
+    return FAULT(r, d, "lds: write @%s = %s (LDS cannot be initialised)", name,
+                 r->family->lds_form);
+  if (ws__is_dynamic_lds(global) && r->dynamic_lds++)
     return FAULT(r, d,
-                 "lds: there is no global @%s; define it as internal "
-                 "addrspace(3) global [BYTES x i8] poison, align 16",
-                 name);
-  LLVMValueRef value = LLVMGetInitializer(global);
-  if (LLVMGetLinkage(global) != LLVMInternalLinkage ||
-      LLVMGetPointerAddressSpace(LLVMTypeOf(global)) != WS_SPACE_LDS ||
-      !value || !LLVMIsUndef(value))
-    return FAULT(r, d,
-                 "lds: write @%s = internal addrspace(3) global "
-                 "[BYTES x i8] poison, align 16 (LDS cannot be initialised)",
+                 "lds: @%s would lie where another external array does; keep "
+                 "one and count offsets from it",
                  name);
   return WS_OK;
 }
@@ -93,13 +106,57 @@ static ws_status unknown_argument(const reader *r, const draft *d,
   return status;
 }
 
-/* An argument is one of the problem's, by name, and has its type. */
+enum { TENSOR_MAP_BYTES = 128, TENSOR_MAP_ALIGN = 64 };
+
+/* Whether !wavesmith.tensor_map declares this name. */
+static bool is_tensor_map(const reader *r, const char *name) {
+  const char *list = WS_METADATA_PREFIX "tensor_map";
+  unsigned count = LLVMGetNamedMetadataNumOperands(r->module, list), size;
+  LLVMValueRef *nodes = ws_arena_alloc(r->arena, count * sizeof *nodes);
+  LLVMGetNamedMetadataOperands(r->module, list, nodes);
+  for (unsigned i = 0; i < count; i++) {
+    LLVMValueRef operands[MAX_OPERANDS];
+    unsigned operand_count = (unsigned)LLVMGetMDNodeNumOperands(nodes[i]);
+    if (operand_count == 0 || operand_count > MAX_OPERANDS)
+      continue;
+    LLVMGetMDNodeOperands(nodes[i], operands);
+    const char *own = operands[0] ? LLVMGetMDString(operands[0], &size) : NULL;
+    if (own && strlen(name) == size && !memcmp(own, name, size))
+      return true;
+  }
+  return false;
+}
+
+/* ptr byval([128 x i8]) align 64: a kernel's copy of a descriptor. */
+static ws_status check_map_argument(const reader *r, const draft *d,
+                                    LLVMValueRef kernel, unsigned index,
+                                    const char *name) {
+  unsigned byval = LLVMGetEnumAttributeKindForName("byval", 5);
+  LLVMAttributeRef attribute =
+      LLVMGetEnumAttributeAtIndex(kernel, index + 1, byval);
+  LLVMTargetDataRef layout = LLVMGetModuleDataLayout(r->module);
+  if (attribute &&
+      LLVMABISizeOfType(layout, LLVMGetTypeAttributeValue(attribute)) ==
+          TENSOR_MAP_BYTES &&
+      ws__parameter_align(kernel, index) == TENSOR_MAP_ALIGN)
+    return WS_OK;
+  return FAULT(r, d,
+               "kernel @%s: tensor map '%s' must be ptr byval([%d x i8]) "
+               "align %d",
+               d->operands[0], name, TENSOR_MAP_BYTES, TENSOR_MAP_ALIGN);
+}
+
+/* An argument is one of the problem's, by name, and has its type; or it is a
+ * tensor map. */
 static ws_status check_argument(const reader *r, const draft *d,
-                                LLVMValueRef argument, const char *name) {
+                                LLVMValueRef kernel, unsigned position,
+                                const char *name) {
   int index = ws_problem_arg_index(r->problem, name);
+  if (index < 0 && is_tensor_map(r, name))
+    return check_map_argument(r, d, kernel, position, name);
   if (index < 0)
     return unknown_argument(r, d, name);
-  LLVMTypeRef type = LLVMTypeOf(argument);
+  LLVMTypeRef type = LLVMTypeOf(LLVMGetParam(kernel, position));
   bool is_pointer = LLVMGetTypeKind(type) == LLVMPointerTypeKind &&
                     LLVMGetPointerAddressSpace(type) == WS_SPACE_GLOBAL;
   bool is_i32 = LLVMGetTypeKind(type) == LLVMIntegerTypeKind &&
@@ -118,18 +175,24 @@ static ws_status append_arguments(const reader *r, draft *d,
   unsigned count = LLVMCountParams(kernel);
   for (unsigned i = 0; i < count; i++) {
     size_t size;
-    LLVMValueRef argument = LLVMGetParam(kernel, i);
-    const char *name = LLVMGetValueName2(argument, &size);
+    const char *name = LLVMGetValueName2(LLVMGetParam(kernel, i), &size);
     if (!size)
       return FAULT(r, d,
                    "kernel @%s: argument %u has no name; name it as the "
                    "problem's argument table does",
                    d->operands[0], i + 1);
-    WS_TRY(check_argument(r, d, argument, name));
+    WS_TRY(check_argument(r, d, kernel, i, name));
     names = ws_arena_printf(r->arena, "%s%s%s", names, i ? " " : "", name);
   }
   d->operands[d->count++] = names;
   return WS_OK;
+}
+
+static bool is_ptx_name(const char *name) {
+  for (const char *c = name; *c; c++)
+    if (!isalnum((unsigned char)*c) && *c != '_' && *c != '$')
+      return false;
+  return !isdigit((unsigned char)*name);
 }
 
 static ws_status check_launch(reader *r, draft *d) {
@@ -137,11 +200,15 @@ static ws_status check_launch(reader *r, draft *d) {
   LLVMValueRef kernel = LLVMGetNamedFunction(r->module, name);
   if (!kernel || LLVMIsDeclaration(kernel))
     return FAULT(r, d, "launch: there is no kernel @%s in this file", name);
-  if (LLVMGetFunctionCallConv(kernel) != WS_CC_AMDGPU_KERNEL)
+  if (LLVMGetFunctionCallConv(kernel) != r->family->kernel_convention)
     return FAULT(r, d,
-                 "launch: @%s is no kernel; write define amdgpu_kernel "
-                 "void @%s(...)",
-                 name, name);
+                 "launch: @%s is no kernel; write define %s void @%s(...)",
+                 name, r->family->kernel_word, name);
+  if (r->family->family == WS_FAMILY_NVPTX && !is_ptx_name(name))
+    return FAULT(r, d,
+                 "launch: @%s has a name that PTX cannot have; use letters, "
+                 "digits, _ and $ only",
+                 name);
   return append_arguments(r, d, kernel);
 }
 
@@ -174,6 +241,33 @@ static ws_status check_variant(reader *r, draft *d) {
   return WS_OK;
 }
 
+static ws_status check_occupancy(reader *r, draft *d) {
+  if (r->family->family != WS_FAMILY_NVPTX)
+    return FAULT(r, d,
+                 "occupancy: there is none to state for \"%s\"; remove it",
+                 r->family->triple);
+  return WS_OK;
+}
+
+/* The argument behind a map is a buffer of the problem, and the map's own name
+ * is none of the problem's. */
+static ws_status check_tensor_map(reader *r, draft *d) {
+  const char *name = d->operands[0], *argument = d->operands[1];
+  int index = ws_problem_arg_index(r->problem, argument);
+  if (r->family->family != WS_FAMILY_NVPTX)
+    return FAULT(r, d, "tensor_map: \"%s\" has no tensor maps; load by address",
+                 r->family->triple);
+  if (index < 0 || r->problem->args[index].role == WS_ARG_SCALAR)
+    return FAULT(r, d, "tensor_map: '%s' is no buffer of %s", argument,
+                 r->problem->name);
+  if (ws_problem_arg_index(r->problem, name) >= 0)
+    return FAULT(r, d,
+                 "tensor_map: '%s' is the name of an argument of %s; give the "
+                 "map another",
+                 name, r->problem->name);
+  return WS_OK;
+}
+
 /* Operand counts as in wavesmith/template.h. */
 static const struct record_kind {
   const char *name;
@@ -191,6 +285,12 @@ static const struct record_kind {
     {"region", 2, "function, contract", check_region},
     {"variant", 3, "region, function, purpose", check_variant},
     {"allow", 1, "feature", NULL},
+    {"occupancy", 3, "kernel, workgroups of a cluster, workgroups of a CU",
+     check_occupancy},
+    {"tensor_map", 8,
+     "name, argument, element, inner extent, outer extent, box inner, box "
+     "outer, swizzle bytes",
+     check_tensor_map},
 };
 
 static const struct record_kind *find_kind(const char *name, size_t size) {
@@ -288,6 +388,21 @@ bool ws__pass_is_template(LLVMModuleRef module) {
                                          WS_METADATA_PREFIX "template") > 0;
 }
 
+static ws_status check_target(reader *r, const draft *d) {
+  const char *name = d->operands[3];
+  const ws_target *target = ws_target_find(name);
+  if (!target)
+    return FAULT(r, d, "target '%s' is not known; there is %s", name,
+                 ws_target_list());
+  if (target->family != r->family->family)
+    return FAULT(r, d,
+                 "the target is %s and the target triple \"%s\"; write target "
+                 "triple = \"%s\"",
+                 name, LLVMGetTarget(r->module),
+                 ws__ir_family(target->family)->triple);
+  return WS_OK;
+}
+
 /* The problem that !wavesmith.template names: kernels' arguments are its. */
 static ws_status find_problem(reader *r) {
   const char *list = WS_METADATA_PREFIX "template";
@@ -297,6 +412,7 @@ static ws_status find_problem(reader *r) {
     return FAULT(r, &d, "a template has exactly one !%s node", list);
   LLVMGetNamedMetadataOperands(r->module, list, &node);
   WS_TRY(read_strings(r, find_kind("template", strlen("template")), node, &d));
+  WS_TRY(check_target(r, &d));
   r->problem = ws_problem_find(d.operands[2]);
   if (r->problem)
     return WS_OK;
@@ -320,11 +436,11 @@ ws_status ws_pass_read_records(LLVMModuleRef module, const char *text,
   if (text)
     r.sources = ws_source_named_metadata(arena, text, strlen(text));
   r.records = ws_arena_alloc(arena, count_records(module) * sizeof(ws_record));
-  if (strncmp(LLVMGetTarget(module), "amdgcn", 6))
+  r.family = ws__ir_family_of(module);
+  if (!r.family)
     return ws_fail(diag, WS_INPUT, file, 0,
-                   "the target triple is \"%s\"; write target triple = "
-                   "\"amdgcn-amd-amdhsa\"",
-                   LLVMGetTarget(module));
+                   "the target triple is \"%s\"; write target triple = %s",
+                   LLVMGetTarget(module), ws__ir_triples(arena));
   WS_TRY(find_problem(&r));
   for (LLVMNamedMDNodeRef n = LLVMGetFirstNamedMetadata(module); n;
        n = LLVMGetNextNamedMetadata(n)) {

@@ -9,14 +9,15 @@
 
 #define WS_METADATA_PREFIX "wavesmith."
 
-/* Address spaces and the calling convention of amdgcn (LLVM: AMDGPU Usage). */
+/* Address spaces: LLVM's AMDGPU and NVPTX guides, which agree but for the last
+ * and for where allocas are (family.h). */
 enum {
   WS_SPACE_FLAT = 0,
   WS_SPACE_GLOBAL = 1,
   WS_SPACE_LDS = 3,
   WS_SPACE_CONSTANT = 4,
   WS_SPACE_PRIVATE = 5,
-  WS_CC_AMDGPU_KERNEL = 91
+  WS_SPACE_CLUSTER = 7 /* LDS of any workgroup of the cluster; NVPTX */
 };
 
 /* Whether the module carries wavesmith metadata at all. */

@@ -79,6 +79,7 @@ static const struct field kernel_fields[] = {
     INT32(ws_kernel_facts, agpr),
     INT32(ws_kernel_facts, sgpr),
     INT32(ws_kernel_facts, lds_bytes),
+    INT32(ws_kernel_facts, dynamic_lds),
     INT32(ws_kernel_facts, scratch_bytes),
     INT32(ws_kernel_facts, vgpr_spills),
     INT32(ws_kernel_facts, sgpr_spills),

@@ -24,6 +24,8 @@ struct reader {
   ws_require *requires;
   ws_lds *lds;
   ws_launch *launches;
+  ws_occupancy *occupancies;
+  ws_tensor_map *tensor_maps;
 };
 
 #define FAIL(reader, line, ...)                                                \
@@ -353,6 +355,89 @@ static ws_status read_allow(struct reader *reader, const ws_record *record) {
   return WS_OK;
 }
 
+static ws_status read_occupancy(struct reader *reader,
+                                const ws_record *record) {
+  ws_template *tmpl = reader->tmpl;
+  ws_occupancy occupancy = {.kernel = record->operands[0],
+                            .line = record->line};
+  bool launched = false;
+  for (int i = 0; i < tmpl->launch_count; i++)
+    launched |= !strcmp(tmpl->launches[i].kernel, occupancy.kernel);
+  if (!launched)
+    return FAIL(reader, record->line,
+                "occupancy of '%s', which no !wavesmith.launch starts; mend "
+                "the spelling",
+                occupancy.kernel);
+  for (int i = 0; i < tmpl->occupancy_count; i++)
+    if (!strcmp(tmpl->occupancies[i].kernel, occupancy.kernel))
+      return FAIL(reader, record->line,
+                  "the occupancy of '%s' is given twice, first in line %d; "
+                  "remove one",
+                  occupancy.kernel, tmpl->occupancies[i].line);
+  WS_TRY(read_expr(reader, record, 1, NAMES_PARAM, &occupancy.cluster));
+  WS_TRY(read_expr(reader, record, 2, NAMES_PARAM, &occupancy.workgroups));
+  reader->occupancies[tmpl->occupancy_count++] = occupancy;
+  return WS_OK;
+}
+
+static const struct element {
+  const char *name;
+  int bytes;
+} elements[] = {[WS_ELEMENT_U8] = {"u8", 1},
+                [WS_ELEMENT_BF16] = {"bf16", 2},
+                [WS_ELEMENT_F32] = {"f32", 4}};
+enum { ELEMENTS = sizeof elements / sizeof elements[0] };
+
+int ws_element_bytes(ws_element element) { return elements[element].bytes; }
+
+static ws_status read_element(struct reader *reader, const ws_record *record,
+                              ws_element *out) {
+  for (int i = 0; i < ELEMENTS; i++)
+    if (!strcmp(elements[i].name, record->operands[2])) {
+      *out = (ws_element)i;
+      return WS_OK;
+    }
+  return FAIL(reader, record->line,
+              "tensor map '%s': the element is u8, bf16 or f32, not '%.40s'",
+              record->operands[0], record->operands[2]);
+}
+
+/* Whether a kernel takes an argument of that name. */
+static bool is_taken(const ws_template *tmpl, const char *name) {
+  for (int i = 0; i < tmpl->launch_count; i++)
+    for (int k = 0; k < tmpl->launches[i].argument_count; k++)
+      if (!strcmp(tmpl->launches[i].arguments[k], name))
+        return true;
+  return false;
+}
+
+static ws_status read_tensor_map(struct reader *reader,
+                                 const ws_record *record) {
+  ws_template *tmpl = reader->tmpl;
+  ws_tensor_map map = {.name = record->operands[0],
+                       .argument = record->operands[1],
+                       .line = record->line};
+  for (int i = 0; i < tmpl->tensor_map_count; i++)
+    if (!strcmp(tmpl->tensor_maps[i].name, map.name))
+      return FAIL(reader, record->line,
+                  "tensor map '%s' is declared twice, first in line %d; remove "
+                  "one",
+                  map.name, tmpl->tensor_maps[i].line);
+  if (!is_taken(tmpl, map.name))
+    return FAIL(reader, record->line,
+                "no kernel takes tensor map '%s'; give one an argument of that "
+                "name, or remove the map",
+                map.name);
+  WS_TRY(read_element(reader, record, &map.element));
+  WS_TRY(read_expr(reader, record, 3, NAMES_SHAPE, &map.inner));
+  WS_TRY(read_expr(reader, record, 4, NAMES_SHAPE, &map.outer));
+  WS_TRY(read_expr(reader, record, 5, NAMES_PARAM, &map.box_inner));
+  WS_TRY(read_expr(reader, record, 6, NAMES_PARAM, &map.box_outer));
+  WS_TRY(read_expr(reader, record, 7, NAMES_PARAM, &map.swizzle));
+  reader->tensor_maps[tmpl->tensor_map_count++] = map;
+  return WS_OK;
+}
+
 /* ---- the table
  * --------------------------------------------------------------- */
 
@@ -381,6 +466,11 @@ static const struct kind {
      "argument names)"},
     {"workspace", read_workspace, 1, -1, 0, 1, "bytes"},
     {"allow", read_allow, 1, -1, 0, 1, "feature"},
+    {"occupancy", read_occupancy, 3, -1, 0, WS_TEMPLATE_MAX_LAUNCHES,
+     "kernel, workgroups of a cluster, workgroups of a CU"},
+    {"tensor_map", read_tensor_map, 8, -1, 0, WS_TEMPLATE_MAX_TENSOR_MAPS,
+     "name, argument, element, inner extent, outer extent, box inner, box "
+     "outer, swizzle bytes"},
 };
 enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };
 
@@ -393,7 +483,8 @@ static ws_status check_kinds(struct reader *reader, const ws_records *records) {
     if (kind == KIND_COUNT)
       return FAIL(reader, records->items[i].line,
                   "unknown declaration !wavesmith.%s; known: template param "
-                  "region variant require lds launch workspace allow",
+                  "region variant require lds launch workspace allow "
+                  "occupancy tensor_map",
                   records->items[i].kind);
   }
   return WS_OK;
@@ -466,6 +557,8 @@ ws_status ws_template_from_records(ws_arena *arena, const ws_records *records,
   TABLE(requires, WS_TEMPLATE_MAX_REQUIRES);
   TABLE(lds, WS_TEMPLATE_MAX_LDS);
   TABLE(launches, WS_TEMPLATE_MAX_LAUNCHES);
+  TABLE(occupancies, WS_TEMPLATE_MAX_LAUNCHES);
+  TABLE(tensor_maps, WS_TEMPLATE_MAX_TENSOR_MAPS);
 #undef TABLE
   ws_records own = copy_records(arena, records);
   WS_TRY(check_kinds(&reader, &own));

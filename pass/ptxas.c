@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * NVIDIA's assembler as a child process: PTX in, cubin and a report out, all in
+ * TMPDIR, which in a job is the job's own. It inherits the job's limits and
+ * closed network, and dies with it. What its report says becomes facts,
+ * or findings: "ptxas" (it refuses the PTX; with the line), "ptxas-serialized"
+ * (C75xx: it takes the PTX, but waits after every wgmma or ignores setmaxnreg,
+ * which costs a factor).
+ */
+#include "lower.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct {
+  bool known;
+  char path[1024], version[32];
+} ptxas;
+
+/* ---- the process --------------------------------------------------------- */
+
+/* Runs it with stdout and stderr in a file; its exit code, -1 on anything
+ * else. */
+static int run_process(const char *const *arguments, const char *log) {
+  pid_t parent = getpid(), child = fork();
+  int status = 0;
+  if (child == 0) {
+    int output = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (output < 0 || getppid() != parent || dup2(output, STDOUT_FILENO) < 0 ||
+        dup2(output, STDERR_FILENO) < 0)
+      _exit(127);
+    /* execv's prototype lacks a const */
+    execv(arguments[0], (char *const *)(void *)arguments);
+    _exit(127);
+  }
+  if (child < 0)
+    return -1;
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR)
+      return -1;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static const char *temp_path(ws_arena *arena, const char *name) {
+  const char *folder = getenv("TMPDIR");
+  return ws_arena_printf(arena, "%s/wavesmith-%ld-%s",
+                         folder && *folder ? folder : "/tmp", (long)getpid(),
+                         name);
+}
+
+/* ---- which one ----------------------------------------------------------- */
+
+static bool set_path(const char *folder, size_t size, const char *name) {
+  int length = snprintf(ptxas.path, sizeof ptxas.path, "%.*s%s", (int)size,
+                        folder, name);
+  if (length < (int)sizeof ptxas.path && access(ptxas.path, X_OK) == 0)
+    return true;
+  ptxas.path[0] = '\0';
+  return false;
+}
+
+static void find_path(void) {
+  const char *own = getenv("WAVESMITH_PTXAS"), *path = getenv("PATH");
+  if (own && *own) {
+    if (strcmp(own, "none") && !set_path(own, strlen(own), ""))
+      ws_log(WS_LOG_WARN,
+             "WAVESMITH_PTXAS=%s cannot be run; PTX is not "
+             "assembled",
+             own);
+    return;
+  }
+  for (; path && *path; path += path[strcspn(path, ":")] == ':') {
+    size_t size = strcspn(path, ":");
+    if (size && set_path(path, size, "/ptxas"))
+      return;
+    path += size;
+  }
+  set_path("/usr/local/cuda/bin", strlen("/usr/local/cuda/bin"), "/ptxas");
+}
+
+/* "Cuda compilation tools, release 13.0, V13.0.48" */
+static void read_version(void) {
+  ws_arena *arena = ws_arena_create();
+  const char *arguments[] = {ptxas.path, "--version", NULL};
+  const char *log = temp_path(arena, "ptxas-version.txt");
+  char *text;
+  size_t size;
+  ws_diag diag;
+  snprintf(ptxas.version, sizeof ptxas.version, "of unknown version");
+  if (run_process(arguments, log) == 0 &&
+      ws_file_read(arena, log, &text, &size, &diag) == WS_OK) {
+    const char *mark = strstr(text, ", V");
+    if (mark)
+      snprintf(ptxas.version, sizeof ptxas.version, "%.*s",
+               (int)strspn(mark + 3, "0123456789."), mark + 3);
+  }
+  unlink(log);
+  ws_arena_destroy(arena);
+}
+
+const char *ws__ptxas_path(void) {
+  if (!ptxas.known) {
+    find_path();
+    if (ptxas.path[0])
+      read_version();
+    ptxas.known = true;
+  }
+  return ptxas.path;
+}
+
+const char *ws__ptxas_version(void) {
+  ws__ptxas_path();
+  return ptxas.version;
+}
+
+/* ---- its report ---------------------------------------------------------- */
+
+/* The number in front of a word in [text, end); 0 without. */
+static int32_t number_before(const char *text, const char *end,
+                             const char *word) {
+  const char *at = memmem(text, (size_t)(end - text), word, strlen(word));
+  if (!at)
+    return 0;
+  while (at > text && at[-1] == ' ')
+    at--;
+  while (at > text && at[-1] >= '0' && at[-1] <= '9')
+    at--;
+  return (int32_t)strtol(at, NULL, 10);
+}
+
+static ws_kernel_facts *find_kernel(ws_kernel_facts *kernels, int count,
+                                    const char *name, size_t size) {
+  for (int i = 0; i < count; i++)
+    if (strlen(kernels[i].name) == size && !memcmp(kernels[i].name, name, size))
+      return &kernels[i];
+  return NULL;
+}
+
+/* Blocks of
+ *   ptxas info    : Compiling entry function 'NAME' for 'sm_90a'
+ *   ptxas info    : Function properties for NAME
+ *       8 bytes stack frame, 4 bytes spill stores, 4 bytes spill loads
+ *   ptxas info    : Used 32 registers, used 1 barriers, 64 bytes smem */
+void ws__ptxas_read_report(const char *report, ws_kernel_facts *kernels,
+                           int count) {
+  static const char entry[] = "Compiling entry function '";
+  const char *at = report;
+  while ((at = strstr(at, entry))) {
+    at += sizeof entry - 1;
+    ws_kernel_facts *kernel =
+        find_kernel(kernels, count, at, strcspn(at, "'\n"));
+    const char *end = strstr(at, entry);
+    end = end ? end : at + strlen(at);
+    if (!kernel)
+      continue;
+    int32_t spilled = number_before(at, end, "bytes spill stores");
+    int32_t stack = number_before(at, end, "bytes stack frame");
+    kernel->vgpr = number_before(at, end, "registers");
+    kernel->lds_bytes = number_before(at, end, "bytes smem");
+    kernel->vgpr_spills = (spilled + 3) / 4;
+    kernel->scratch_bytes = stack > spilled ? stack : spilled;
+  }
+}
+
+static const char *line_of(const char *text, long line, size_t *out_size) {
+  for (; line > 1 && text; line--) {
+    text = strchr(text, '\n');
+    text = text ? text + 1 : NULL;
+  }
+  text = text ? text + strspn(text, " \t") : "";
+  *out_size = strcspn(text, "\n");
+  return text;
+}
+
+/* "ptxas FILE, line 12; error   : WHAT", at most a few of them; "ptxas fatal
+ * : WHAT" when there is none. */
+static void report_errors(const ws_lowering *l, const char *report,
+                          const char *ptx) {
+  enum { MOST = 4 };
+  static const char place[] = ", line ";
+  int found = 0;
+  for (const char *at = report; found < MOST && (at = strstr(at, place));) {
+    char *rest;
+    long line = strtol(at + sizeof place - 1, &rest, 10);
+    at += sizeof place - 1;
+    const char *what = strstr(rest, ": ");
+    if (strncmp(rest, "; error", 7) || !what)
+      continue;
+    size_t size;
+    const char *source = line_of(ptx, line, &size);
+    ws_findings_add(l->findings, "ptxas", "", NULL, 0,
+                    "ptxas: %.*s; in the PTX \"%.*s\"",
+                    (int)strcspn(what + 2, "\n"), what + 2,
+                    (int)(size < 200 ? size : 200), source);
+    found++;
+  }
+  const char *fatal = strstr(report, "fatal");
+  const char *what = fatal ? strstr(fatal, ": ") : NULL;
+  if (!found)
+    ws_findings_add(l->findings, "ptxas", "", NULL, 0, "ptxas: %.*s",
+                    (int)(what ? strcspn(what + 2, "\n") : 400),
+                    what ? what + 2 : report);
+}
+
+/* "ptxas info    : (C7514) Potential Performance Loss: ..." */
+static bool report_serialized(const ws_lowering *l, const char *report) {
+  int before = l->findings->count;
+  for (const char *at = report; (at = strstr(at, "(C75")); at++)
+    ws_findings_add(l->findings, "ptxas-serialized", "",
+                    l->candidate ? l->candidate->tmpl->file : NULL, 0,
+                    "ptxas: %.*s; read a wgmma's sums only behind its "
+                    "ws.wgmma.wait, in code that every path reaches, and leave "
+                    "it enough registers",
+                    (int)strcspn(at, "\n"), at);
+  return l->findings->count > before;
+}
+
+static bool read_text(const ws_lowering *l, const char *path, char **out,
+                      size_t *out_size) {
+  ws_diag diag;
+  if (ws_file_read(l->arena, path, out, out_size, &diag) == WS_OK)
+    return true;
+  ws_findings_add(l->findings, "ptxas", "", NULL, 0, "ptxas: %s", diag.text);
+  return false;
+}
+
+static bool assemble(const ws_lowering *l, ws_blob ptx, const char *paths[3],
+                     ws_blob *out_cubin) {
+  const char *target = ws_arena_printf(l->arena, "-arch=%s", l->target);
+  const char *arguments[] = {ptxas.path, "-v",     target, "-o",
+                             paths[1],   paths[0], NULL,   NULL};
+  char *report, *cubin;
+  size_t size;
+  ws_diag diag;
+  if (l->lines)
+    arguments[6] = "-lineinfo";
+  if (ws_file_write_atomic(paths[0], ptx.data, ptx.size - 1, &diag) != WS_OK) {
+    ws_findings_add(l->findings, "ptxas", "", NULL, 0, "ptxas: %s", diag.text);
+    return false;
+  }
+  int code = run_process(arguments, paths[2]);
+  if (!read_text(l, paths[2], &report, &size))
+    return false;
+  if (code != 0) {
+    report_errors(l, report, ptx.data);
+    return false;
+  }
+  if (report_serialized(l, report) || !read_text(l, paths[1], &cubin, &size))
+    return false;
+  /* out->kernels is lower_nvptx.c's own array. */
+  ws__ptxas_read_report(report, (ws_kernel_facts *)l->out->kernels,
+                        l->out->kernel_count);
+  *out_cubin = (ws_blob){cubin, size};
+  return true;
+}
+
+bool ws__ptxas_run(const ws_lowering *l, ws_blob ptx, ws_blob *out_cubin) {
+  const char *paths[] = {temp_path(l->arena, "kernels.ptx"),
+                         temp_path(l->arena, "kernels.cubin"),
+                         temp_path(l->arena, "ptxas.txt")};
+  bool done = assemble(l, ptx, paths, out_cubin);
+  for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+    unlink(paths[i]);
+  return done;
+}
