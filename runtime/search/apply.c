@@ -323,7 +323,7 @@ ws_status ws__apply_next(ws_session *s, bool *out_applied) {
   *out_applied = false;
   if (s->applied == s->proposed)
     return WS_OK;
-  ws__job *job = &s->jobs[s->applied % WS__WINDOW];
+  ws__job *job = ws__job_at(s, s->applied);
   if (job->state != WS__JOB_DONE)
     return WS_OK;
   WS_TRY(apply(s, job));

@@ -18,8 +18,6 @@
 #include <string.h>
 
 enum { MOST_WINNERS = 4, HELD_OUT_SIMULATED = 8, WALL_MS = 60000 };
-/* A simulator verifies larger ones for too long. */
-static const double most_large_flops = 2.4e10;
 
 typedef struct confirmation {
   ws_session *s;
@@ -115,7 +113,8 @@ static ws_status measure(confirmation *c, const ws_candidate *candidate,
   ws_measure_request request;
   *out = (ws_measured){.verdict = WS_VERDICT_OK, .reason = ""};
   ws_diag why = {""};
-  if (ws__measuring_request(c->arena, &c->s->task, c->client, candidate, build,
+  int cu_count = ws_device_client_info(c->client)->cu_count;
+  if (ws__measuring_request(c->arena, &c->s->task, cu_count, candidate, build,
                             question, shape, "confirmation", &request,
                             &why) != WS_OK) {
     out->verdict = WS_VERDICT_ILLEGAL;
@@ -163,33 +162,22 @@ static ws_status time_reference(confirmation *c) {
 }
 
 /* ---- one winner ---- */
-/* Of [begin, end) the largest that a simulator verifies in a few seconds; NULL:
- * the candidate takes none. */
-static const ws_shape *largest(const confirmation *c,
-                               const ws_candidate *candidate, int begin,
-                               int end) {
-  const ws_problem *problem = c->s->task.problem;
-  const ws_shape *found = NULL;
-  for (int i = begin; i < end; i++) {
-    double flops = problem->flops(&c->shapes[i]);
-    if (flops <= most_large_flops &&
-        ws_candidate_broken_require(candidate, &c->shapes[i], NULL) < 0 &&
-        (!found || flops > problem->flops(found)))
-      found = &c->shapes[i];
-  }
-  return found;
-}
-
 /* Edges, then one shape of the search and one held-out, by samples. */
 static ws_status verify(confirmation *c, const ws_candidate *candidate,
                         const ws_build_result *build, ws_measured *out) {
-  const ws_shape *large[] = {
-      largest(c, candidate, 0, c->search_count),
-      largest(c, candidate, c->search_count, c->shape_count)};
+  const struct {
+    const ws_shape *shapes;
+    int count;
+  } sets[] = {{c->shapes, c->search_count},
+              {c->shapes + c->search_count, c->shape_count - c->search_count}};
   WS_TRY(measure(c, candidate, build, WS__VERIFY_EDGES, NULL, out));
-  for (int i = 0; i < 2 && out->verdict == WS_VERDICT_OK; i++)
-    if (large[i])
-      WS_TRY(measure(c, candidate, build, WS__VERIFY_LARGE, large[i], out));
+  for (int i = 0; i < 2 && out->verdict == WS_VERDICT_OK; i++) {
+    int large = ws__measuring_large(c->s->task.problem, candidate,
+                                    sets[i].shapes, sets[i].count);
+    if (large >= 0)
+      WS_TRY(measure(c, candidate, build, WS__VERIFY_LARGE,
+                     &sets[i].shapes[large], out));
+  }
   return WS_OK;
 }
 
@@ -201,6 +189,9 @@ static ws_status sanitize(confirmation *c, const ws_candidate *candidate,
   ws_session *s = c->s;
   ws_archived_template stored;
   const ws_template *tmpl;
+  *out = (ws_build_result){.verdict = WS_VERDICT_OK};
+  if (!s->task.target->has_host_model)
+    return WS_OK;
   WS_TRY(ws_archive_get_template(s->archive, c->arena,
                                  candidate->tmpl->hash.hex, &tmpl, &stored,
                                  s->diag));

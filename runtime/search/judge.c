@@ -49,7 +49,7 @@ static void estimate_missing(const ws__task *task,
                              const ws_candidate *candidate,
                              const ws_build_result *result, double *us,
                              const char **bounds) {
-  for (int s = 0; s < task->shape_count; s++) {
+  for (int s = 0; task->target->has_host_model && s < task->shape_count; s++) {
     ws_estimate estimate;
     ws_diag diag;
     if (isfinite(us[s]) ||

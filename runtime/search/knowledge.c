@@ -15,19 +15,20 @@
 
 void ws__knowledge_init(ws__knowledge *knowledge, ws_arena *arena,
                         ws__space *space, ws__seen *seen, int shape_count,
-                        double noise) {
+                        double noise, int round) {
   size_t shapes = (size_t)shape_count;
   *knowledge = (ws__knowledge){
       .arena = arena,
       .seen = seen,
       .shape_count = shape_count,
       .noise = noise,
+      .round = round,
       .best = ws_arena_alloc(arena, sizeof *knowledge->best * shapes),
       .stale = ws_arena_alloc(arena, sizeof *knowledge->stale * shapes),
       .leader = -1,
       .reference = -1,
       .findings = "",
-      .surrogate = ws__surrogate_create(arena, shape_count)};
+      .surrogate = ws__surrogate_create(arena, shape_count, round)};
   for (int s = 0; s < shape_count; s++)
     for (int i = 0; i < WS__TOP; i++)
       knowledge->best[s][i] = -1;

@@ -37,8 +37,7 @@ static uint64_t seed_of(const ws__task *task, const char *purpose) {
 }
 
 ws_status ws__measuring_request(ws_arena *arena, const ws__task *task,
-                                const ws_device_client *client,
-                                const ws_candidate *candidate,
+                                int cu_count, const ws_candidate *candidate,
                                 const ws_build_result *build,
                                 ws__question question, const ws_shape *shape,
                                 const char *purpose, ws_measure_request *out,
@@ -58,8 +57,7 @@ ws_status ws__measuring_request(ws_arena *arena, const ws__task *task,
   int layout = ws_problem_layout_index(task->problem, task->layout);
   for (int i = 0; i < count; i++) {
     WS_TRY(ws_workload_of(arena, task->problem, layout, candidate, build,
-                          &shapes[i], ws_device_client_info(client)->cu_count,
-                          &workloads[i], diag));
+                          &shapes[i], cu_count, &workloads[i], diag));
     workloads[i].seed = seed_of(task, purpose);
     workloads[i].sampled = question == WS__VERIFY_LARGE;
   }
@@ -74,6 +72,21 @@ ws_status ws__measuring_request(ws_arena *arena, const ws__task *task,
     out->settings.roofline_us =
         ws_target_roofline_us(task->target, task->problem, &shapes[0]);
   return WS_OK;
+}
+
+int ws__measuring_large(const ws_problem *problem,
+                        const ws_candidate *candidate, const ws_shape *shapes,
+                        int count) {
+  const double most_flops = 2.4e10; /* 1024,1536,7168 takes 2 s */
+  int found = -1;
+  for (int i = 0; i < count; i++) {
+    double flops = problem->flops(&shapes[i]);
+    if (flops <= most_flops &&
+        ws_candidate_broken_require(candidate, &shapes[i], NULL) < 0 &&
+        (found < 0 || flops > problem->flops(&shapes[found])))
+      found = i;
+  }
+  return found;
 }
 
 bool ws__measuring_has_answer(const ws_device_client *client) {

@@ -26,12 +26,16 @@ ws_status ws__measuring_load(ws_archive *archive, ws_arena *arena,
  * prompt names them. WS_INPUT is the candidate's fault: it takes none of the
  * shapes that candidates are verified on, or cannot be launched on this one. */
 ws_status ws__measuring_request(ws_arena *arena, const ws__task *task,
-                                const ws_device_client *client,
-                                const ws_candidate *candidate,
+                                int cu_count, const ws_candidate *candidate,
                                 const ws_build_result *build,
                                 ws__question question, const ws_shape *shape,
                                 const char *purpose, ws_measure_request *out,
                                 ws_diag *diag) WS_MUST_CHECK;
+/* The largest shape that a simulator verifies by samples in a few seconds; -1:
+ * the candidate takes none of them. */
+int ws__measuring_large(const ws_problem *problem,
+                        const ws_candidate *candidate, const ws_shape *shapes,
+                        int count);
 /* An answer has come, or its time is over. */
 bool ws__measuring_has_answer(const ws_device_client *client);
 /* A simulator that dies or is too slow says nothing about the candidate. */

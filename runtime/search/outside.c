@@ -20,7 +20,7 @@ static ws_status finish_job(ws_session *s) {
     WS_TRY(ws__take_answers(s));
     WS_TRY(ws__produce(s));
     WS_TRY(ws__apply_next(s, &applied));
-    if (!applied && s->jobs[s->applied % WS__WINDOW].state != WS__JOB_DONE)
+    if (!applied && ws__job_at(s, s->applied)->state != WS__JOB_DONE)
       WS_TRY(ws__produce_wait(s, WAIT_MS));
   }
   return WS_OK;

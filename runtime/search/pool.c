@@ -67,16 +67,18 @@ ws_status ws__pool_send(ws__worker *worker, int job,
   return WS_OK;
 }
 
-ws__worker *ws__pool_wait(ws__pool *pool, int other, int timeout_ms) {
-  struct pollfd items[pool->count + 1];
-  items[pool->count] = (struct pollfd){.fd = other, .events = POLLIN};
+ws__worker *ws__pool_wait(ws__pool *pool, const int *others, int other_count,
+                          int timeout_ms) {
+  struct pollfd items[pool->count + other_count + 1];
+  for (int i = 0; i < other_count; i++)
+    items[pool->count + i] = (struct pollfd){.fd = others[i], .events = POLLIN};
   for (int i = 0; i < pool->count; i++) {
     bool busy = pool->workers[i].job >= 0;
     items[i] = (struct pollfd){
         .fd = busy ? ws_compiler_descriptor(pool->workers[i].compiler) : -1,
         .events = POLLIN};
   }
-  int ready = poll(items, (nfds_t)pool->count + 1, timeout_ms);
+  int ready = poll(items, (nfds_t)(pool->count + other_count), timeout_ms);
   double now_ms = ws_clock_ms();
   for (int i = 0; i < pool->count; i++) {
     ws__worker *worker = &pool->workers[i];

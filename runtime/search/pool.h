@@ -34,8 +34,9 @@ ws_status ws__pool_send(ws__worker *worker, int job,
                         const ws_build_request *request,
                         ws_diag *diag) WS_MUST_CHECK;
 /* Waits until some worker has an answer, at most timeout_ms or until a signal
- * comes or `other` (-1: none) can be read. NULL: none has. */
-ws__worker *ws__pool_wait(ws__pool *pool, int other, int timeout_ms);
+ * comes or one of `others` (-1: none) can be read. NULL: none has. */
+ws__worker *ws__pool_wait(ws__pool *pool, const int *others, int other_count,
+                          int timeout_ms);
 /* Takes the answer of a worker that ws__pool_wait gave; the worker is idle
  * then. */
 ws_status ws__pool_receive(ws__worker *worker, ws_arena *arena,

@@ -25,14 +25,14 @@ static ws_status look_up(ws_session *s, ws__job *job) {
   const char *id = job->candidate->id.hex;
   bool found = false;
   ws_candidate_row row;
-  if (!s->ranker)
+  if (!ws__times_builds(s))
     WS_TRY(ws_archive_get_candidate(s->archive, job->arena, id, &found, &row,
                                     s->diag));
   if (!found) {
     ws_build_result build;
     WS_TRY(ws_archive_get_build(s->archive, job->arena, id, &found, &build,
                                 s->diag));
-    found = found && (!s->ranker || build.verdict != WS_VERDICT_OK ||
+    found = found && (!ws__times_builds(s) || build.verdict != WS_VERDICT_OK ||
                       build.code_object_size);
     if (found)
       job->result = build;
@@ -59,12 +59,17 @@ static ws_limits limits_now(const ws_session *s) {
 static ws_status send(ws_session *s, ws__worker *worker, int index) {
   ws__job *job = &s->jobs[index];
   ws_run runs[WS_STANDARD_RUNS];
-  int lines = s->ranker ? WS_STAGE_LINES : 0; /* profiles quote them */
+  bool model = s->task.target->has_host_model;
+  /* Profiles, of a simulator, quote lines. */
+  int lines = ws__times_builds(s) && model ? WS_STAGE_LINES : 0;
   ws_build_request request =
       ws__build_request(job->arena, job->source, job->candidate);
-  request.runs = runs;
-  request.run_count = ws_standard_runs(job->candidate, runs);
-  request.stages = WS_STAGE_CHECK | WS_STAGE_SANITIZE | WS_STAGE_LOWER | lines;
+  request.stages = WS_STAGE_CHECK | WS_STAGE_LOWER | lines;
+  if (model) {
+    request.runs = runs;
+    request.run_count = ws_standard_runs(job->candidate, runs);
+    request.stages |= WS_STAGE_SANITIZE;
+  }
   request.limits = limits_now(s);
   job->state = WS__JOB_BUILDING;
   return ws__pool_send(worker, index, &request, s->diag);
@@ -84,20 +89,20 @@ static void skip_build(ws__job *job) {
 static ws_status build_waiting(ws_session *s) {
   for (int64_t i = s->applied; i < s->proposed && !ws__session_must_end(s);
        i++) {
-    int index = (int)(i % WS__WINDOW);
-    if (s->jobs[index].state != WS__JOB_WAITING)
+    ws__job *job = ws__job_at(s, i);
+    if (job->state != WS__JOB_WAITING)
       continue;
     if (s->table) {
-      skip_build(&s->jobs[index]);
+      skip_build(job);
       continue;
     }
-    WS_TRY(look_up(s, &s->jobs[index])); /* another process may have built it */
-    if (s->jobs[index].state != WS__JOB_WAITING)
+    WS_TRY(look_up(s, job)); /* another process may have built it */
+    if (job->state != WS__JOB_WAITING)
       continue;
     ws__worker *worker = ws__pool_idle(&s->pool);
     if (!worker)
       return WS_OK;
-    WS_TRY(send(s, worker, index));
+    WS_TRY(send(s, worker, (int)(i % s->ring)));
   }
   return WS_OK;
 }
@@ -121,9 +126,11 @@ static ws_status keep_build(ws_session *s, ws__job *job) {
 }
 
 ws_status ws__produce_wait(ws_session *s, int timeout_ms) {
-  int other = s->ranker ? ws__ranker_descriptor(s->ranker)
-                        : ws__trials_descriptor(&s->trials);
-  ws__worker *worker = ws__pool_wait(&s->pool, other, timeout_ms);
+  int others[WS__MOST_DEVICES + 1], count = 0;
+  for (int i = 0; i < s->ranker_count; i++)
+    others[count++] = ws__ranker_descriptor(&s->rankers[i]);
+  others[count++] = ws__trials_descriptor(&s->trials);
+  ws__worker *worker = ws__pool_wait(&s->pool, others, count, timeout_ms);
   if (!worker)
     return WS_OK;
   ws__job *job = &s->jobs[worker->job];
@@ -157,72 +164,126 @@ static void look_up_times(ws_session *s, ws__job *job) {
   job->was_ranked = true;
 }
 
+static const char *twin_key(ws__job *job) {
+  if (!job->twin_key)
+    job->twin_key =
+        ws__twin_key(job->arena, job->candidate, job->result.ir_hash);
+  return job->twin_key;
+}
+
 /* Whether an earlier job that is not applied yet is not built, or is the same
  * as this one. */
-static bool must_wait(const ws_session *s, const ws__job *job) {
-  const char *key =
-      ws__twin_key(job->arena, job->candidate, job->result.ir_hash);
+static bool must_wait(const ws_session *s, ws__job *job) {
+  const char *key = twin_key(job);
   for (int64_t i = s->applied; i < job->sequence; i++) {
-    const ws__job *other = &s->jobs[i % WS__WINDOW];
+    ws__job *other = ws__job_at(s, i);
     if (other->state < WS__JOB_BUILT)
       return true;
     if (other->candidate && *key && *other->result.ir_hash &&
-        !strcmp(key, ws__twin_key(job->arena, other->candidate,
-                                  other->result.ir_hash)))
+        !strcmp(key, twin_key(other)))
       return true;
   }
   return false;
 }
 
-static ws_status begin_timing(ws_session *s, ws__job *job) {
+static ws_status ask_batch(ws_session *s, ws__job *job) {
+  bool known = *s->batched->provenance, answered;
+  ws__plan plan;
+  /* Without known times: what is asked must not depend on what came before. */
+  WS_TRY(ws__plan_make(&plan, &s->schedule, job->arena,
+                       s->task.target->cu_count, job->candidate, &job->result,
+                       NULL, job->bar_us, s->diag));
+  WS_TRY(ws__batched_ask(s->batched, &plan, &answered, s->diag));
+  if (!answered) {
+    s->rounds += !s->round_asked;
+    s->round_asked = true;
+    return WS_OK;
+  }
+  if (!known && *s->batched->provenance)
+    ws__session_meet_device(s);
+  job->ranked = plan.out;
+  job->was_ranked = true;
+  job->state = WS__JOB_DONE;
+  return WS_OK;
+}
+
+static ws__ranker *idle_ranker(ws_session *s) {
+  for (int i = 0; i < s->ranker_count; i++)
+    if (!s->rankers[i].busy)
+      return &s->rankers[i];
+  return NULL;
+}
+
+/* ranker NULL: the batch. */
+static ws_status begin_timing(ws_session *s, ws__job *job, ws__ranker *ranker) {
   bool wants;
   double *known;
   WS_TRY(ws__judge_wants_times(&s->judge, job->arena, job->candidate,
                                &job->result, &wants, &known, s->diag));
   job->state = wants ? WS__JOB_TIMING : WS__JOB_DONE;
-  return wants ? ws__ranker_begin(s->ranker, job->arena, job->candidate,
-                                  &job->result, known, job->bar_us, s->diag)
-               : WS_OK;
+  if (!wants)
+    return WS_OK;
+  if (!ranker)
+    return ask_batch(s, job);
+  ranker->job = job->sequence;
+  return ws__ranker_begin(ranker, job->arena, job->candidate, &job->result,
+                          known, job->bar_us, s->diag);
 }
 
 /* Without a device to rank by, a build is the whole result. */
 static ws_status finish_built(ws_session *s, ws__job *job) {
+  ws__ranker *ranker = idle_ranker(s);
   if (s->table)
     look_up_times(s, job);
-  if (s->table || !s->ranker || job->result.verdict != WS_VERDICT_OK)
+  if (s->table || !ws__times_builds(s) || job->result.verdict != WS_VERDICT_OK)
     job->state = WS__JOB_DONE;
-  else if (!ws__ranker_busy(s->ranker) && !must_wait(s, job))
-    return begin_timing(s, job);
+  else if ((ranker || s->batched) && !must_wait(s, job))
+    return begin_timing(s, job, ranker);
   return WS_OK;
 }
 
-static ws_status step_ranker(ws_session *s) {
+static ws_status step_ranker(ws_session *s, ws__ranker *ranker) {
   bool done;
   ws__ranked ranked;
-  WS_TRY(ws__ranker_step(s->ranker, &done, &ranked, s->diag));
-  for (int64_t i = s->applied; done && i < s->proposed; i++) {
-    ws__job *job = &s->jobs[i % WS__WINDOW];
-    if (job->state != WS__JOB_TIMING)
-      continue;
-    job->ranked = ranked;
-    job->was_ranked = true;
-    job->state = WS__JOB_DONE;
-  }
+  WS_TRY(ws__ranker_step(ranker, &done, &ranked, s->diag));
+  if (!done)
+    return WS_OK;
+  ws__job *job = ws__job_at(s, ranker->job);
+  job->ranked = ranked;
+  job->was_ranked = true;
+  job->state = WS__JOB_DONE;
+  return WS_OK;
+}
+
+static ws_status step_rankers(ws_session *s) {
+  for (int i = 0; i < s->ranker_count; i++)
+    if (s->rankers[i].busy)
+      WS_TRY(step_ranker(s, &s->rankers[i]));
   return WS_OK;
 }
 
 static ws_status time_built(ws_session *s) {
-  if (s->ranker && ws__ranker_busy(s->ranker))
-    WS_TRY(step_ranker(s));
+  WS_TRY(step_rankers(s));
   for (int64_t i = s->applied; i < s->proposed && !ws__session_must_end(s);
        i++) {
-    ws__job *job = &s->jobs[i % WS__WINDOW];
+    ws__job *job = ws__job_at(s, i);
     if (job->state == WS__JOB_BUILT)
       WS_TRY(finish_built(s, job));
-    if (job->state == WS__JOB_TIMING)
-      WS_TRY(step_ranker(s)); /* sends the first */
   }
-  return WS_OK;
+  return step_rankers(s); /* sends the first requests */
+}
+
+bool ws__awaits_batch(const ws_session *s) {
+  int asked = 0;
+  if (!s->batched || ws__round_is_open(s))
+    return false;
+  for (int64_t i = s->applied; i < s->proposed; i++) {
+    const ws__job *job = ws__job_at(s, i);
+    if (job->state < WS__JOB_BUILT)
+      return false;
+    asked += job->state == WS__JOB_TIMING;
+  }
+  return asked > 0 && ws__job_at(s, s->applied)->state != WS__JOB_DONE;
 }
 
 ws_status ws__produce(ws_session *s) {

@@ -10,10 +10,44 @@
 #include <string.h>
 
 /* ---- what is next ---- */
+/* Whatever the results, no request follows. */
+static bool is_at_limit(const ws_session *s) {
+  return s->no_more || *s->stop ||
+         (s->options->evaluations > 0 &&
+          s->candidates >= s->options->evaluations);
+}
+
+bool ws__round_is_open(const ws_session *s) {
+  return s->round > 0 && !s->round_closed && s->proposed < s->round_end &&
+         !is_at_limit(s);
+}
+
+static int open_questions(const ws_session *s) {
+  int count = 0;
+  for (int64_t i = s->applied; s->llm && i < s->proposed; i++)
+    count += ws__job_at(s, i)->state == WS__JOB_ASKED;
+  return count;
+}
+
 bool ws__may_propose(const ws_session *s) {
-  return !s->no_more && !*s->stop && s->proposed - s->applied < s->window &&
-         (s->options->evaluations <= 0 ||
-          s->candidates < s->options->evaluations);
+  if (s->round > 0)
+    return ws__round_is_open(s) && open_questions(s) < s->in_flight;
+  return !is_at_limit(s) && s->proposed - s->applied < s->window;
+}
+
+static void begin_round(ws_session *s) {
+  s->round_end = s->proposed + s->round;
+  s->round_closed = s->round_asked = false;
+}
+
+ws_status ws__fill_window(ws_session *s) {
+  bool made = true;
+  if (s->applied == s->proposed)
+    begin_round(s);
+  while (made && ws__may_propose(s) && !ws__session_must_end(s))
+    WS_TRY(ws__propose(s, &made));
+  s->round_closed = s->round_closed || !made;
+  return WS_OK;
 }
 
 static ws__request plain_request(ws_request_kind kind, const char *origin) {
@@ -26,9 +60,8 @@ static ws__request plain_request(ws_request_kind kind, const char *origin) {
                        .member = -1};
 }
 
-/* The first proposals: the baseline, then what the run starts from, or the
- * template as it stands. False when that is done, or its defaults break its
- * constraints. */
+/* The first proposals: the baseline, then what the run starts from. False when
+ * that is done. */
 static bool next_given(ws_session *s, ws__request *out_request,
                        const ws_candidate **out_candidate) {
   int64_t index = s->proposed;
@@ -37,19 +70,11 @@ static bool next_given(ws_session *s, ws__request *out_request,
     *out_candidate = s->task.baseline_candidate;
     return true;
   }
-  if (s->start_count > 0 && index < s->start_count) {
-    *out_request = plain_request(WS_REQUEST_EXPLORE, "start");
-    *out_candidate = s->start[index];
-    return true;
-  }
-  if (s->start_count > 0 || index > 0)
+  if (index >= s->start_count)
     return false;
-  const ws__space *space = &s->task.space;
-  int point[space->count + 1];
-  ws__space_default(space, point);
-  *out_request = plain_request(WS_REQUEST_EXPLORE, "default");
-  *out_candidate = ws__space_candidate(space, s->arena, point);
-  return ws__space_is_legal(&s->task.space, point);
+  *out_request = plain_request(WS_REQUEST_EXPLORE, s->start[index].origin);
+  *out_candidate = s->start[index].candidate;
+  return true;
 }
 
 static ws__draw next_request(ws_session *s, ws__request *out) {
@@ -118,7 +143,7 @@ static void choose_member(ws_session *s, ws__request *request) {
 
 /* ---- jobs ---- */
 static ws__job *new_job(ws_session *s, const ws__request *request) {
-  ws__job *job = &s->jobs[s->proposed % WS__WINDOW];
+  ws__job *job = ws__job_at(s, s->proposed);
   *job = (ws__job){.sequence = s->proposed,
                    .arena = ws_arena_create(),
                    .request = *request,
@@ -346,7 +371,7 @@ static void apply_reply(ws_session *s, ws__job *job) {
   ws_candidate *candidate;
   const ws_candidate *parent = base_of(s, &job->request);
   if (!parent)
-    parent = s->start_count > 0 ? s->start[0] : NULL;
+    parent = s->start_count > 0 ? s->start[0].candidate : NULL;
   if (!parent) {
     int point[s->task.space.count + 1];
     ws__space_default(&s->task.space, point);
@@ -399,7 +424,7 @@ static ws_status digest(ws_session *s, ws__job *job) {
 }
 
 static void take(ws_session *s, const ws_llm_answer *answer) {
-  ws__job *job = &s->jobs[answer->sequence % WS__WINDOW];
+  ws__job *job = ws__job_at(s, answer->sequence);
   WS_ASSERT(job->state == WS__JOB_ASKED && job->sequence == answer->sequence);
   job->answer = *answer;
   job->answer.text = ws_arena_strdup(job->arena, answer->text);
@@ -445,7 +470,7 @@ ws_status ws__take_answers(ws_session *s) {
     WS_TRY(status);
   }
   for (int64_t i = s->applied; i < s->proposed && !*s->stop; i++) {
-    ws__job *job = &s->jobs[i % WS__WINDOW];
+    ws__job *job = ws__job_at(s, i);
     if (job->state != WS__JOB_ANSWERED)
       continue;
     WS_TRY(admit(s, job));

@@ -14,7 +14,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-enum { IN_FLIGHT = 4, REPAIRS = 1 };
+enum { IN_FLIGHT = 4, BATCH_ROUND = 64 };
 /* Of a limited time: 8 kernels on 18 shapes at half a second fit into 40 % of
  * three minutes. */
 static const double finals_share = 0.4;
@@ -41,12 +41,17 @@ static char *settings_text(const ws_session *s) {
   cJSON *json = cJSON_CreateObject();
   cJSON_AddStringToObject(json, "template", s->task.source.tmpl->hash.hex);
   cJSON_AddStringToObject(json, "baseline", baseline ? baseline->hash.hex : "");
-  cJSON_AddStringToObject(json, "provenance", s->judge.provenance);
+  /* That of a batch is known when it has been run. */
+  cJSON_AddStringToObject(json, "provenance",
+                          s->batched ? "batch" : s->judge.provenance);
   cJSON_AddNumberToObject(json, "window", s->window);
-  if (s->start_count > 0) {
+  if (s->round > 0)
+    cJSON_AddNumberToObject(json, "round", s->round);
+  if (s->options->start_count + s->options->point_count > 0) {
     cJSON *list = cJSON_AddArrayToObject(json, "start");
     for (int i = 0; i < s->start_count; i++)
-      cJSON_AddItemToArray(list, cJSON_CreateString(s->start[i]->id.hex));
+      cJSON_AddItemToArray(list,
+                           cJSON_CreateString(s->start[i].candidate->id.hex));
   }
   if (s->llm) {
     cJSON_AddNumberToObject(json, "repairs", s->options->repairs);
@@ -159,13 +164,49 @@ static ws_status read_start(ws_session *s, const char *id,
   return WS_OK;
 }
 
-/* The task's template may be that of a start candidate, from the archive. */
+/* *out_legal: its defaults keep its constraints. */
+static ws_candidate *default_point(ws_session *s, bool *out_legal) {
+  ws__space *space = &s->task.space;
+  int point[space->count + 1];
+  ws__space_default(space, point);
+  *out_legal = ws__space_is_legal(space, point);
+  return ws__space_candidate(space, s->arena, point);
+}
+
+static ws_status read_point(ws_session *s, const char *text,
+                            ws_candidate **out_candidate) {
+  bool legal;
+  *out_candidate = default_point(s, &legal);
+  WS_TRY(ws_candidate_set(*out_candidate, text, s->diag));
+  return ws_candidate_broken_require(*out_candidate, NULL, s->diag) < 0
+             ? WS_OK
+             : WS_INPUT;
+}
+
+static void add_start(ws_session *s, const ws_candidate *candidate,
+                      const char *origin) {
+  s->start[s->start_count++] =
+      (ws__start){.candidate = candidate, .origin = origin};
+}
+
+/* Candidates of the archive, whose template may be the task's, or the template
+ * as it stands, unless its defaults break its constraints; then points. */
 static ws_status read_starts(ws_session *s) {
-  int count = s->options->start_count;
-  s->start = ws_arena_alloc(s->arena, sizeof *s->start * (size_t)count);
-  for (int i = 0; i < count; i++)
-    WS_TRY(read_start(s, s->options->start[i], &s->start[i]));
-  s->start_count = count;
+  const ws_tune_options *o = s->options;
+  bool legal;
+  ws_candidate *candidate = default_point(s, &legal);
+  size_t count = (size_t)(o->start_count + o->point_count + 1);
+  s->start = ws_arena_alloc(s->arena, sizeof *s->start * count);
+  if (!o->start_count && ws_candidate_broken_require(candidate, NULL, NULL) < 0)
+    add_start(s, candidate, "default");
+  for (int i = 0; i < o->start_count; i++) {
+    WS_TRY(read_start(s, o->start[i], &candidate));
+    add_start(s, candidate, "start");
+  }
+  for (int i = 0; i < o->point_count; i++) {
+    WS_TRY(read_point(s, o->points[i], &candidate));
+    add_start(s, candidate, "point");
+  }
   return WS_OK;
 }
 
@@ -199,7 +240,6 @@ static ws_status open_models(ws_session *s) {
                    "strategy %s needs a --model; docs/llm.md lists the kinds, "
                    "exchange:DIR needs no key",
                    s->strategy->name);
-  s->window = WS__WINDOW;
   WS_TRY(ws_prompts_open(s->arena, o->prompts, &s->prompts, s->diag));
   if (o->model_count == 0)
     return WS_OK;
@@ -212,14 +252,29 @@ static ws_status open_models(ws_session *s) {
                                   .token_budget = o->token_budget,
                                   .usd_budget = o->usd_budget};
   WS_TRY(ws_llm_open(&options, &s->llm, s->diag));
-  int in_flight = o->in_flight > 0 ? o->in_flight : IN_FLIGHT;
-  s->window = in_flight < WS__WINDOW ? in_flight : WS__WINDOW;
   int count = ws_llm_member_count(s->llm);
   double *weights = ws_arena_alloc(s->arena, sizeof *weights * (size_t)count);
   for (int i = 0; i < count; i++)
     weights[i] = ws_llm_member_at(s->llm, i)->weight;
   s->bandit = ws__bandit_create(s->arena, weights, count);
   return WS_OK;
+}
+
+/* ---- the window ---- */
+/* In rounds it is the round; else all of it, for models what they may have in
+ * hand. */
+static void set_window(ws_session *s) {
+  const ws_tune_options *o = s->options;
+  int round = o->round > 0              ? o->round
+              : ws__is_batch(o->device) ? BATCH_ROUND
+                                        : 0;
+  s->in_flight = o->in_flight > 0 ? o->in_flight : IN_FLIGHT;
+  if (s->in_flight > WS__WINDOW)
+    s->in_flight = WS__WINDOW;
+  s->round = round < WS__MOST_ROUND ? round : WS__MOST_ROUND;
+  s->window = round ? s->round : s->llm ? s->in_flight : WS__WINDOW;
+  s->ring = s->window > WS__WINDOW ? s->window : WS__WINDOW;
+  s->jobs = ws_arena_alloc(s->arena, sizeof *s->jobs * (size_t)s->ring);
 }
 
 /* ---- the device ---- */
@@ -229,18 +284,54 @@ static bool is_table(const char *device) {
   return device && !strncmp(device, table_prefix, sizeof table_prefix - 1);
 }
 
-static ws_status choose_rank(ws_session *s) {
+static bool has_device(const ws_session *s) {
+  return s->devices.count > 0 || s->table || s->batched;
+}
+
+static ws_status check_rank(const ws_session *s) {
   const char *rank = s->options->rank;
-  bool has_device = s->trials.client || s->table;
+  const ws_target *target = s->task.target;
   if (rank && strcmp(rank, "estimate") && strcmp(rank, "device"))
     return ws_fail(s->diag, WS_USAGE, NULL, 0,
                    "--rank '%s' is neither estimate nor device", rank);
-  if (rank && !strcmp(rank, "device") && !has_device)
+  if (rank && !strcmp(rank, "device") && !has_device(s))
     return ws_fail(s->diag, WS_USAGE, NULL, 0,
-                   "--rank device needs a --device hip, sim or table:FILE");
-  s->rank_by_device =
-      has_device && (rank ? !strcmp(rank, "device")
-                          : s->llm != NULL || s->table || !s->strategy);
+                   "--rank device needs a --device hip, cuda, sim, "
+                   "batch:FOLDER or table:FILE");
+  if (rank && !strcmp(rank, "estimate") && s->batched)
+    return ws_fail(s->diag, WS_USAGE, NULL, 0,
+                   "--rank estimate asks a device beside the search, which a "
+                   "batch cannot be; give --rank device");
+  if (!target->has_host_model &&
+      ((rank && !strcmp(rank, "estimate")) || !has_device(s)))
+    return ws_fail(s->diag, WS_USAGE, NULL, 0,
+                   "there is no bound model of the %s: candidates for %s are "
+                   "ranked on the card; give --device %s or batch:FOLDER, and "
+                   "no --rank estimate",
+                   target->card, target->name, target->device);
+  return WS_OK;
+}
+
+static bool ranks_by_device(const ws_session *s) {
+  const char *rank = s->options->rank;
+  if (rank)
+    return !strcmp(rank, "device");
+  return has_device(s) && (s->llm || s->table || s->batched || !s->strategy ||
+                           !s->task.target->has_host_model);
+}
+
+static void add_rankers(ws_session *s) {
+  s->ranker_count = s->devices.count;
+  s->rankers =
+      ws_arena_alloc(s->arena, sizeof *s->rankers * (size_t)s->ranker_count);
+  for (int i = 0; i < s->ranker_count; i++)
+    s->rankers[i] =
+        (ws__ranker){.schedule = &s->schedule, .client = s->devices.clients[i]};
+}
+
+static ws_status choose_rank(ws_session *s) {
+  WS_TRY(check_rank(s));
+  s->rank_by_device = ranks_by_device(s);
   s->judge = (ws__judge){.archive = s->archive,
                          .task = &s->task,
                          .provenance = WS_PROVENANCE_ESTIMATE,
@@ -251,8 +342,9 @@ static ws_status choose_rank(ws_session *s) {
     return WS_OK;
   s->judge.provenance =
       s->table ? ws__table_provenance(s->table) : s->trials.provenance;
-  if (!s->table)
-    s->ranker = ws__ranker_create(s->arena, &s->task, s->trials.client);
+  ws__schedule_init(&s->schedule, s->arena, &s->task);
+  if (!s->table && !s->batched)
+    add_rankers(s);
   return WS_OK;
 }
 
@@ -278,12 +370,22 @@ static ws_status open_table(ws_session *s) {
   return WS_OK;
 }
 
-static ws_status open_device(ws_session *s) {
-  const char *device = s->table ? "estimate" : s->options->device;
+static ws_status open_devices(ws_session *s) {
+  const char *device = s->options->device;
   if (s->table)
-    WS_TRY(ws__table_check(s->table, s->task.source.tmpl, s->diag));
-  WS_TRY(ws__trials_init(&s->trials, s->arena, s->archive, &s->task, device,
-                         s->diag));
+    return ws__table_check(s->table, s->task.source.tmpl, s->diag);
+  if (ws__is_batch(device))
+    return ws__batched_open(s->arena, device, s->task.target, &s->batched,
+                            s->diag);
+  return ws__devices_open(&s->devices, s->task.target, device, s->diag);
+}
+
+static ws_status open_device(ws_session *s) {
+  WS_TRY(open_devices(s));
+  ws__trials_init(&s->trials, s->arena, s->archive, &s->task,
+                  s->devices.clients[0]);
+  if (s->batched)
+    s->trials.provenance = s->batched->provenance;
   WS_TRY(choose_rank(s));
   s->finals_end_ms = s->deadline_ms;
   if (s->trials.client && isfinite(s->deadline_ms)) {
@@ -294,13 +396,21 @@ static ws_status open_device(ws_session *s) {
   return WS_OK;
 }
 
+static bool is_simulated(const ws_session *s) {
+  return s->batched ? s->batched->simulated
+                    : ws_device_client_info(s->trials.client)->simulated;
+}
+
 static double noise_of(const ws_session *s) {
   if (s->table)
     return table_noise;
-  return s->rank_by_device &&
-                 !ws_device_client_info(s->trials.client)->simulated
-             ? card_noise
-             : model_noise;
+  return s->rank_by_device && !is_simulated(s) ? card_noise : model_noise;
+}
+
+/* Before the first answer there is no result that these would judge. */
+void ws__session_meet_device(ws_session *s) {
+  s->trials.provenance = s->judge.provenance = s->batched->provenance;
+  s->knowledge.noise = noise_of(s);
 }
 
 /* ---- begin and end ---- */
@@ -310,8 +420,9 @@ ws_status ws__session_begin(ws_session *s) {
   ws_compiler *compiler;
   WS_TRY(open_table(s));
   WS_TRY(open_models(s));
+  set_window(s);
   WS_TRY(ws_compiler_start(&compiler, s->diag));
-  ws__pool_init(&s->pool, s->arena, s->options->workers, WS__WINDOW, compiler);
+  ws__pool_init(&s->pool, s->arena, s->options->workers, s->ring, compiler);
   WS_TRY(ws__task_init(&s->task, s->arena, s->options, compiler, s->diag));
   WS_TRY(ws_archive_open(s->options->archive_path, true, &s->archive, s->diag));
   ws__session_add_source(s, &s->task.source);
@@ -321,7 +432,7 @@ ws_status ws__session_begin(ws_session *s) {
   WS_TRY(open_device(s));
   WS_TRY(begin_run(s));
   ws__knowledge_init(&s->knowledge, s->arena, &s->task.space, &s->seen,
-                     s->task.shape_count, noise_of(s));
+                     s->task.shape_count, noise_of(s), s->round);
   WS_TRY(add_spaces(s));
   if (s->strategy)
     s->strategy_state = s->strategy->create(s->arena, &s->knowledge);
@@ -332,8 +443,10 @@ ws_status ws__session_begin(ws_session *s) {
 void ws__session_end(ws_session *s) {
   ws__pool_stop(&s->pool);
   ws__trials_stop(&s->trials);
+  ws__devices_close(&s->devices);
+  ws__batched_close(s->batched);
   ws_llm_close(s->llm);
-  for (int i = 0; i < WS__WINDOW; i++) {
+  for (int i = 0; i < s->ring; i++) {
     ws_arena_destroy(s->jobs[i].arena);
     ws_arena_destroy(s->jobs[i].keep);
   }

@@ -9,6 +9,10 @@
  * builds, times) is recorded as it arrives, whatever its place: a kill loses
  * what the servers and models have in hand and nothing else.
  *
+ * In rounds (--round) requests are made N at a time, all from the same results,
+ * and applied when the round is full. So a batch, which is answered elsewhere
+ * and later, and a device that answers at once give the same run.
+ *
  * One thread. Parts: propose.c makes jobs and their candidates, produce.c has
  * them built and timed, apply.c learns from them; tune.c and outside.c drive.
  */
@@ -17,10 +21,12 @@
 
 #include "bandit.h"
 #include "brief.h"
+#include "devices.h"
 #include "judge.h"
 #include "pool.h"
 #include "progress.h"
 #include "ranker.h"
+#include "rounds.h"
 #include "table.h"
 #include "trials.h"
 
@@ -29,8 +35,8 @@ typedef enum ws__job_state {
   WS__JOB_ANSWERED, /* its reply has to become a candidate */
   WS__JOB_WAITING,  /* for a compile server */
   WS__JOB_BUILDING,
-  WS__JOB_BUILT, /* to be timed, if it must be */
-  WS__JOB_TIMING,
+  WS__JOB_BUILT,  /* to be timed, if it must be */
+  WS__JOB_TIMING, /* a device has it, or a batch */
   WS__JOB_DONE
 } ws__job_state;
 
@@ -51,10 +57,16 @@ typedef struct ws__job {
   const char *refused;
   bool replayed;          /* known from the archive */
   ws_build_result result; /* from WS__JOB_BUILT on */
+  const char *twin_key;   /* likewise; NULL: not made yet */
   const double *bar_us;   /* leader's times when it was asked; NULL: none */
   ws__ranked ranked; /* from the device; verdict ok and no times: not run */
   bool was_ranked;
 } ws__job;
+
+typedef struct ws__start {
+  const ws_candidate *candidate;
+  const char *origin; /* "default", "start", "point" */
+} ws__start;
 
 struct ws_session {
   const ws_tune_options *options;
@@ -67,10 +79,14 @@ struct ws_session {
   ws__task task;
   bool rank_by_device;
   ws__judge judge;
+  ws__devices devices;
   ws__trials trials;
-  ws__ranker *ranker; /* NULL: not ranking by a device with kernels */
-  ws__table *table;   /* NULL: no table */
-  ws_llm *llm;        /* NULL: the built-in proposer alone */
+  ws__schedule schedule;
+  ws__ranker *rankers; /* of each device; none: not ranking by its kernels */
+  int ranker_count;
+  ws__batched *batched; /* NULL: no batch; else in place of rankers */
+  ws__table *table;     /* NULL: no table */
+  ws_llm *llm;          /* NULL: the built-in proposer alone */
   const ws_prompts *prompts;
   ws__bandit *bandit;
   ws__seen seen, applied_ids;
@@ -80,10 +96,19 @@ struct ws_session {
   ws_rng rng;
   ws__request *queue; /* repairs, first in first out */
   int queue_begin, queue_end, queue_capacity;
-  ws_candidate **start; /* to begin with, after the baseline */
+  ws__start *start; /* to begin with, after the baseline */
   int start_count;
-  ws__job jobs[WS__WINDOW]; /* request i is at i % WS__WINDOW */
-  int window;               /* of jobs open at once, at most WS__WINDOW */
+  ws__job *jobs; /* request i is at i % ring */
+  int ring;
+  int window;    /* of jobs open at once, at most ring */
+  int in_flight; /* of questions open at once */
+  int round;     /* requests of one round; 0: no rounds */
+  /* In rounds: requests before round_end are of the one in hand. */
+  int64_t round_end;
+  bool round_closed;   /* before that: nothing more can be asked now */
+  int rounds;          /* that asked a device for something */
+  bool round_asked;    /* this one has */
+  bool awaits_answers; /* it ends because a batch has to be run */
   int64_t proposed, applied;
   int64_t candidates; /* requests so far that want one */
   double start_ms, deadline_ms;
@@ -101,12 +126,23 @@ struct ws_session {
   int64_t verdicts[WS_VERDICT_COUNT];
 };
 
+static inline ws__job *ws__job_at(const ws_session *s, int64_t sequence) {
+  return &s->jobs[sequence % s->ring];
+}
+
+/* Is what is built also timed before it counts? */
+static inline bool ws__times_builds(const ws_session *s) {
+  return s->ranker_count > 0 || s->batched;
+}
+
 /* session.c */
 ws_status ws__session_begin(ws_session *s) WS_MUST_CHECK;
 void ws__session_end(ws_session *s);
 void ws__session_add_source(ws_session *s, const ws__source *source);
 const ws__source *ws__session_source(const ws_session *s,
                                      const ws_template *tmpl);
+/* A batch has said whose its times are. */
+void ws__session_meet_device(ws_session *s);
 /* Interrupted, out of time, or stopped. */
 bool ws__session_must_end(const ws_session *s);
 
@@ -117,6 +153,11 @@ bool ws__signals_interrupted(void);
 
 /* propose.c */
 bool ws__may_propose(const ws_session *s);
+/* In rounds: requests of the round in hand are still to be made, so nothing is
+ * applied. */
+bool ws__round_is_open(const ws_session *s);
+/* Makes requests as long as the window and the strategy let it. */
+ws_status ws__fill_window(ws_session *s) WS_MUST_CHECK;
 /* Makes the next job, if the strategy has one now; *out_made tells. */
 ws_status ws__propose(ws_session *s, bool *out_made) WS_MUST_CHECK;
 /* A job for a request and a reply that are there already. */
@@ -131,6 +172,8 @@ const char *ws__request_region(const ws_session *s, const ws__request *request);
 ws_status ws__take_answers(ws_session *s) WS_MUST_CHECK;
 
 /* produce.c */
+/* All that is open waits for the answers of a batch. */
+bool ws__awaits_batch(const ws_session *s);
 /* Gives servers and device what waits for them. */
 ws_status ws__produce(ws_session *s) WS_MUST_CHECK;
 /* Waits at most timeout_ms for one of them. */

@@ -12,11 +12,11 @@ extern const ws__strategy ws__strategy_random, ws__strategy_local,
     ws__strategy_scientist;
 
 /* A slow start: the less is known, the fewer requests are open, for what is
- * asked blindly teaches least. */
+ * asked blindly teaches least. Not so in rounds, where waiting wins nothing. */
 typedef struct ws__pace {
   int asked, answered;
 } ws__pace;
-bool ws__pace_must_wait(const ws__pace *pace);
+bool ws__pace_must_wait(const ws__pace *pace, const ws__knowledge *knowledge);
 
 /* A request without parents and aim. */
 ws__request ws__request_of(ws_request_kind kind, const char *origin);

@@ -18,9 +18,10 @@
 /* ---- shared ---- */
 enum { FIRST_OPEN = 4, ANSWERS_PER_FURTHER = 4 };
 
-bool ws__pace_must_wait(const ws__pace *pace) {
-  return pace->asked - pace->answered >=
-         FIRST_OPEN + pace->answered / ANSWERS_PER_FURTHER;
+bool ws__pace_must_wait(const ws__pace *pace, const ws__knowledge *knowledge) {
+  return !knowledge->round &&
+         pace->asked - pace->answered >=
+             FIRST_OPEN + pace->answered / ANSWERS_PER_FURTHER;
 }
 
 ws__request ws__request_of(ws_request_kind kind, const char *origin) {

@@ -19,7 +19,8 @@ enum {
    * results up to i - window tell. The built-in proposer has all of it, a model
    * what --in-flight says. */
   WS__WINDOW = 16,
-  WS__TOP = 4 /* candidates remembered per shape */
+  WS__MOST_ROUND = 2048, /* requests of a round, which stand open together */
+  WS__TOP = 4            /* candidates remembered per shape */
 };
 
 typedef struct ws__request {
@@ -62,6 +63,7 @@ typedef struct ws__knowledge {
   ws__seen *seen; /* candidates proposed so far, in flight included */
   int shape_count;
   double noise; /* of ln us: differences below it mean nothing */
+  int round;    /* requests that are made from the same results; 0: no rounds */
   ws__result *results;
   int count, capacity;
   int (*best)[WS__TOP]; /* by shape: results, best first; -1 */
@@ -75,7 +77,7 @@ typedef struct ws__knowledge {
 
 void ws__knowledge_init(ws__knowledge *knowledge, ws_arena *arena,
                         ws__space *space, ws__seen *seen, int shape_count,
-                        double noise);
+                        double noise, int round);
 /* The space of a template of the run; NULL: it is not one yet. */
 ws__space *ws__knowledge_space(const ws__knowledge *knowledge,
                                const ws_template *tmpl);

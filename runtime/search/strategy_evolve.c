@@ -292,7 +292,7 @@ static ws_request_kind draw_kind(const island *isle, ws_rng *rng) {
 static ws__draw next(void *state, ws__knowledge *knowledge, ws_rng *rng,
                      ws__request *out_request) {
   evolution *e = state;
-  if (ws__pace_must_wait(&e->pace))
+  if (ws__pace_must_wait(&e->pace, knowledge))
     return WS__DRAW_WAIT;
   int turn = e->pace.asked++ % ISLANDS;
   island *isle = &e->islands[turn];

@@ -26,7 +26,7 @@ static void *create(ws_arena *arena, ws__knowledge *knowledge) {
 static ws__draw next(void *state, ws__knowledge *knowledge, ws_rng *rng,
                      ws__request *out_request) {
   ws__pace *pace = state;
-  if (ws__pace_must_wait(pace))
+  if (ws__pace_must_wait(pace, knowledge))
     return WS__DRAW_WAIT;
   bool explore = pace->asked < FIRST_RANDOM || ws_rng_double(rng) < restart;
   int target = explore ? -1 : ws__draw_target(knowledge, rng);

@@ -12,18 +12,21 @@
  * it: they lower the doubt around them and add no time.
  */
 #include "surrogate.h"
+#include "strategy.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-  /* Points of one fit: the work grows with their square. */
+  /* Known points of one fit: the work grows with their square. Between rounds
+   * there is time for more. */
   MOST_KNOWN = 160,
-  MOST_POINTS = MOST_KNOWN + 16, /* a window's */
+  MOST_KNOWN_IN_ROUNDS = 400,
   MAX_CHOICES = WS_TEMPLATE_MAX_PARAMS + WS_TEMPLATE_MAX_REGIONS,
   LEAST_KNOWN = 4,   /* results before reaches are learned */
   REACH_POINTS = 64, /* latest results that they are learned from */
+  REACH_POINTS_IN_ROUNDS = 160,
   REACH_ROUNDS = 2
 };
 static const double reaches[] = {0.03, 0.1, 0.3, 0.6, 1, 2};
@@ -42,23 +45,39 @@ struct ws__surrogate {
   int shape_count;
   const ws_template *tmpl; /* of the reaches */
   double reach[MAX_CHOICES];
-  int learned_from; /* points when reaches were learned last */
+  int learned_from; /* results when reaches were learned last */
   item *items;
   int count, capacity;
+  int results; /* of items */
   /* the fit */
-  int used[MOST_POINTS]; /* known ones first */
+  int most_known, most_points, reach_points;
+  int *used; /* known ones first */
   int known, used_count;
-  double factor[MOST_POINTS][MOST_POINTS]; /* lower triangle */
+  int *factored; /* points of the factor's rows */
+  int factored_count;
+  double **factor; /* lower triangle, by row */
+  double *solved;  /* of the point that is asked about */
   double *weights; /* [shape][known]: factor^-1 of the standardised ln us */
   double *mean, *deviation, *best; /* by shape */
 };
 
-ws__surrogate *ws__surrogate_create(ws_arena *arena, int shape_count) {
+ws__surrogate *ws__surrogate_create(ws_arena *arena, int shape_count,
+                                    int round) {
   size_t shapes = (size_t)shape_count;
   ws__surrogate *s = ws_arena_alloc(arena, sizeof *s);
   s->arena = arena;
   s->shape_count = shape_count;
-  s->weights = ws_arena_alloc(arena, sizeof(double) * shapes * MOST_POINTS);
+  s->most_known = round ? MOST_KNOWN_IN_ROUNDS : MOST_KNOWN;
+  s->most_points = s->most_known + (round > WS__WINDOW ? round : WS__WINDOW);
+  s->reach_points = round ? REACH_POINTS_IN_ROUNDS : REACH_POINTS;
+  size_t points = (size_t)s->most_points;
+  s->used = ws_arena_alloc(arena, sizeof *s->used * points);
+  s->factored = ws_arena_alloc(arena, sizeof *s->factored * points);
+  s->solved = ws_arena_alloc(arena, sizeof *s->solved * points);
+  s->factor = ws_arena_alloc(arena, sizeof *s->factor * points);
+  for (size_t i = 0; i < points; i++)
+    s->factor[i] = ws_arena_alloc(arena, sizeof **s->factor * (i + 1));
+  s->weights = ws_arena_alloc(arena, sizeof(double) * shapes * points);
   s->mean = ws_arena_alloc(arena, sizeof(double) * shapes);
   s->deviation = ws_arena_alloc(arena, sizeof(double) * shapes);
   s->best = ws_arena_alloc(arena, sizeof(double) * shapes);
@@ -137,6 +156,7 @@ void ws__surrogate_learn(ws__surrogate *s, const ws__space *space,
   item *known = find(s, id);
   if (!known)
     return;
+  s->results += !known->log_us;
   known->log_us =
       ws_arena_alloc(s->arena, sizeof(double) * (size_t)s->shape_count);
   for (int i = 0; i < s->shape_count; i++)
@@ -162,11 +182,18 @@ static int fastest(const ws__surrogate *s, const ws_template *tmpl, int shape) {
   return best;
 }
 
-/* Adds the latest points that are known, or not, while there is room. */
-static void use_latest(ws__surrogate *s, const ws_template *tmpl, bool known,
-                       int room) {
-  for (int i = s->count - 1; i >= 0 && s->used_count < room; i--)
-    if (s->items[i].tmpl == tmpl && is_known(&s->items[i]) == known)
+/* Adds the latest points that are known, while there is room. */
+static void use_latest(ws__surrogate *s, const ws_template *tmpl) {
+  for (int i = s->count - 1; i >= 0 && s->used_count < s->most_known; i--)
+    if (s->items[i].tmpl == tmpl && is_known(&s->items[i]))
+      use(s, i);
+}
+
+/* In their order, so that one more leaves the rows of the others as they are.
+ */
+static void use_expected(ws__surrogate *s, const ws_template *tmpl) {
+  for (int i = 0; i < s->count && s->used_count < s->most_points; i++)
+    if (s->items[i].tmpl == tmpl && !is_known(&s->items[i]))
       use(s, i);
 }
 
@@ -175,16 +202,16 @@ static void choose_points(ws__surrogate *s, const ws_template *tmpl) {
   s->used_count = 0;
   for (int shape = 0; shape < s->shape_count; shape++) {
     int best = fastest(s, tmpl, shape);
-    if (best >= 0 && s->used_count < MOST_KNOWN)
+    if (best >= 0 && s->used_count < s->most_known)
       use(s, best);
   }
-  use_latest(s, tmpl, true, MOST_KNOWN);
+  use_latest(s, tmpl);
   s->known = s->used_count;
-  use_latest(s, tmpl, false, MOST_POINTS);
+  use_expected(s, tmpl);
 }
 
-static void factorise(ws__surrogate *s, int choices, int count) {
-  for (int i = 0; i < count; i++)
+static void factorise(ws__surrogate *s, int choices, int begin, int count) {
+  for (int i = begin; i < count; i++)
     for (int j = 0; j <= i; j++) {
       double sum = i == j ? 1 + noise
                           : covariance(s, s->items[s->used[i]].choices,
@@ -193,6 +220,17 @@ static void factorise(ws__surrogate *s, int choices, int count) {
         sum -= s->factor[i][k] * s->factor[j][k];
       s->factor[i][j] = i == j ? sqrt(sum) : sum / s->factor[j][j];
     }
+}
+
+/* Only the rows that are new since the last fit. */
+static void factorise_new(ws__surrogate *s, int choices) {
+  int same = 0;
+  while (same < s->factored_count && same < s->used_count &&
+         s->factored[same] == s->used[same])
+    same++;
+  factorise(s, choices, same, s->used_count);
+  memcpy(s->factored, s->used, sizeof *s->used * (size_t)s->used_count);
+  s->factored_count = s->used_count;
 }
 
 /* x becomes factor^-1 x. */
@@ -206,7 +244,7 @@ static void solve(const ws__surrogate *s, double *x, int count) {
 
 static void standardise(ws__surrogate *s, int shape) {
   double slowest = -INFINITY, sum = 0, squares = 0;
-  double *y = &s->weights[shape * MOST_POINTS];
+  double *y = &s->weights[shape * s->most_points];
   s->best[shape] = INFINITY;
   for (int i = 0; i < s->known; i++) {
     y[i] = s->items[s->used[i]].log_us[shape];
@@ -226,22 +264,22 @@ static void standardise(ws__surrogate *s, int shape) {
     y[i] = (y[i] - s->mean[shape]) / s->deviation[shape];
 }
 
-static double predict(const ws__surrogate *s, const double *solved, int shape) {
+/* Of the point that was asked about. */
+static double predict(const ws__surrogate *s, int shape) {
   double sum = 0;
   for (int i = 0; i < s->known; i++)
-    sum += solved[i] * s->weights[shape * MOST_POINTS + i];
+    sum += s->solved[i] * s->weights[shape * s->most_points + i];
   return s->mean[shape] + s->deviation[shape] * sum;
 }
 
 /* Returns the variance left, of 1. */
-static double ask(const ws__surrogate *s, const double *choices, int count,
-                  double out_solved[MOST_POINTS]) {
+static double ask(ws__surrogate *s, const double *choices, int count) {
   double left = 1;
   for (int i = 0; i < s->used_count; i++)
-    out_solved[i] = covariance(s, choices, s->items[s->used[i]].choices, count);
-  solve(s, out_solved, s->used_count);
+    s->solved[i] = covariance(s, choices, s->items[s->used[i]].choices, count);
+  solve(s, s->solved, s->used_count);
   for (int i = 0; i < s->used_count; i++)
-    left -= out_solved[i] * out_solved[i];
+    left -= s->solved[i] * s->solved[i];
   return fmax(left, 0);
 }
 
@@ -249,14 +287,14 @@ static double ask(const ws__surrogate *s, const double *choices, int count,
 /* ln of the likelihood of the latest results, the variance of each shape being
  * the most likely, times the prior. */
 static double likelihood(ws__surrogate *s, int choices) {
-  int count = s->known < REACH_POINTS ? s->known : REACH_POINTS;
-  double solved[REACH_POINTS], sum = 0, log_factor = 0;
-  factorise(s, choices, count);
+  int count = s->known < s->reach_points ? s->known : s->reach_points;
+  double solved[REACH_POINTS_IN_ROUNDS], sum = 0, log_factor = 0;
+  factorise(s, choices, 0, count);
   for (int i = 0; i < count; i++)
     log_factor += log(s->factor[i][i]);
   for (int shape = 0; shape < s->shape_count; shape++) {
     double squares = 1e-9;
-    memcpy(solved, &s->weights[shape * MOST_POINTS],
+    memcpy(solved, &s->weights[shape * s->most_points],
            sizeof *solved * (size_t)count);
     solve(s, solved, count);
     for (int i = 0; i < count; i++)
@@ -286,12 +324,13 @@ static void learn_reaches(ws__surrogate *s, int choices) {
       }
       s->reach[i] = kept;
     }
-  s->learned_from = s->count;
+  s->learned_from = s->results;
+  s->factored_count = 0;
 }
 
 static void forget_reaches(ws__surrogate *s, const ws_template *tmpl) {
   s->tmpl = tmpl;
-  s->learned_from = 0;
+  s->learned_from = s->factored_count = 0;
   for (int i = 0; i < MAX_CHOICES; i++)
     s->reach[i] = usual_reach;
 }
@@ -299,7 +338,7 @@ static void forget_reaches(ws__surrogate *s, const ws_template *tmpl) {
 /* Each time there is an eighth more to learn from. */
 static bool is_worth_learning(const ws__surrogate *s) {
   return s->known >= LEAST_KNOWN &&
-         s->count > s->learned_from + s->learned_from / 8;
+         s->results > s->learned_from + s->learned_from / 8;
 }
 
 void ws__surrogate_fit(ws__surrogate *s, const ws__space *space) {
@@ -311,9 +350,9 @@ void ws__surrogate_fit(ws__surrogate *s, const ws__space *space) {
     standardise(s, shape);
   if (is_worth_learning(s))
     learn_reaches(s, choices);
-  factorise(s, choices, s->used_count);
+  factorise_new(s, choices);
   for (int shape = 0; shape < s->shape_count; shape++)
-    solve(s, &s->weights[shape * MOST_POINTS], s->known);
+    solve(s, &s->weights[shape * s->most_points], s->known);
 }
 
 /* ---- questions ---- */
@@ -325,19 +364,19 @@ static double expected_gain(double best, double mean, double deviation) {
 
 double ws__surrogate_gain(ws__surrogate *s, const ws__space *space,
                           const ws_candidate *candidate) {
-  double choices[MAX_CHOICES], solved[MOST_POINTS], gain = 0;
+  double choices[MAX_CHOICES], gain = 0;
   int count = describe(space, candidate, choices);
-  double doubt = sqrt(ask(s, choices, count, solved)) + 1e-9;
+  double doubt = sqrt(ask(s, choices, count)) + 1e-9;
   for (int shape = 0; shape < s->shape_count; shape++)
     if (isfinite(s->best[shape]))
-      gain += expected_gain(s->best[shape], predict(s, solved, shape),
+      gain += expected_gain(s->best[shape], predict(s, shape),
                             doubt * s->deviation[shape]);
   return gain;
 }
 
 double ws__surrogate_doubt(ws__surrogate *s, const ws__space *space,
                            const ws_candidate *candidate) {
-  double choices[MAX_CHOICES], solved[MOST_POINTS];
+  double choices[MAX_CHOICES];
   int count = describe(space, candidate, choices);
-  return ask(s, choices, count, solved);
+  return ask(s, choices, count);
 }

@@ -10,7 +10,8 @@
 #include "space.h"
 
 typedef struct ws__surrogate ws__surrogate;
-ws__surrogate *ws__surrogate_create(ws_arena *arena, int shape_count);
+ws__surrogate *ws__surrogate_create(ws_arena *arena, int shape_count,
+                                    int round);
 /* A candidate is on its way: what is proposed before its result keeps off. */
 void ws__surrogate_expect(ws__surrogate *surrogate, const ws__space *space,
                           const ws_candidate *candidate);

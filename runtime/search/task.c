@@ -91,17 +91,40 @@ static ws_status find_problem(ws__task *task, ws_diag *diag) {
                    "template %s is for problem '%s', which this program does "
                    "not know",
                    tmpl->name, tmpl->problem);
-  if (ws_problem_layout_index(task->problem, task->layout) >= 0)
+  if (!task->target)
+    return ws_fail(diag, WS_INPUT, tmpl->file, 0,
+                   "template %s is for target '%s'; there are %s", tmpl->name,
+                   tmpl->target, ws_target_list());
+  return WS_OK;
+}
+
+/* The target's layouts with commas; *out_known: it has this one. */
+static const char *list_layouts(const ws__task *task, ws_arena *arena,
+                                bool *out_known) {
+  const char *list = "", *names = task->target->layouts;
+  *out_known = false;
+  while (*names) {
+    int size = (int)strcspn(names, " ");
+    const char *name = ws_arena_printf(arena, "%.*s", size, names);
+    *out_known = *out_known || !strcmp(name, task->layout);
+    list = ws_arena_printf(arena, "%s%s%s", list, *list ? ", " : "", name);
+    names += size + (names[size] == ' ');
+  }
+  return list;
+}
+
+/* Without one asked for it is the target's first. */
+static ws_status choose_layout(ws__task *task, ws_arena *arena, ws_diag *diag) {
+  const char *layouts = task->target->layouts;
+  bool known;
+  if (!task->layout)
+    task->layout = ws_arena_strndup(arena, layouts, strcspn(layouts, " "));
+  const char *list = list_layouts(task, arena, &known);
+  if (known && ws_problem_layout_index(task->problem, task->layout) >= 0)
     return WS_OK;
-  ws_strbuf list;
-  ws_strbuf_init(&list);
-  for (int i = 0; i < task->problem->layout_count; i++)
-    ws_strbuf_printf(&list, "%s%s", i ? ", " : "", task->problem->layouts[i]);
-  ws_status status = ws_fail(diag, WS_USAGE, NULL, 0,
-                             "problem %s has no layout '%s'; it has %s",
-                             tmpl->problem, task->layout, list.data);
-  ws_strbuf_deinit(&list);
-  return status;
+  return ws_fail(diag, WS_USAGE, NULL, 0,
+                 "problem %s has no layout '%s' for %s; it has %s",
+                 task->problem->name, task->layout, task->target->name, list);
 }
 
 static ws_status read_baseline(ws__task *task, ws_arena *arena,
@@ -148,6 +171,7 @@ ws_status ws__task_init(ws__task *task, ws_arena *arena,
   WS_TRY(read_source(&task->source, arena, options->template_file, compiler,
                      diag));
   WS_TRY(find_problem(task, diag));
+  WS_TRY(choose_layout(task, arena, diag));
   int layout = ws_problem_layout_index(task->problem, task->layout);
   WS_TRY(read_shapes(task, arena, diag));
   WS_TRY(ws__space_init(&task->space, arena, task->source.tmpl, layout,

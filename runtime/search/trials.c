@@ -41,31 +41,7 @@ enum { MAX_PORTFOLIO = 8, POOL_PER_SHAPE = 2, MAX_FAILURES = 3 };
 
 /* ---- the device ---- */
 
-static ws_status open_first(ws__trials *t, ws_diag *diag) {
-  static const char *const kinds[] = {"hip", "sim"};
-  for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && !t->client; i++)
-    if (ws_device_client_start(kinds[i], &t->client, diag) != WS_OK)
-      ws_log(WS_LOG_INFO, "no device %s: %s", kinds[i], diag->text);
-  if (!t->client)
-    ws_log(WS_LOG_WARN, "neither a card nor the simulator answers; times are "
-                        "estimates (`wavesmith doctor` says why)");
-  return WS_OK;
-}
-
-static ws_status open_device(ws__trials *t, const char *kind, ws_diag *diag) {
-  if (!kind || !strcmp(kind, "estimate"))
-    return WS_OK;
-  if (!strcmp(kind, "auto"))
-    return open_first(t, diag);
-  if (strcmp(kind, "hip") && strcmp(kind, "sim"))
-    return ws_fail(diag, WS_USAGE, NULL, 0,
-                   "unknown device '%s'; there are hip, sim, estimate and auto",
-                   kind);
-  return ws_device_client_start(kind, &t->client, diag);
-}
-
-static void close_device(ws__trials *t) {
-  ws_device_client_stop(t->client);
+static void leave_device(ws__trials *t) {
   ws_arena_destroy(t->request_arena);
   t->client = NULL;
   t->request_arena = NULL;
@@ -120,12 +96,12 @@ static int pick_large(const ws__task *task) {
   return best;
 }
 
-ws_status ws__trials_init(ws__trials *trials, ws_arena *arena,
-                          ws_archive *archive, const ws__task *task,
-                          const char *kind, ws_diag *diag) {
+void ws__trials_init(ws__trials *trials, ws_arena *arena, ws_archive *archive,
+                     const ws__task *task, ws_device_client *client) {
   *trials = (ws__trials){.archive = archive,
                          .arena = arena,
                          .task = task,
+                         .client = client,
                          .provenance = "",
                          .candidate = -1,
                          .baseline = -1,
@@ -133,14 +109,12 @@ ws_status ws__trials_init(ws__trials *trials, ws_arena *arena,
   set_shapes(trials);
   trials->best_estimate_us = new_times(trials);
   trials->large = pick_large(task);
-  WS_TRY(open_device(trials, kind, diag));
-  if (trials->client)
-    trials->provenance = ws_arena_strdup(
-        arena, ws_device_client_info(trials->client)->provenance);
-  return WS_OK;
+  if (client)
+    trials->provenance =
+        ws_arena_strdup(arena, ws_device_client_info(client)->provenance);
 }
 
-void ws__trials_stop(ws__trials *trials) { close_device(trials); }
+void ws__trials_stop(ws__trials *trials) { leave_device(trials); }
 
 /* ---- candidates ---- */
 
@@ -349,7 +323,8 @@ static ws_status fill_request(const ws__trials *t, ws_arena *arena,
                           : shape == LARGE_SHAPE ? WS__VERIFY_LARGE
                                                  : WS__TIME;
   return ws__measuring_request(
-      arena, t->task, t->client, candidate, build, question,
+      arena, t->task, ws_device_client_info(t->client)->cu_count, candidate,
+      build, question,
       shape == EDGE_SHAPES
           ? NULL
           : &t->shapes[shape == LARGE_SHAPE ? t->large : shape],
@@ -435,7 +410,7 @@ static void note_failure(ws__trials *t, const ws_diag *diag) {
   ws_log(WS_LOG_WARN,
          "the device failed %d times in a row; the run goes on without it",
          MAX_FAILURES);
-  close_device(t);
+  leave_device(t);
 }
 
 static ws_status receive(ws__trials *t, ws_diag *diag) {

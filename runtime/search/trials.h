@@ -47,11 +47,9 @@ typedef struct ws__trials {
   int failures;           /* of the device, in a row */
 } ws__trials;
 
-/* kind: "hip", "sim", "estimate" (or NULL: no device), "auto": the first of
- * these that answers. */
-ws_status ws__trials_init(ws__trials *trials, ws_arena *arena,
-                          ws_archive *archive, const ws__task *task,
-                          const char *kind, ws_diag *diag) WS_MUST_CHECK;
+/* client: borrowed; NULL: no device. */
+void ws__trials_init(ws__trials *trials, ws_arena *arena, ws_archive *archive,
+                     const ws__task *task, ws_device_client *client);
 void ws__trials_stop(ws__trials *trials);
 
 /* A candidate of which estimates are known. */

@@ -46,44 +46,47 @@ static int wait_ms(double deadline_ms) {
   return left < 0 ? 0 : left < WAIT_MS ? (int)left + 1 : WAIT_MS;
 }
 
-static ws_status fill_window(ws_session *s) {
-  bool made = true;
-  while (made && ws__may_propose(s) && !ws__session_must_end(s))
-    WS_TRY(ws__propose(s, &made));
-  return WS_OK;
-}
-
 /* What the first job lacks decides whether there is anything to wait for. */
 static ws_status wait_if_idle(ws_session *s) {
-  const ws__job *first = &s->jobs[s->applied % WS__WINDOW];
-  if (s->applied == s->proposed || first->state == WS__JOB_DONE)
+  bool ready = ws__job_at(s, s->applied)->state == WS__JOB_DONE;
+  if (s->applied == s->proposed || (ready && !ws__round_is_open(s)))
     return WS_OK;
   return ws__produce_wait(s, wait_ms(s->search_end_ms));
 }
 
 static ws_status apply_done(ws_session *s, ws__progress *progress) {
-  bool applied = true;
+  bool applied = !ws__round_is_open(s);
   while (applied && !ws__session_must_end(s)) {
     WS_TRY(ws__apply_next(s, &applied));
     if (!applied)
       return WS_OK;
-    WS_TRY(fill_window(s)); /* right after it: see session.h */
+    if (!s->round || s->applied == s->proposed)
+      WS_TRY(ws__fill_window(s)); /* right after it: see session.h */
+    applied = !ws__round_is_open(s);
     show_progress(s, progress, false);
   }
   return WS_OK;
 }
 
+static ws_status step(ws_session *s, ws__progress *progress) {
+  WS_TRY(ws__take_answers(s));
+  if (ws__round_is_open(s))
+    WS_TRY(ws__fill_window(s)); /* a model has room for a further question */
+  WS_TRY(ws__produce(s));
+  s->awaits_answers = ws__awaits_batch(s);
+  if (s->awaits_answers)
+    return WS_OK;
+  WS_TRY(wait_if_idle(s));
+  WS_TRY(ws__produce(s)); /* first, so that no server waits for us */
+  WS_TRY(apply_done(s, progress));
+  return s->rank_by_device ? WS_OK : ws__trials_step(&s->trials, s->diag);
+}
+
 static ws_status loop(ws_session *s, ws__progress *progress) {
-  WS_TRY(fill_window(s));
-  while (!ws__session_must_end(s) && s->applied < s->proposed) {
-    WS_TRY(ws__take_answers(s));
-    WS_TRY(ws__produce(s));
-    WS_TRY(wait_if_idle(s));
-    WS_TRY(ws__produce(s)); /* first, so that no server waits for us */
-    WS_TRY(apply_done(s, progress));
-    if (!s->rank_by_device)
-      WS_TRY(ws__trials_step(&s->trials, s->diag));
-  }
+  WS_TRY(ws__fill_window(s));
+  while (!ws__session_must_end(s) && !s->awaits_answers &&
+         s->applied < s->proposed)
+    WS_TRY(step(s, progress));
   return WS_OK;
 }
 
@@ -133,6 +136,7 @@ static void fill_geomeans(const ws_session *s, ws_tune_result *out,
 
 static void fill_counts(const ws_session *s, ws_tune_result *out) {
   out->run_id = s->run_id;
+  out->layout = s->task.layout;
   out->evaluated = s->evaluated;
   out->replayed = s->replayed;
   out->documents = s->documents;
@@ -183,6 +187,20 @@ static ws_status fill_result(ws_session *s, ws_tune_result *out) {
 }
 
 /* ---- the run ---- */
+/* What has to be done elsewhere before the run can go on. */
+static void say_what_is_awaited(ws_session *s, ws_tune_result *out) {
+  for (int64_t i = s->applied; s->batched && i < s->proposed; i++)
+    out->awaited += ws__job_at(s, i)->state == WS__JOB_TIMING;
+  if (!out->awaited)
+    return;
+  const char *folder = s->batched->folder;
+  s->stop = ws_arena_printf(
+      s->arena,
+      "round %d: %lld jobs in %s; run `wavesmith-device run %s` where the card "
+      "is, bring %s/results.jsonl back, then repeat this command",
+      s->rounds, (long long)out->awaited, folder, folder, folder);
+}
+
 static ws_status run(ws_session *s, ws_tune_result *out) {
   ws__progress progress;
   s->strategy = ws__strategy_find(s->options->strategy, s->diag);
@@ -191,10 +209,12 @@ static ws_status run(ws_session *s, ws_tune_result *out) {
   WS_TRY(ws__session_begin(s));
   ws__progress_init(&progress, s->options->json);
   ws_status status = loop(s, &progress);
-  if (status == WS_OK && !ws__signals_interrupted())
+  bool ended = s->awaits_answers || ws__signals_interrupted();
+  if (status == WS_OK && !ended)
     status = finals(s, &progress);
-  if (status == WS_OK && !ws__signals_interrupted())
+  if (status == WS_OK && !ended && !ws__signals_interrupted())
     ws__confirm(s, out);
+  say_what_is_awaited(s, out);
   show_progress(s, &progress, true);
   return status == WS_OK ? fill_result(s, out) : status;
 }

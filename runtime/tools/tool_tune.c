@@ -94,7 +94,7 @@ static void print_table(const ws_tune_result *result,
   printf("The best are the fastest that %s knows of each shape, earlier runs "
          "included (%lld candidates for %s).\n",
          options->archive_path, (long long)result->archive_candidates,
-         options->layout);
+         result->layout);
 }
 
 static void print_device(const ws_tune_result *result) {
@@ -148,7 +148,7 @@ static void print_models(const ws_tune_result *result) {
            (long long)result->questions, (long long)result->prompt_tokens,
            (long long)result->reply_tokens, result->usd,
            (long long)result->documents, (long long)result->refused);
-  if (*result->stop)
+  if (*result->stop && !result->awaited)
     printf("Ended:    %s\n", result->stop);
 }
 
@@ -190,7 +190,10 @@ static void print_text(const ws_tune_result *result,
   print_counts(result);
   print_device(result);
   print_models(result);
-  printf("Go on:   %s\n", how_to_go_on(result, options));
+  if (result->awaited)
+    printf("%s\n", result->stop);
+  else
+    printf("Go on:   %s\n", how_to_go_on(result, options));
   if (!(result->best_geomean_us > 0))
     return;
   bool recorded = options->device && !strncmp(options->device, "table:", 6);
@@ -199,7 +202,7 @@ static void print_text(const ws_tune_result *result,
   bool named = !strchr(options->shape_set, ','); /* dispatch takes no list */
   if (!recorded) /* a table has no code objects */
     printf("Use:     wavesmith dispatch %s --layout %s%s%s --out DIR\n",
-           options->archive_path, options->layout, named ? " --shapes " : "",
+           options->archive_path, result->layout, named ? " --shapes " : "",
            named ? options->shape_set : "");
 }
 
@@ -243,6 +246,8 @@ static cJSON *device_json(const ws_tune_result *result) {
 static void add_models_json(cJSON *json, const ws_tune_result *result) {
   if (*result->stop)
     cJSON_AddStringToObject(json, "stop", result->stop);
+  if (result->awaited)
+    cJSON_AddNumberToObject(json, "awaited", (double)result->awaited);
   if (result->questions == 0)
     return;
   cJSON *models = cJSON_AddObjectToObject(json, "models");

@@ -12,7 +12,9 @@
 
 const char tune_options_help[] =
     "  --baseline FILE    template that is shown as \"naive\"\n"
-    "  --layout L         kmajor or mnmajor (default: kmajor)\n"
+    "  --layout L         kmajor, mnmajor or kmajor-ocp (default: the "
+    "target's\n"
+    "                     first)\n"
     "  --shapes S         shape set, m,n,k;m,n,k, or table, with a device of\n"
     "                     that kind (default: contest)\n"
     "  --held-out S       shape set that winners are confirmed on (default:\n"
@@ -21,22 +23,30 @@ const char tune_options_help[] =
     "                     (default: local)\n"
     "  --seed N           (default: 1)\n"
     "  --minutes X        ends after X minutes (default without a limit "
-    "or\n                     a model: 3)\n"
+    "or\n                     a model: 3; with a batch 5 rounds)\n"
     "  --evaluations N    ends after N candidates, known ones included\n"
     "  --archive FILE     (default: wavesmith.db)\n"
     "  --start ID         begins with this candidate of the archive, not with\n"
     "                     the template's defaults; may be repeated\n"
+    "  --point VALUES     begins with this point of the template, too\n"
+    "                     (\"tile_m=128;stages=4\"); may be repeated\n"
     "  --workers N        compile servers (default: one per core)\n"
-    "  --device D         what times candidates: hip (a card), sim (a "
-    "simulated\n"
+    "  --device D         what times candidates: hip or cuda (a card; cuda:1 "
+    "is\n"
+    "                     the second, cuda:all every one), sim (a simulated\n"
     "                     MI300X), estimate (the bound model alone), auto: "
     "the\n"
-    "                     first of these that answers (default), or\n"
-    "                     table:FILE.csv, recorded times\n"
+    "                     target's card, else its simulator (default),\n"
+    "                     table:FILE.csv, recorded times, or batch:FOLDER: "
+    "work\n"
+    "                     in rounds, timed where the card is\n"
+    "  --round N          candidates that are asked for at once (default with "
+    "a\n"
+    "                     batch: 64, else none)\n"
     "  --rank R           what proposals follow from: estimate, or device "
     "(every\n"
     "                     candidate is verified and timed first; default with\n"
-    "                     a --model or a table)\n"
+    "                     a --model, a table, a batch, or for sm_90a)\n"
     "  --json             progress and result as JSON lines on stdout\n"
     "Models (docs/llm.md):\n"
     "  --model SPEC       who proposes: openai:URL#MODEL, anthropic:#MODEL,\n"
@@ -52,7 +62,13 @@ const char tune_options_help[] =
     "  --prompts DIR      texts in place of the program's own\n"
     "  --prompt-bytes N   budget of one prompt (default: 131072)\n";
 
-enum { DEFAULT_MINUTES = 3, MOST_WORKERS = 4096, MOST_COUNT = 1000000 };
+enum {
+  DEFAULT_MINUTES = 3,
+  DEFAULT_ROUNDS = 5,
+  BATCH_ROUND = 64,
+  MOST_WORKERS = 4096,
+  MOST_COUNT = 1000000
+};
 
 static ws_status wrong(const char *option, const char *what, ws_diag *diag) {
   return ws_fail(diag, WS_USAGE, NULL, 0, "--%s '%s' is not %s", option, optarg,
@@ -99,6 +115,14 @@ static ws_status read_workers(tune_arguments *out, ws_diag *diag) {
   if (!read_integer(1, MOST_WORKERS, &count))
     return wrong("workers", "a number from 1 to 4096", diag);
   out->tune.workers = (int)count;
+  return WS_OK;
+}
+
+static ws_status read_round(tune_arguments *out, ws_diag *diag) {
+  int64_t count;
+  if (!read_integer(1, 2048, &count))
+    return wrong("round", "a number from 1 to 2048", diag);
+  out->tune.round = (int)count;
   return WS_OK;
 }
 
@@ -167,6 +191,14 @@ static ws_status read_start(tune_arguments *out, ws_diag *diag) {
   return WS_OK;
 }
 
+static ws_status read_points(tune_arguments *out, ws_diag *diag) {
+  if (out->tune.point_count == TUNE_STARTS)
+    return ws_fail(diag, WS_USAGE, NULL, 0, "more than %d times --point",
+                   TUNE_STARTS);
+  out->points[out->tune.point_count++] = optarg;
+  return WS_OK;
+}
+
 static ws_status read_json(tune_arguments *out, ws_diag *diag) {
   (void)diag;
   out->tune.json = true;
@@ -203,6 +235,8 @@ static const struct read_option {
     {"minutes", required_argument, read_minutes},
     {"evaluations", required_argument, read_evaluations},
     {"workers", required_argument, read_workers},
+    {"round", required_argument, read_round},
+    {"point", required_argument, read_points},
     {"in-flight", required_argument, read_in_flight},
     {"repairs", required_argument, read_repairs},
     {"token-budget", required_argument, read_tokens},
@@ -243,8 +277,7 @@ ws_status tune_options_read(const char *program, int argc, char **argv,
                             tune_arguments *out, ws_diag *diag) {
   struct option table[OPTION_COUNT + 1];
   fill_table(table);
-  *out = (tune_arguments){.tune = {.layout = "kmajor",
-                                   .shape_set = "contest",
+  *out = (tune_arguments){.tune = {.shape_set = "contest",
                                    .strategy = "local",
                                    .archive_path = "wavesmith.db",
                                    .device = "auto",
@@ -254,6 +287,7 @@ ws_status tune_options_read(const char *program, int argc, char **argv,
                                    .usd_budget = -1}};
   out->tune.models = out->models;
   out->tune.start = out->starts;
+  out->tune.points = out->points;
   opterr = 0;
   int option;
   while ((option = getopt_long(argc, argv, ":", table, NULL)) >= 0) {
@@ -279,7 +313,11 @@ ws_status tune_options_limit(tune_arguments *out, ws_diag *diag) {
   ws_tune_options *tune = &out->tune;
   if (tune->minutes > 0 || tune->evaluations > 0)
     return WS_OK;
-  if (tune->model_count == 0)
+  bool batch = tune->device && !strncmp(tune->device, "batch:", 6);
+  if (tune->model_count == 0 && batch)
+    tune->evaluations =
+        DEFAULT_ROUNDS * (tune->round > 0 ? tune->round : BATCH_ROUND);
+  else if (tune->model_count == 0)
     tune->minutes = DEFAULT_MINUTES;
   else if (tune->token_budget < 0 && tune->usd_budget < 0)
     return ws_fail(diag, WS_USAGE, NULL, 0,

@@ -10,7 +10,7 @@
 enum { TUNE_MODELS = 16, TUNE_STARTS = 64 };
 typedef struct tune_arguments {
   ws_tune_options tune;
-  const char *models[TUNE_MODELS], *starts[TUNE_STARTS];
+  const char *models[TUNE_MODELS], *starts[TUNE_STARTS], *points[TUNE_STARTS];
   bool help;
 } tune_arguments;
 

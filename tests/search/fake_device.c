@@ -7,6 +7,7 @@
  * The environment says how it misbehaves:
  *   FAKE_DEVICE_DELAY_US  each request takes this long
  *   FAKE_DEVICE_DIES      set: every request kills it
+ *   FAKE_DEVICE_ARCH      of the card, in place of gfx942
  *   FAKE_DEVICE_LOG       a line per request is appended to this file
  */
 #include "wavesmith/measure.h"
@@ -31,16 +32,19 @@ static void send_json(cJSON *owned_json) {
 
 static void send_ready(const char *kind) {
   cJSON *json = cJSON_CreateObject();
-  cJSON *info = cJSON_AddObjectToObject(json, "info");
-  cJSON_AddStringToObject(info, "kind", kind);
-  cJSON_AddStringToObject(info, "name", "fake");
-  cJSON_AddStringToObject(info, "arch", "gfx942");
-  cJSON_AddStringToObject(info, "library", "none");
-  cJSON_AddStringToObject(info, "provenance", "sim:fake:MI300X");
-  cJSON_AddNumberToObject(info, "cu_count", 304);
-  cJSON_AddNumberToObject(info, "memory_bytes", 1);
-  cJSON_AddNumberToObject(info, "cache_bytes", 1);
-  cJSON_AddBoolToObject(info, "simulated", true);
+  const char *arch = getenv("FAKE_DEVICE_ARCH");
+  const ws_device_info info = {.kind = kind,
+                               .name = "fake",
+                               .arch = arch ? arch : "gfx942",
+                               .library = "none",
+                               .provenance = "sim:fake:MI300X",
+                               .driver = "",
+                               .lock = "",
+                               .cu_count = 304,
+                               .memory_bytes = 1,
+                               .cache_bytes = 1,
+                               .simulated = true};
+  cJSON_AddItemToObject(json, "info", ws_device_info_to_json(&info));
   send_json(json);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * A strategy with the built-in proposer against an oracle of times, without
- * engine, compiler and archive: requests stand in a window and results are
- * applied in their order, as in tune.c. For tests and benchmarks of strategies.
+ * engine, compiler and archive: requests stand in a window, or come in rounds,
+ * and results are applied in their order, as in tune.c. For tests and benchmarks of strategies.
  */
 #ifndef WAVESMITH_TESTS_STRATEGY_LOOP_H
 #define WAVESMITH_TESTS_STRATEGY_LOOP_H
@@ -10,6 +10,7 @@
 #include "strategy.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* us of a candidate by shape; INFINITY: none. */
@@ -27,11 +28,13 @@ typedef struct strategy_loop {
   loop_oracle oracle;
   const void *context;
   int window;
-  ws__result waiting[WS__WINDOW]; /* request i at i % WS__WINDOW */
+  bool rounds; /* of `window` requests */
+  ws__result waiting[WS__MOST_ROUND]; /* request i at i % WS__MOST_ROUND */
   int asked, applied;
   bool exhausted;
 } strategy_loop;
 
+/* window < 0: rounds of that size. */
 static void loop_init(strategy_loop *loop, ws__space *space, int shape_count,
                       const char *strategy, uint64_t seed, int window,
                       loop_oracle oracle, const void *context) {
@@ -41,10 +44,11 @@ static void loop_init(strategy_loop *loop, ws__space *space, int shape_count,
                           .strategy = ws__strategy_find(strategy, &diag),
                           .oracle = oracle,
                           .context = context,
-                          .window = window};
+                          .window = abs(window),
+                          .rounds = window < 0};
   WS_ASSERT(loop->strategy);
   ws__knowledge_init(&loop->knowledge, loop->arena, space, &loop->seen,
-                     shape_count, 0.01);
+                     shape_count, 0.01, loop->rounds ? loop->window : 0);
   loop->state = loop->strategy->create(loop->arena, &loop->knowledge);
   ws_rng_init(&loop->rng, seed);
 }
@@ -60,7 +64,7 @@ static void loop_judge(strategy_loop *loop, const ws__request *request,
   double *us = ws_arena_alloc(loop->arena, sizeof *us * shapes);
   loop->oracle(loop->context, candidate, us);
   ws__seen_add(&loop->seen, &candidate->id);
-  loop->waiting[loop->asked++ % WS__WINDOW] =
+  loop->waiting[loop->asked++ % WS__MOST_ROUND] =
       (ws__result){.request = *request,
                    .candidate = candidate,
                    .stage = "",
@@ -109,13 +113,14 @@ static bool loop_ask(strategy_loop *loop) {
 
 /* Applies one result; NULL: there is none left. */
 static const ws__result *loop_step(strategy_loop *loop) {
-  while (!loop->exhausted && loop->asked - loop->applied < loop->window)
+  while (!loop->exhausted && loop->asked - loop->applied < loop->window &&
+         (!loop->rounds || loop->applied % loop->window == 0))
     if (!loop_ask(loop))
       break;
   if (loop->applied == loop->asked)
     return NULL;
   int index = ws__knowledge_add(&loop->knowledge,
-                                &loop->waiting[loop->applied++ % WS__WINDOW]);
+                                &loop->waiting[loop->applied++ % WS__MOST_ROUND]);
   loop->strategy->learn(loop->state, &loop->knowledge, index);
   return &loop->knowledge.results[index];
 }

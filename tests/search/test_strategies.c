@@ -51,7 +51,7 @@ typedef struct world {
 static world make_world(const char *text) {
   world w = {.arena = ws_arena_create()};
   ws__knowledge_init(&w.knowledge, w.arena, make_space(w.arena, text), NULL,
-                     SHAPES, 0.01);
+                     SHAPES, 0.01, 0);
   return w;
 }
 
@@ -298,7 +298,7 @@ WS_TEST(a_parent_of_another_template_is_explored_in_its_own) {
 WS_TEST(doubt_grows_with_distance) {
   world w = make_world(PLAIN);
   ws__space *space = w.knowledge.spaces[0];
-  ws__surrogate *s = ws__surrogate_create(w.arena, SHAPES);
+  ws__surrogate *s = ws__surrogate_create(w.arena, SHAPES, 0);
   ws__surrogate_fit(s, space);
   WS_CHECK_NEAR(ws__surrogate_doubt(s, space, candidate_at(&w, 1, 1)), 1,
                 1e-12);

@@ -231,7 +231,7 @@ WS_TEST(a_device_that_dies_is_given_up) {
 WS_TEST(wrong_devices_are_named) {
   bench b = device_bench();
   b.options.device = "abacus";
-  tune_fails(&b, WS_USAGE, "hip, sim, estimate and auto");
+  tune_fails(&b, WS_USAGE, "hip, cuda, sim, estimate, auto");
   setenv("WAVESMITH_DEVICE_SERVER", "/nonexistent", 1);
   b.options.device = "sim";
   tune_fails(&b, WS_ENVIRONMENT, "/nonexistent");

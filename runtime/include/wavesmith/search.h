@@ -18,22 +18,31 @@ typedef struct ws_tune_options {
   const char *template_file; /* the space */
   const char *baseline_file; /* measured first as "naive"; NULL: none */
   const char *archive_path;
-  const char *layout;    /* "kmajor" */
+  const char *layout;    /* "kmajor"; NULL: the target's first */
   const char *shape_set; /* "contest", or "m,n,k;m,n,k" */
   const char *strategy;  /* docs/search.md */
   uint64_t seed;
   double minutes;      /* <= 0: no time limit */
   int64_t evaluations; /* <= 0: no limit on candidates */
   int workers;         /* compile servers; <= 0: one per core */
-  /* "hip", "sim", "auto" (the first of these that answers), "estimate" or
-   * NULL: no device, the bound model alone */
+  /* "hip", "cuda", "sim", "auto" (the target's card, else, where there is one,
+   * its simulator), "cuda:1", "cuda:all" (every card), "estimate" or NULL: no
+   * device, the bound model alone; "batch:FOLDER": asked here, answered where
+   * `wavesmith-device run FOLDER` is run (wavesmith/batch.h) */
   const char *device;
   /* What proposals follow from: "estimate" (the bound model; the device is
    * asked beside the search), "device" (every candidate is verified and timed
-   * there before its result counts), or NULL: device with a model or a table,
-   * else estimate. */
+   * there before its result counts), or NULL: device with a model, a table, a
+   * batch or a target without bound model, else estimate. */
   const char *rank;
-  const char *held_out;     /* shape set of confirmations; NULL: "held-out" */
+  /* Requests made from the same results, so that a device can be asked for all
+   * of them at once. 0: none, or with a batch 64 */
+  int round;
+  const char *held_out; /* shape set of confirmations; NULL: "held-out" */
+  /* Points of the template to begin with, "tile_m=128;stages=4": what is not
+   * named has its default. */
+  const char *const *points;
+  int point_count;
   const char *const *start; /* ids of candidates in the archive to begin with */
   int start_count;
   int repairs; /* of one failed candidate by a model; < 0: 1 */
@@ -77,6 +86,7 @@ enum { WS_AGREEMENT_LEAST = 4 };
 
 typedef struct ws_tune_result {
   int64_t run_id;
+  const char *layout;
   int64_t evaluated;          /* new in this run */
   int64_t replayed;           /* found in the archive */
   int64_t archive_candidates; /* of this problem, layout and target, all runs */
@@ -100,6 +110,7 @@ typedef struct ws_tune_result {
   int64_t documents; /* answers that are no candidates and were not to be */
   int64_t refused;   /* replies that held none: verdict illegal, too */
   const char *stop;  /* "" or why it ended before its limits, in words */
+  int64_t awaited;   /* jobs of a batch that have no answer yet */
   /* Winners that were checked again in this run (docs/search.md). */
   const ws_confirmation_row *confirmations;
   int confirmation_count;

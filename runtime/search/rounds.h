@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * The device of a run that works in rounds: a batch (wavesmith/batch.h), which
+ * is asked here and answered where the card is.
+ */
+#ifndef WAVESMITH_SEARCH_ROUNDS_H
+#define WAVESMITH_SEARCH_ROUNDS_H
+
+#include "plan.h"
+#include "wavesmith/batch.h"
+
+typedef struct ws__batched {
+  ws_batch *batch;
+  ws_arena *arena;
+  const char *folder;
+  const ws_target *target;
+  const char *provenance; /* of its answers; "": there is none yet */
+  bool simulated;         /* likewise */
+} ws__batched;
+
+/* "batch:FOLDER"? */
+bool ws__is_batch(const char *device);
+ws_status ws__batched_open(ws_arena *arena, const char *device,
+                           const ws_target *target, ws__batched **out,
+                           ws_diag *diag) WS_MUST_CHECK;
+void ws__batched_close(ws__batched *batched); /* NULL is allowed */
+
+/* Takes the answer to the whole plan, or asks for it: *out_answered false. */
+ws_status ws__batched_ask(ws__batched *batched, ws__plan *plan,
+                          bool *out_answered, ws_diag *diag) WS_MUST_CHECK;
+
+#endif
