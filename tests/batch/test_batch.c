@@ -3,58 +3,11 @@
  * Writing jobs and reading answers: same question, same job; what a kill, a
  * full disk or a careless hand does to the folder.
  */
-#include "batch_internal.h"
-#include "ws_test.h"
+#include "folder.h"
 
 #include <cjson/cJSON.h>
-#include <libgen.h>
 #include <signal.h>
 #include <sys/resource.h>
-
-static ws_arena *arena;
-static ws_diag diag;
-static const char *folder;
-
-static void make_folder(void) {
-  char name[] = "/tmp/ws-batch-XXXXXX";
-  arena = ws_arena_create();
-  WS_CHECK(mkdtemp(name));
-  folder = ws_arena_printf(arena, "%s/b", name);
-}
-
-static void remove_folder(void) {
-  char *above = dirname(ws_arena_strdup(arena, folder));
-  pid_t child = fork();
-  if (child == 0) {
-    execlp("rm", "rm", "-rf", above, (char *)NULL);
-    _exit(1);
-  }
-  waitpid(child, NULL, 0);
-  ws_arena_destroy(arena);
-}
-
-static const char *path_of(const char *name) {
-  return ws_arena_printf(arena, "%s/%s", folder, name);
-}
-
-static void append(const char *name, const char *text) {
-  FILE *file = fopen(path_of(name), "a");
-  WS_CHECK(file && fputs(text, file) >= 0 && !fclose(file));
-}
-
-static const char *content(const char *name) {
-  char *text;
-  size_t size;
-  WS_CHECK(ws_file_read(arena, path_of(name), &text, &size, &diag) == WS_OK);
-  return text;
-}
-
-static int count_lines(const char *name) {
-  int count = 0;
-  for (const char *c = content(name); *c; c++)
-    count += *c == '\n';
-  return count;
-}
 
 static ws_batch *open_batch(void) {
   ws_batch *batch;

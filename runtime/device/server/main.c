@@ -4,6 +4,7 @@
  * a socket as descriptor 3 (runtime/eval/device_client.c), and killed when that
  * dies.
  */
+#include "run_batch.h"
 #include "serve.h"
 
 #include <signal.h>
@@ -21,8 +22,12 @@ static bool is_socket(int descriptor) {
 }
 
 int main(int argc, char **argv) {
+  if (argc > 1 && !strcmp(argv[1], "run"))
+    return ws__device_run_batch(argc - 1, argv + 1);
   if (argc != 3 || !is_socket(SERVER_SOCKET)) {
-    fputs("wavesmith-device: is started by `wavesmith`, not by hand\n", stderr);
+    fputs("wavesmith-device: is started by `wavesmith`, not by hand; "
+          "but for `wavesmith-device run FOLDER`\n",
+          stderr);
     return ws_status_exit_code(WS_USAGE);
   }
   signal(SIGPIPE, SIG_IGN);
@@ -31,6 +36,8 @@ int main(int argc, char **argv) {
   ws_device_purpose purpose =
       strcmp(argv[2], "time") ? WS_DEVICE_RUN : WS_DEVICE_TIME;
   ws_status status = ws_device_open(argv[1], purpose, &device, &diag);
+  if (status == WS_OK)
+    status = ws__device_lock(ws_device_info_of(device), &diag);
   if (status != WS_OK) {
     ws__device_refuse(SERVER_SOCKET, diag.text);
     return ws_status_exit_code(status);
