@@ -50,7 +50,8 @@ typedef struct attributes {
 static ws_status read_attributes(ws_device *device, attributes *out,
                                  ws_diag *diag) {
   const struct {
-    int attribute, *place;
+    unsigned attribute;
+    int *place;
   } wanted[] = {
       {WS_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &out->major},
       {WS_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &out->minor},
@@ -145,11 +146,9 @@ static void close_device(ws_device *device) {
 static ws_status open_device(ws_device *device, ws_device_purpose purpose,
                              ws_diag *diag) {
   (void)purpose;
-  /* Zeroed; a multiple of the alignment, as C11 asks of the size. */
-  size_t bytes = (sizeof(ws__cuda) + 63) / 64 * 64;
-  ws__cuda *cuda = aligned_alloc(64, bytes);
+  ws__cuda *cuda = aligned_alloc(_Alignof(ws__cuda), sizeof *cuda);
   WS_ASSERT(cuda && "out of memory");
-  memset(cuda, 0, bytes);
+  memset(cuda, 0, sizeof *cuda);
   device->self = cuda;
   ws_status status = ws__cuda_bind(device, cuda, diag);
   if (status == WS_OK)

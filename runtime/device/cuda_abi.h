@@ -13,11 +13,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Data types used by CUDA driver. Handles are pointers to structs that
- * only the driver knows. */
-typedef int ws_cu_result;
+/* Data types used by CUDA driver. Handles are pointers to structs that only
+ * the driver knows; its enumerations are unsigned here. */
+typedef unsigned ws_cu_result;
 typedef int ws_cu_device; /* its ordinal */
-typedef uint64_t ws_cu_pointer;
+typedef unsigned long long ws_cu_pointer;
 typedef struct ws_cu_context_of_driver *ws_cu_context;
 typedef struct ws_cu_module_of_driver *ws_cu_module;
 typedef struct ws_cu_function_of_driver *ws_cu_function;
@@ -31,7 +31,7 @@ typedef struct ws_cu_uuid {
 } ws_cu_uuid;
 
 typedef struct ws_cu_tensor_map {
-  _Alignas(64) uint64_t opaque[16];
+  _Alignas(128) uint64_t opaque[16]; /* 64 until CUDA 12 */
 } ws_cu_tensor_map;
 
 /* CUresult */
@@ -133,15 +133,16 @@ enum {
   X(cuDeviceGetUuid_v2, (ws_cu_uuid * out_uuid, ws_cu_device device))          \
   X(cuDeviceTotalMem_v2, (size_t * out_bytes, ws_cu_device device))            \
   X(cuDeviceGetAttribute,                                                      \
-    (int *out_value, int attribute, ws_cu_device device))                      \
+    (int *out_value, unsigned attribute, ws_cu_device device))                 \
   /* Primary context management, Context management */                         \
   X(cuDevicePrimaryCtxRetain,                                                  \
     (ws_cu_context * out_context, ws_cu_device device))                        \
   X(cuDevicePrimaryCtxRelease_v2, (ws_cu_device device))                       \
   X(cuCtxSetCurrent, (ws_cu_context context))                                  \
   /* Module management */                                                      \
-  X(cuModuleLoadDataEx, (ws_cu_module * out_module, const void *image,         \
-                         unsigned option_count, int *options, void **values))  \
+  X(cuModuleLoadDataEx,                                                        \
+    (ws_cu_module * out_module, const void *image, unsigned option_count,      \
+     unsigned *options, void **values))                                        \
   X(cuModuleUnload, (ws_cu_module module))                                     \
   X(cuModuleGetFunction,                                                       \
     (ws_cu_function * out_function, ws_cu_module module, const char *name))    \
@@ -158,7 +159,7 @@ enum {
   X(cuStreamCreate, (ws_cu_stream * out_stream, unsigned flags))               \
   X(cuStreamDestroy_v2, (ws_cu_stream stream))                                 \
   X(cuStreamSynchronize, (ws_cu_stream stream))                                \
-  X(cuStreamBeginCapture_v2, (ws_cu_stream stream, int mode))                  \
+  X(cuStreamBeginCapture_v2, (ws_cu_stream stream, unsigned mode))             \
   X(cuStreamEndCapture, (ws_cu_stream stream, ws_cu_graph * out_graph))        \
   /* Event management */                                                       \
   X(cuEventCreate, (ws_cu_event * out_event, unsigned flags))                  \
@@ -168,8 +169,9 @@ enum {
   X(cuEventElapsedTime, (float *out_ms, ws_cu_event begin, ws_cu_event end))   \
   /* Execution control */                                                      \
   X(cuFuncGetAttribute,                                                        \
-    (int *out_value, int attribute, ws_cu_function function))                  \
-  X(cuFuncSetAttribute, (ws_cu_function function, int attribute, int value))   \
+    (int *out_value, unsigned attribute, ws_cu_function function))             \
+  X(cuFuncSetAttribute,                                                        \
+    (ws_cu_function function, unsigned attribute, int value))                  \
   X(cuLaunchKernel,                                                            \
     (ws_cu_function function, unsigned grid_x, unsigned grid_y,                \
      unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,    \
@@ -186,9 +188,10 @@ enum {
 /* Tensor map object management; since CUDA 12. */
 #define WS_CU_OPTIONAL_FUNCTIONS(X)                                            \
   X(cuTensorMapEncodeTiled,                                                    \
-    (ws_cu_tensor_map * out_map, int data_type, uint32_t rank, void *address,  \
-     const uint64_t *sizes, const uint64_t *strides, const uint32_t *box,      \
-     const uint32_t *element_strides, int interleave, int swizzle,             \
-     int l2_promotion, int out_of_bounds_fill))
+    (ws_cu_tensor_map * out_map, unsigned data_type, uint32_t rank,            \
+     void *address, const uint64_t *sizes, const uint64_t *strides,            \
+     const uint32_t *box, const uint32_t *element_strides,                     \
+     unsigned interleave, unsigned swizzle, unsigned l2_promotion,             \
+     unsigned out_of_bounds_fill))
 
 #endif

@@ -32,7 +32,7 @@ typedef struct ws__cuda {
    * returns without asking the driver. */
   ws_cu_result lost;
   char last_kernel[WS__CUDA_NAME_BYTES]; /* started last; "": none yet */
-  _Alignas(64) unsigned char kernarg[WS__CUDA_KERNARG_BYTES + 4];
+  _Alignas(ws_cu_tensor_map) unsigned char kernarg[WS__CUDA_KERNARG_BYTES + 4];
 } ws__cuda;
 
 static inline ws__cuda *ws__cuda_of(const ws_device *device) {

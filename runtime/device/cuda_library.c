@@ -128,7 +128,7 @@ ws_status ws__cuda_check(ws_device *device, ws_cu_result error,
   ws__cuda *cuda = ws__cuda_of(device);
   const struct meaning *known = find_meaning(error);
   if (!known)
-    return ws_fail(diag, WS_ENVIRONMENT, NULL, 0, "%s: %s (%d): %s", what,
+    return ws_fail(diag, WS_ENVIRONMENT, NULL, 0, "%s: %s (%u): %s", what,
                    name_of(cuda, error), error, text_of(cuda, error));
   if (known->sticky)
     cuda->lost = error;

@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_FUNCTIONS = 16, LOG_BYTES = 8192 };
+/* The driver looks at the first bytes to know what it has; PTX with no more
+ * than its version and target is longer than this. */
+enum { MAX_FUNCTIONS = 16, LOG_BYTES = 8192, SHORTEST_CODE = 16 };
 
 typedef struct loaded_kernel {
   char name[WS__CUDA_NAME_BYTES];
@@ -82,7 +84,7 @@ static ws_status load_ptx(ws_device *device, const char *text,
                           ws_cu_module *out, ws_diag *diag) {
   ws__cuda *cuda = ws__cuda_of(device);
   char errors[LOG_BYTES] = "", notes[LOG_BYTES] = "";
-  int options[] = {
+  unsigned options[] = {
       WS_CU_JIT_ERROR_LOG_BUFFER, WS_CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
       WS_CU_JIT_INFO_LOG_BUFFER, WS_CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
   /* Sizes are passed in the pointers themselves; one byte is kept for the NUL.
@@ -117,6 +119,10 @@ static ws_status load_text(ws_device *device, const char *code, size_t bytes,
 ws_status ws__cuda_load(ws_device *device, const void *code_object,
                         size_t bytes, ws_device_module **out_module,
                         ws_diag *diag) {
+  if (bytes < SHORTEST_CODE)
+    return ws_fail(diag, WS_INPUT, NULL, 0,
+                   "loading the code: %zu bytes are neither a cubin nor PTX",
+                   bytes);
   ws_device_module *module = calloc(1, sizeof *module);
   WS_ASSERT(module && "out of memory");
   ws_status status =
@@ -181,7 +187,8 @@ ws_status ws__cuda_kernel_of(ws_device *device, ws_device_module *module,
                              const char *name, ws_device_kernel *out,
                              ws_diag *diag) {
   const struct {
-    int attribute, *place;
+    unsigned attribute;
+    int *place;
   } facts[] = {{WS_CU_FUNC_ATTRIBUTE_NUM_REGS, &out->registers},
                {WS_CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, &out->local_bytes},
                {WS_CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, &out->lds_bytes}};
@@ -253,10 +260,13 @@ ws_status ws__cuda_start(ws_device *device, ws_device_module *module,
   void *extra[] = {WS_CU_LAUNCH_PARAM_BUFFER_POINTER, cuda->kernarg,
                    WS_CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
                    WS_CU_LAUNCH_PARAM_END};
-  ws_cu_result error = cuda->cuLaunchKernel(
-      kernel->function, launch->grid[0], launch->grid[1], launch->grid[2],
-      launch->block[0], launch->block[1], launch->block[2], launch->dynamic_lds,
-      cuda->stream, NULL, extra);
+  ws_cu_result error =
+      cuda->lost ? cuda->lost
+                 : cuda->cuLaunchKernel(kernel->function, launch->grid[0],
+                                        launch->grid[1], launch->grid[2],
+                                        launch->block[0], launch->block[1],
+                                        launch->block[2], launch->dynamic_lds,
+                                        cuda->stream, NULL, extra);
   if (error != WS_CUDA_SUCCESS)
     return launch_failed(device, launch, error, diag);
   snprintf(cuda->last_kernel, sizeof cuda->last_kernel, "%s", kernel->name);
@@ -332,13 +342,14 @@ ws_status ws__cuda_tensor_map(ws_device *device, const ws_device_tensor *tensor,
   const uint64_t strides[] = {tensor->inner * (uint64_t)tensor->element_bytes};
   const uint32_t box[] = {tensor->box_inner, tensor->box_outer};
   const uint32_t element_strides[] = {1, 1};
-  WS_TRY(WS__CUDA_CALL(
-      device, "cuTensorMapEncodeTiled", diag,
-      cuTensorMapEncodeTiled(
-          &map, data_type_of(tensor->element_bytes), 2, tensor->address, sizes,
-          strides, box, element_strides, WS_CU_TENSOR_MAP_INTERLEAVE_NONE,
-          swizzle_of(tensor->swizzle), WS_CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-          WS_CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)));
+  WS_TRY(WS__CUDA_CALL(device, "cuTensorMapEncodeTiled", diag,
+                       cuTensorMapEncodeTiled(
+                           &map, (unsigned)data_type_of(tensor->element_bytes),
+                           2, tensor->address, sizes, strides, box,
+                           element_strides, WS_CU_TENSOR_MAP_INTERLEAVE_NONE,
+                           (unsigned)swizzle_of(tensor->swizzle),
+                           WS_CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                           WS_CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)));
   memcpy(out_map, &map, sizeof map);
   return WS_OK;
 }

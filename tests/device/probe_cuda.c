@@ -295,10 +295,11 @@ static void probe_refusals(void) {
        "", "an ELF that is no cubin"},
       {"", "", "nothing"}};
   for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
-    ws_device_module *module;
+    ws_device_module *module = NULL;
     refuse(ws_device_load(device, codes[i].text, strlen(codes[i].text), &module,
                           &diag),
            codes[i].part, codes[i].what);
+    ws_device_unload(device, module);
   }
 }
 
