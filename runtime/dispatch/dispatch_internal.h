@@ -8,6 +8,9 @@
 
 #include "wavesmith/dispatch.h"
 
+/* Times of silicon, not of a simulator or a model. */
+bool ws__is_of_a_card(const char *provenance);
+
 double ws__matrix_us(const ws_matrix *matrix, int shape, int column);
 double ws__matrix_best_us(const ws_matrix *matrix, int shape);
 

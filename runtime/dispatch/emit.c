@@ -261,7 +261,21 @@ static ws_status print_and_write(const ws__emission *emission,
   return status;
 }
 
-enum { DEFAULT_PORTFOLIO = 8, DEFAULT_LEAVES = 24, LIMIT = 1024 };
+/* Of kernels that a card has timed more pay: each was the best somewhere. */
+enum {
+  DEFAULT_PORTFOLIO = 8,
+  DEFAULT_TIMED_PORTFOLIO = 16,
+  DEFAULT_LEAVES = 24,
+  LIMIT = 1024
+};
+
+static int portfolio_limit(const ws_matrix *matrix,
+                           const ws_dispatch_options *options) {
+  if (options->max_portfolio > 0)
+    return options->max_portfolio;
+  return ws__is_of_a_card(matrix->provenance) ? DEFAULT_TIMED_PORTFOLIO
+                                              : DEFAULT_PORTFOLIO;
+}
 
 static ws_status check_options(const ws_dispatch_options *options,
                                ws_diag *diag) {
@@ -285,8 +299,7 @@ ws_status ws_dispatch_emit(ws_arena *arena, const ws_problem *problem,
                            ws_dispatch_report *out_report, ws_diag *diag) {
   memset(out_report, 0, sizeof *out_report);
   WS_TRY(check_options(options, diag));
-  int max_count =
-      options->max_portfolio > 0 ? options->max_portfolio : DEFAULT_PORTFOLIO;
+  int max_count = portfolio_limit(matrix, options);
   int max_leaves =
       options->max_leaves > 0 ? options->max_leaves : DEFAULT_LEAVES;
   int *columns = ws_arena_alloc(arena, (size_t)max_count * sizeof *columns);

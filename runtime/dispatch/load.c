@@ -79,6 +79,15 @@ static int compare_ids(const void *a, const void *b) {
   return strcmp(x->row.id, y->row.id);
 }
 
+/* A candidate is listed once for each provenance of its times. */
+static int drop_repeated(ws_candidate_summary *items, int count) {
+  int kept = 0;
+  for (int i = 0; i < count; i++)
+    if (kept == 0 || strcmp(items[kept - 1].row.id, items[i].row.id))
+      items[kept++] = items[i];
+  return kept;
+}
+
 static ws_status load_all(ws_archive *archive, ws_arena *arena,
                           const ws_problem *problem, const char *layout,
                           const char *target, bool with_code,
@@ -98,6 +107,7 @@ static ws_status load_all(ws_archive *archive, ws_arena *arena,
                    "%s; run `wavesmith tune` first",
                    problem->name, layout, target);
   qsort(items, (size_t)count, sizeof *items, compare_ids);
+  count = drop_repeated(items, count);
   loader load = {archive, arena, with_code, NULL, 0};
   load.templates =
       ws_arena_alloc(arena, (size_t)count * sizeof *load.templates);

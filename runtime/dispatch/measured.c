@@ -43,6 +43,10 @@ static int rank_of(const char *provenance) {
   return KINDS; /* estimates, which are better made anew */
 }
 
+bool ws__is_of_a_card(const char *provenance) {
+  return is_of_kind(provenance, "hip") || is_of_kind(provenance, "cuda");
+}
+
 static double time_on(const recorded *times, const ws_shape *shape,
                       const char *provenance) {
   for (int i = 0; i < times->count; i++)

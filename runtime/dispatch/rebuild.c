@@ -7,6 +7,7 @@
  * the code that ships.
  */
 #include "wavesmith/dispatch.h"
+#include "wavesmith/target.h"
 
 #include <cjson/cJSON.h>
 #include <string.h>
@@ -16,6 +17,7 @@ typedef struct rebuild {
   ws_compiler *compiler;
   ws_arena *arena;
   const char *target;
+  ws_target_family family;
   bool sanitize;
   ws_rebuild_report *report;
 } rebuild;
@@ -75,12 +77,31 @@ static const char *failure_text(ws_arena *arena, const ws_candidate *candidate,
       finding ? "; " : "", finding ? finding->text : "");
 }
 
+/* Whether the recorded machine code must come out again. That of NVPTX is PTX,
+ * which ptxas has no part in: report->compiler ends before it. */
+static bool is_by_same_compiler(const rebuild *job,
+                                const ws_build_result *recorded) {
+  const char *ours = job->report->compiler;
+  const size_t size = strlen(ours);
+  return !strncmp(recorded->compiler, ours, size) &&
+         (!recorded->compiler[size] ||
+          (job->family == WS_FAMILY_NVPTX && recorded->compiler[size] == ','));
+}
+
+/* ptxas may refuse what another one took. */
+static bool must_build(const rebuild *job, const ws_build_result *recorded,
+                       const ws_build_result *built) {
+  return is_by_same_compiler(job, recorded) &&
+         (job->family != WS_FAMILY_NVPTX ||
+          !strcmp(recorded->compiler, built->compiler));
+}
+
 static ws_status judge(const rebuild *job, const ws_candidate *candidate,
                        const ws_build_result *recorded,
                        const ws_build_result *built, bool *out_keep,
                        ws_diag *diag) {
   ws_rebuild_report *report = job->report;
-  bool same_compiler = !strcmp(recorded->compiler, report->compiler);
+  bool same_compiler = is_by_same_compiler(job, recorded);
   bool same_code = !strcmp(recorded->code_hash, built->code_hash);
   *out_keep = built->verdict == WS_VERDICT_OK;
   if (!same_compiler && !strcmp(report->recorded_compiler, report->compiler))
@@ -90,7 +111,7 @@ static ws_status judge(const rebuild *job, const ws_candidate *candidate,
     return WS_OK;
   if (!*out_keep) {
     const char *why = failure_text(job->arena, candidate, built);
-    if (same_compiler || built->verdict == WS_VERDICT_WRONG)
+    if (must_build(job, recorded, built) || built->verdict == WS_VERDICT_WRONG)
       return ws_fail(diag, WS_INPUT, NULL, 0, "%s", why);
     if (report->dropped++ == 0)
       report->dropped_reason = why;
@@ -123,8 +144,8 @@ static ws_status rebuild_entry(const rebuild *job, ws_dispatch_entry *entry,
   return WS_OK;
 }
 
-/* As ws_build_result.compiler is written: a build that fails before it is
- * lowered does not say. */
+/* As ws_build_result.compiler is written, as far as machine code depends on it:
+ * a build that fails before it is lowered does not say. */
 static ws_status name_compiler(const rebuild *job, ws_diag *diag) {
   char *text;
   const char *llvm, *comgr;
@@ -139,8 +160,9 @@ static ws_status name_compiler(const rebuild *job, ws_diag *diag) {
         ws_json_get_string(json, "comgr", "compiler versions", &comgr, diag);
   if (status == WS_OK)
     job->report->compiler = ws_arena_printf(
-        job->arena, "wavesmith " WAVESMITH_VERSION ", LLVM %s, comgr %s", llvm,
-        comgr);
+        job->arena, "wavesmith " WAVESMITH_VERSION ", LLVM %s%s%s", llvm,
+        job->family == WS_FAMILY_AMDGPU ? ", comgr " : "",
+        job->family == WS_FAMILY_AMDGPU ? comgr : "");
   job->report->recorded_compiler = job->report->compiler;
   cJSON_Delete(json);
   return status;
@@ -151,7 +173,14 @@ ws_status ws_dispatch_rebuild(ws_archive *archive, ws_compiler *compiler,
                               bool sanitize, ws_dispatch_entry *entries,
                               int *count, ws_rebuild_report *out_report,
                               ws_diag *diag) {
-  rebuild job = {archive, compiler, arena, target, sanitize, out_report};
+  const ws_target *known = ws_target_find(target);
+  rebuild job = {.archive = archive,
+                 .compiler = compiler,
+                 .arena = arena,
+                 .target = target,
+                 .family = known ? known->family : WS_FAMILY_AMDGPU,
+                 .sanitize = sanitize,
+                 .report = out_report};
   int kept = 0;
   *out_report = (ws_rebuild_report){.dropped_reason = ""};
   WS_TRY(name_compiler(&job, diag));

@@ -17,8 +17,10 @@
  * one shape sped up by 1 %. Less is the roughness of the estimate. */
 static const double least_split_gain = 0.01;
 
-/* Each side of a split must stand on this many training shapes. */
-enum { LEAST_LEAF_SHAPES = 4 };
+/* Each side of a split must stand on this many training shapes. Times of a card
+ * are there for few shapes, those that count, and are exact to about the gain
+ * above: a rule may be for one of them alone. */
+enum { LEAST_LEAF_SHAPES = 4, LEAST_TIMED_SHAPES = 1 };
 
 typedef struct split {
   double gain;
@@ -38,6 +40,7 @@ typedef struct fit {
   ws_arena *arena;
   const ws_matrix *matrix;
   int column_count;
+  int least_shapes;
   double *loss;   /* [shape][position]: log(us / best us) */
   int64_t *value; /* [feature][shape] */
   ws__node *nodes;
@@ -191,14 +194,64 @@ static void try_feature(const fit *f, const open_leaf *leaf, int feature,
       low[p] += row[p];
       high[p] -= row[p];
     }
-    if (order[i].value == order[i + 1].value || i + 1 < LEAST_LEAF_SHAPES ||
-        leaf->shape_count - (i + 1) < LEAST_LEAF_SHAPES)
+    if (order[i].value == order[i + 1].value || i + 1 < f->least_shapes ||
+        leaf->shape_count - (i + 1) < f->least_shapes)
       continue;
     double gain = leaf_loss - least(low, columns) - least(high, columns);
     if (gain > best->gain + 1e-9)
       *best =
           (split){gain, feature, between(order[i].value, order[i + 1].value)};
   }
+}
+
+/* ---- intervals: where no one threshold gains, because a kernel is best for
+ * shapes that lie between others, two may. The lower one is the split; the
+ * upper one then gains by itself. ---- */
+
+static double least_between(const double *from, const double *to, int count) {
+  double result = INFINITY;
+  for (int p = 0; p < count; p++)
+    result = fmin(result, to[p] - from[p]);
+  return result;
+}
+
+/* sums: [shape_count + 1][column], filled here with what precedes each. */
+static void try_intervals(const fit *f, const open_leaf *leaf, int feature,
+                          ranked *order, double *sums, double leaf_loss,
+                          split *best) {
+  const int columns = f->column_count, count = leaf->shape_count;
+  for (int i = 0; i < count; i++)
+    order[i] = (ranked){value_of(f, feature, leaf->shapes[i]), leaf->shapes[i]};
+  qsort(order, (size_t)count, sizeof *order, compare_ranked);
+  memset(sums, 0, (size_t)columns * sizeof *sums);
+  for (int i = 0; i < count; i++)
+    for (int p = 0; p < columns; p++)
+      sums[(i + 1) * columns + p] =
+          sums[i * columns + p] + losses_of(f, order[i].shape)[p];
+  const double *whole = sums + count * columns;
+  for (int low = 1; low < count; low++)
+    for (int high = low + 1;
+         high < count && order[low - 1].value < order[low].value; high++) {
+      const double *begin = sums + low * columns, *end = sums + high * columns;
+      double gain = leaf_loss - least(begin, columns) -
+                    least_between(begin, end, columns) -
+                    least_between(end, whole, columns);
+      if (gain > best->gain + 1e-9 && order[high - 1].value < order[high].value)
+        *best = (split){gain, feature,
+                        between(order[low - 1].value, order[low].value)};
+    }
+}
+
+static void find_best_interval(const fit *f, open_leaf *leaf,
+                               double leaf_loss) {
+  double *sums = malloc((size_t)(leaf->shape_count + 1) *
+                        (size_t)f->column_count * sizeof *sums);
+  ranked *order = malloc((size_t)leaf->shape_count * sizeof *order);
+  WS_ASSERT(sums != NULL && order != NULL);
+  for (int feature = 0; feature < ws__feature_count; feature++)
+    try_intervals(f, leaf, feature, order, sums, leaf_loss, &leaf->best);
+  free(order);
+  free(sums);
 }
 
 static void find_best_split(const fit *f, open_leaf *leaf) {
@@ -214,6 +267,8 @@ static void find_best_split(const fit *f, open_leaf *leaf) {
   for (int feature = 0; feature < ws__feature_count; feature++)
     try_feature(f, leaf, feature, order, sums + columns, sums + 2 * columns,
                 leaf_loss, &leaf->best);
+  if (f->least_shapes == 1 && leaf->best.gain < least_split_gain)
+    find_best_interval(f, leaf, leaf_loss);
   free(order);
   free(sums);
 }
@@ -427,6 +482,8 @@ ws_status ws_rules_fit(ws_arena *arena, const ws_problem *problem,
     return ws_fail(diag, WS_USAGE, NULL, 0,
                    "rules need at least one leaf, one kernel and one shape");
   fit f = {.arena = arena, .matrix = matrix, .column_count = column_count};
+  f.least_shapes = ws__is_of_a_card(matrix->provenance) ? LEAST_TIMED_SHAPES
+                                                        : LEAST_LEAF_SHAPES;
   f.rules = ws_arena_alloc(arena, sizeof *f.rules);
   int *own_columns = ws_arena_alloc(arena, (size_t)column_count * sizeof(int));
   memcpy(own_columns, columns, (size_t)column_count * sizeof(int));

@@ -60,9 +60,13 @@ static ws_status find_names(emit_options *out, ws_diag *diag) {
   if (!out->problem)
     return ws_fail(diag, WS_USAGE, NULL, 0, "--problem %s: there is none",
                    out->problem_name);
-  if (ws_problem_layout_index(out->problem, out->layout) < 0)
+  if (out->layout && ws_problem_layout_index(out->problem, out->layout) < 0)
     return ws_fail(diag, WS_USAGE, NULL, 0, "--layout %s: %s has none such",
                    out->layout, out->problem_name);
+  if (out->target && !ws_target_find(out->target))
+    return ws_fail(diag, WS_USAGE, NULL, 0,
+                   "--target %s: there is none such; there are %s", out->target,
+                   ws_target_list());
   out->shape_set = ws_problem_shape_set(out->problem, out->shapes);
   if (!out->shape_set)
     return ws_fail(diag, WS_USAGE, NULL, 0, "--shapes %s: %s has none such",
@@ -86,8 +90,6 @@ ws_status emit_options_parse(const char *command, const char *source,
   *out = (emit_options){.name = "fp8_gemm",
                         .out = ".",
                         .problem_name = "fp8_gemm_blockscale",
-                        .layout = "kmajor",
-                        .target = "gfx942",
                         .shapes = "contest"};
   opterr = 0;
   int option;
@@ -109,6 +111,93 @@ ws_status emit_options_parse(const char *command, const char *source,
   return find_names(out, diag);
 }
 
+/* ---- target and layout of what is there -----------------------------------
+ */
+
+static ws_status holds(const emit_options *options, ws_archive *archive,
+                       const char *target, const char *layout, bool *out,
+                       ws_diag *diag) {
+  const ws_archive_filter filter = {.problem = options->problem->name,
+                                    .layout = layout,
+                                    .target = target,
+                                    .verdict = ws_verdict_text(WS_VERDICT_OK),
+                                    .limit = 1};
+  ws_arena *arena = ws_arena_create();
+  ws_candidate_summary *items;
+  int count;
+  ws_status status =
+      ws_archive_list(archive, arena, &filter, &items, &count, diag);
+  *out = count > 0;
+  ws_arena_destroy(arena);
+  return status;
+}
+
+static ws_status settle_target(emit_options *options, ws_archive *archive,
+                               ws_diag *diag) {
+  int count;
+  const ws_target *const *targets = ws_targets(&count);
+  for (int i = 0; i < count; i++) {
+    bool has;
+    WS_TRY(
+        holds(options, archive, targets[i]->name, options->layout, &has, diag));
+    if (has && options->target)
+      return ws_fail(diag, WS_USAGE, options->source, 0,
+                     "there are kernels for %s and for %s: --target chooses",
+                     options->target, targets[i]->name);
+    if (has)
+      options->target = targets[i]->name;
+  }
+  if (!options->target) /* there is nothing; loading says so */
+    options->target = targets[0]->name;
+  return WS_OK;
+}
+
+static const char *first_layout(const emit_options *options) {
+  const char *names = options->for_target->layouts;
+  const size_t size = strcspn(names, " ");
+  const ws_problem *problem = options->problem;
+  for (int i = 0; i < problem->layout_count; i++)
+    if (!strncmp(problem->layouts[i], names, size) &&
+        !problem->layouts[i][size])
+      return problem->layouts[i];
+  return problem->layouts[0];
+}
+
+/* The target's first layout, unless there is only another. */
+static ws_status settle_layout(emit_options *options, ws_archive *archive,
+                               ws_diag *diag) {
+  const ws_problem *problem = options->problem;
+  const char *first = first_layout(options), *other = NULL;
+  bool has;
+  WS_TRY(holds(options, archive, options->target, first, &has, diag));
+  for (int i = 0; i < problem->layout_count && !has && !other; i++) {
+    bool has_other;
+    WS_TRY(holds(options, archive, options->target, problem->layouts[i],
+                 &has_other, diag));
+    other = has_other ? problem->layouts[i] : NULL;
+  }
+  options->layout = other ? other : first;
+  return WS_OK;
+}
+
+ws_status emit_options_settle(emit_options *options, ws_archive *archive,
+                              ws_diag *diag) {
+  if (!options->target)
+    WS_TRY(settle_target(options, archive, diag));
+  options->for_target = ws_target_find(options->target);
+  if (!options->layout)
+    WS_TRY(settle_layout(options, archive, diag));
+  if (!options->check || options->for_target->has_host_model)
+    return WS_OK;
+  return ws_fail(diag, WS_USAGE, NULL, 0,
+                 "--check: kernels for %s cannot be run on a CPU; `wavesmith "
+                 "bench` verifies them on a card",
+                 options->target);
+}
+
+/* ---- times and files -------------------------------------------------------
+ */
+
 static ws_status fill_matrix(const emit_options *options, ws_archive *archive,
                              ws_arena *arena, ws_dispatch_entry *entries,
                              int *entry_count, ws_matrix *out, ws_diag *diag) {
@@ -125,6 +214,13 @@ static ws_status fill_matrix(const emit_options *options, ws_archive *archive,
                      "'%s' on all shapes of %s; `wavesmith tune` takes them",
                      wanted, options->shapes);
   }
+  if (!options->for_target->has_host_model)
+    return ws_fail(
+        diag, WS_INPUT, options->source, 0,
+        "no kernel that takes every shape has times on all shapes of "
+        "%s, and there is no model that estimates those of %s; "
+        "`wavesmith tune --device %s` takes them",
+        options->shapes, options->target, options->for_target->device);
   int shape_count;
   const ws_shape *shapes = ws_dispatch_training_shapes(
       arena, options->problem, options->shape_set, &shape_count);

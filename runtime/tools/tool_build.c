@@ -35,6 +35,7 @@ static ws_status load(build *b, int *out_count, ws_diag *diag) {
   int imported;
   WS_TRY(ws_archive_open(":memory:", true, &b->archive, diag));
   WS_TRY(ws_archive_import(b->archive, options->source, &imported, diag));
+  WS_TRY(emit_options_settle(&b->options, b->archive, diag));
   WS_TRY(ws_dispatch_load_recorded(b->archive, b->arena, options->problem,
                                    options->layout, options->target,
                                    &b->entries, out_count, diag));
@@ -48,7 +49,9 @@ static ws_status load(build *b, int *out_count, ws_diag *diag) {
 static ws_status run(build *b, ws_diag *diag) {
   int count;
   WS_TRY(load(b, &count, diag));
-  if (b->rebuilt.changed) /* recorded times are of other code */
+  /* Recorded times are of other code; where there is no model they are still
+   * the best that is known. */
+  if (b->rebuilt.changed && b->options.for_target->has_host_model)
     b->options.provenance = "estimate";
   return emit_entries(&b->options, b->archive, b->arena, b->entries, &count,
                       &b->matrix, &b->emitted, diag);

@@ -44,6 +44,7 @@ typedef struct dispatch_job {
 static ws_status load_and_emit(dispatch_job *job, ws_diag *diag) {
   const emit_options *options = &job->options;
   WS_TRY(ws_archive_open(options->source, false, &job->archive, diag));
+  WS_TRY(emit_options_settle(&job->options, job->archive, diag));
   WS_TRY(ws_dispatch_load(job->archive, job->arena, options->problem,
                           options->layout, options->target, &job->entries,
                           &job->entry_count, diag));
@@ -81,9 +82,41 @@ static void add_row(dispatch_job *job, const char *shapes,
       one_kernel_regret(matrix, job->emitted.portfolio[0])};
 }
 
+static bool is_among(const ws_shape *shape, const ws_shape *shapes, int count) {
+  for (int i = 0; i < count; i++)
+    if (!memcmp(&shapes[i], shape, sizeof *shape))
+      return true;
+  return false;
+}
+
+/* Where there is no model: the shapes of the set that were timed. */
+static void add_timed(dispatch_job *job, const char *name,
+                      const ws_shape *shapes, int count) {
+  const ws_matrix *all = &job->training;
+  const size_t columns = (size_t)all->candidate_count;
+  ws_matrix timed = *all;
+  ws_shape *rows =
+      ws_arena_alloc(job->arena, (size_t)all->shape_count * sizeof *rows);
+  timed.us = ws_arena_alloc(job->arena, (size_t)all->shape_count * columns *
+                                            sizeof *timed.us);
+  timed.shape_count = 0;
+  timed.shapes = rows;
+  for (int s = 0; s < all->shape_count; s++)
+    if (is_among(&all->shapes[s], shapes, count)) {
+      memcpy(timed.us + (size_t)timed.shape_count * columns,
+             all->us + (size_t)s * columns, columns * sizeof *timed.us);
+      rows[timed.shape_count++] = all->shapes[s];
+    }
+  add_row(job, name, &timed);
+}
+
 static ws_status add_set(dispatch_job *job, const char *name,
                          const ws_shape *shapes, int count, ws_diag *diag) {
   ws_matrix matrix;
+  if (!job->options.for_target->has_host_model) {
+    add_timed(job, name, shapes, count);
+    return WS_OK;
+  }
   WS_TRY(ws_dispatch_estimate(job->arena, job->options.problem, job->entries,
                               job->entry_count, shapes, count, &matrix, diag));
   add_row(job, name, &matrix);
