@@ -9,7 +9,6 @@
  */
 #include "lower.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -26,27 +25,35 @@ static struct {
 
 /* ---- the process --------------------------------------------------------- */
 
+static void become_process(const char *const *arguments, const char *log,
+                           pid_t parent) {
+  int output = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (output >= 0 && getppid() == parent && dup2(output, STDOUT_FILENO) >= 0 &&
+      dup2(output, STDERR_FILENO) >= 0)
+    /* execv's prototype lacks a const */
+    execv(arguments[0], (char *const *)(void *)arguments);
+  _exit(127);
+}
+
 /* Runs it with stdout and stderr in a file; its exit code, -1 on anything
  * else. */
 static int run_process(const char *const *arguments, const char *log) {
-  pid_t parent = getpid(), child = fork();
+  enum { LIMIT_MS = 60000, PAUSE_US = 500 };
+  double end = ws_clock_ms() + LIMIT_MS;
+  pid_t parent = getpid(), child = fork(), ended;
   int status = 0;
-  if (child == 0) {
-    int output = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (output < 0 || getppid() != parent || dup2(output, STDOUT_FILENO) < 0 ||
-        dup2(output, STDERR_FILENO) < 0)
-      _exit(127);
-    /* execv's prototype lacks a const */
-    execv(arguments[0], (char *const *)(void *)arguments);
-    _exit(127);
-  }
+  if (child == 0)
+    become_process(arguments, log, parent);
   if (child < 0)
     return -1;
-  while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR)
-      return -1;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  while ((ended = waitpid(child, &status, WNOHANG)) == 0 && ws_clock_ms() < end)
+    usleep(PAUSE_US);
+  if (ended == 0) {
+    kill(child, SIGKILL);
+    waitpid(child, &status, 0);
+  }
+  return ended == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 static const char *temp_path(ws_arena *arena, const char *name) {

@@ -10,6 +10,7 @@
 #include "comgr.h"
 #include "job.h"
 #include "load.h"
+#include "lower.h"
 #include "sanitize.h"
 
 #include <cjson/cJSON.h>
@@ -127,6 +128,8 @@ static void serve_versions(const server *s) {
   cJSON_AddStringToObject(versions, "llvm", text);
   snprintf(text, sizeof text, "%zu.%zu", comgr_major, comgr_minor);
   cJSON_AddStringToObject(versions, "comgr", text);
+  if (*ws__ptxas_path())
+    cJSON_AddStringToObject(versions, "ptxas", ws__ptxas_version());
   send_json(s->socket, json, NULL, 0);
 }
 
@@ -172,10 +175,15 @@ static void prepare_runs(const ws_build_request *build) {
       const ws_shape *shape = &build->runs[r].shape;
       double work = (double)shape->m * (double)shape->n * (double)shape->k;
       if (index >= 0 && index < problems[p]->layout_count &&
-          problems[p]->check_shape(shape, NULL) == WS_OK &&
-          work <= most_work && !build->runs[r].spots)
+          problems[p]->check_shape(shape, NULL) == WS_OK && work <= most_work &&
+          !build->runs[r].spots)
         ws_sanitize_prepare(problems[p], index, shape, build->runs[r].seed);
     }
+}
+
+static bool has_host_model(const char *name) {
+  const ws_target *target = ws_target_find(name);
+  return target && target->has_host_model;
 }
 
 static void serve_build(server *s, const asked_for *asked, ws_arena *arena) {
@@ -189,7 +197,8 @@ static void serve_build(server *s, const asked_for *asked, ws_arena *arena) {
   }
   build.template_text = asked->text;
   build.template_size = asked->size;
-  if (build.stages & WS_STAGE_SANITIZE)
+  ws_server_warm_up_target(build.target);
+  if (build.stages & WS_STAGE_SANITIZE && has_host_model(build.target))
     prepare_runs(&build);
   run_job(s, run_build, &build, &build.limits, arena, &outcome);
   if (outcome.end == WS_JOB_ANSWERED) {

@@ -20,6 +20,10 @@ extern "C" {
 /* Initialises LLVM and comgr and compiles once, so that children start warm. */
 ws_status ws_server_warm_up(ws_diag *diag) WS_MUST_CHECK;
 
+/* The same for a target that not everybody builds for, on its first build: AMD
+ * does not pay for NVIDIA. */
+void ws_server_warm_up_target(const char *target);
+
 /* Serves until the stream ends. temp_folder exists and is the caller's. */
 void ws_server_run(int socket, const char *temp_folder);
 

@@ -6,6 +6,7 @@
  * candidate: 22 ms of 261 ms CPU time, a slow 2.5 GHz Xeon).
  */
 #include "comgr.h"
+#include "family.h"
 #include "sanitize.h"
 #include "server.h"
 
@@ -59,19 +60,27 @@ static const char candidate[] =
     "!wavesmith.launch = !{!1}\n"
     "!1 = !{!\"warm\", !\"1\", !\"1\", !\"1\", !\"64\", !\"1\"}\n";
 
+/* Likewise for NVIDIA. */
+static const char ptx_kernel[] =
+    "target triple = \"nvptx64-nvidia-cuda\"\n"
+    "define ptx_kernel void @warm(ptr addrspace(1) %p) {\n"
+    "  store i32 1, ptr addrspace(1) %p\n"
+    "  ret void\n"
+    "}\n";
+
 static void on_fatal_error(const char *reason) {
   fprintf(stderr, "LLVM ERROR: %s\n", reason);
   fflush(NULL);
   _exit(70); /* EX_SOFTWARE; the parent reads the line above */
 }
 
-static ws_build_result run(ws_arena *arena, const char *text, size_t size,
-                           int stages) {
+static ws_build_result run(ws_arena *arena, const char *target,
+                           const char *text, size_t size, int stages) {
   static const ws_run tile = {.shape = {16, 16, 128}, .seed = 1};
   const ws_build_request request = {.template_file = "warm.ll",
                                     .template_text = text,
                                     .template_size = size,
-                                    .target = "gfx942",
+                                    .target = target,
                                     .assignments = "",
                                     .variants = "",
                                     .runs = &tile,
@@ -112,13 +121,14 @@ ws_status ws_server_warm_up(ws_diag *diag) {
   ws_pass_initialize();
   ws_sanitize_warm_up();
   LLVMInstallFatalErrorHandler(on_fatal_error);
-  ws_build_result result = run(arena, kernel, sizeof kernel - 1, WS_STAGE_RAW);
+  ws_build_result result =
+      run(arena, "gfx942", kernel, sizeof kernel - 1, WS_STAGE_RAW);
   if (result.verdict != WS_VERDICT_OK)
     status = ws_fail(diag, WS_ENVIRONMENT, NULL, 0,
                      "LLVM and comgr cannot compile for gfx942 (%s); see "
                      "`wavesmith doctor`",
                      result.reason);
-  result = run(arena, candidate, sizeof candidate - 1,
+  result = run(arena, "gfx942", candidate, sizeof candidate - 1,
                WS_STAGE_CHECK | WS_STAGE_SANITIZE);
   ws_log(WS_LOG_DEBUG, "compile server: warm-up candidate is %s %s",
          ws_verdict_text(result.verdict), result.reason);
@@ -129,4 +139,18 @@ ws_status ws_server_warm_up(ws_diag *diag) {
   ws_arena_destroy(arena);
   limit_store_walks();
   return status;
+}
+
+void ws_server_warm_up_target(const char *name) {
+  static bool warm;
+  const ws_target *target = ws_target_find(name);
+  if (warm || !target || target->family != WS_FAMILY_NVPTX)
+    return;
+  warm = true;
+  ws_arena *arena = ws_arena_create();
+  ws_build_result result =
+      run(arena, name, ptx_kernel, sizeof ptx_kernel - 1, WS_STAGE_RAW);
+  ws_log(WS_LOG_DEBUG, "compile server: warm-up for %s is %s %s", name,
+         ws_verdict_text(result.verdict), result.reason);
+  ws_arena_destroy(arena);
 }

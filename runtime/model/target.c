@@ -70,3 +70,30 @@ double ws_target_roofline_us(const ws_target *target, const ws_problem *problem,
   return fmax(problem->flops(shape) / (target->fp8_tflops * 1e6),
               problem->min_bytes(shape) / (target->tb_per_s * 1e6));
 }
+
+static int round_up(int value, int step) {
+  return (value + step - 1) / step * step;
+}
+
+static int smaller(int a, int b) { return a < b ? a : b; }
+
+/* CUDA C++ Programming Guide, technical specifications of compute capability
+ * 9.0; granularities as in NVIDIA's occupancy calculator: registers by 256 a
+ * warp, warps by 4, shared memory by 128 bytes with 1 KB of the system's own a
+ * workgroup. */
+int ws_target_workgroups(const ws_target *target, int registers, int threads,
+                         int lds_bytes) {
+  enum {
+    REGISTERS = 65536,
+    WARPS = 64,
+    WORKGROUPS = 32,
+    LDS_BYTES = 228 * 1024,
+    OWN_LDS_BYTES = 1024
+  };
+  if (target->family != WS_FAMILY_NVPTX || registers <= 0 || threads <= 0)
+    return 0;
+  int warps = round_up(threads, target->wave) / target->wave;
+  int held = REGISTERS / round_up(registers * target->wave, 256) / 4 * 4;
+  int by_lds = LDS_BYTES / round_up(lds_bytes + OWN_LDS_BYTES, 128);
+  return smaller(smaller(smaller(held, WARPS) / warps, by_lds), WORKGROUPS);
+}

@@ -39,8 +39,8 @@ static void print_findings(const ws_build_result *result) {
   }
 }
 
-static void print_kernel(const check_report *report,
-                         const ws_kernel_facts *facts, ws_arena *arena) {
+static void print_amdgpu_kernel(const check_report *report,
+                                const ws_kernel_facts *facts, ws_arena *arena) {
   int threads = launch_threads(report->candidate, facts->name, arena);
   printf("kernel     %s: %d VGPRs (%d accumulation), %d SGPRs, %d bytes of "
          "LDS, ",
@@ -59,6 +59,44 @@ static void print_kernel(const check_report *report,
          facts->mix.valu + facts->mix.valu_trans, facts->mix.ds_read,
          facts->mix.ds_write, facts->mix.vmem_load, facts->mix.vmem_store,
          facts->mix.barrier, facts->mix.wait);
+}
+
+static void print_nvptx_kernel(const check_report *report,
+                               const ws_kernel_facts *facts, ws_arena *arena) {
+  int threads = launch_threads(report->candidate, facts->name, arena);
+  int lds = facts->lds_bytes + facts->dynamic_lds;
+  printf("kernel     %s: ", facts->name);
+  if (facts->vgpr)
+    printf("%d registers, ", facts->vgpr);
+  else
+    printf("registers not known (no ptxas), ");
+  printf("%d bytes of shared memory (%d static, %d dynamic)", lds,
+         facts->lds_bytes, facts->dynamic_lds);
+  if (facts->scratch_bytes)
+    printf(", %d bytes of stack (%d registers spilled)", facts->scratch_bytes,
+           facts->vgpr_spills);
+  if (facts->code_bytes)
+    printf(", %d bytes of code", facts->code_bytes);
+  int held = ws_target_workgroups(report->target, facts->vgpr, threads, lds);
+  if (threads && held)
+    printf("\n           %d threads, %d workgroups per SM", threads, held);
+  else if (threads)
+    printf("\n           %d threads", threads);
+  putchar('\n');
+}
+
+static void print_kernel(const check_report *report,
+                         const ws_kernel_facts *facts, ws_arena *arena) {
+  bool nvptx = report->target && report->target->family == WS_FAMILY_NVPTX;
+  (nvptx ? print_nvptx_kernel : print_amdgpu_kernel)(report, facts, arena);
+}
+
+static const char *code_object_kind(const ws_build_result *result) {
+  static const char magic[] = "\x7f"
+                              "ELF";
+  bool elf = result->code_object_size >= 4 &&
+             !memcmp(result->code_object, magic, sizeof magic - 1);
+  return elf ? "cubin" : "PTX; the driver assembles it";
 }
 
 static void print_estimates(const check_report *report) {
@@ -96,6 +134,10 @@ void check_report_print(const check_report *report) {
   print_findings(result);
   for (int i = 0; i < result->kernel_count; i++)
     print_kernel(report, &result->kernels[i], arena);
+  if (result->code_object_size && report->target &&
+      report->target->family == WS_FAMILY_NVPTX)
+    printf("code       %s, %zu bytes\n", code_object_kind(result),
+           result->code_object_size);
   print_estimates(report);
   printf("times      parse %.1f, check %.1f, sanitize %.1f, lower %.1f ms\n",
          result->parse_ms, result->check_ms, result->sanitize_ms,

@@ -6,6 +6,7 @@
 #define WAVESMITH_CHECK_REPORT_H
 
 #include "wavesmith/model.h"
+#include "wavesmith/target.h"
 
 typedef struct check_estimate {
   ws_shape shape;
@@ -16,6 +17,7 @@ typedef struct check_estimate {
 
 typedef struct check_report {
   const ws_candidate *candidate; /* NULL for a raw module */
+  const ws_target *target;       /* NULL: a raw module's, not in our table */
   const ws_build_result *result;
   const check_estimate *estimates;
   int estimate_count;

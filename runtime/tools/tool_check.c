@@ -18,7 +18,8 @@ static const char usage[] =
     "usage: wavesmith check TEMPLATE [OPTION ...]\n"
     "       wavesmith check --archive DB CANDIDATE_ID [OPTION ...]\n"
     "       wavesmith check --raw FILE.ll [OPTION ...]\n"
-    "Static check, IR sanitizer and code object of one candidate.\n\n"
+    "Static check, IR sanitizer and code object of one candidate. (sm_90a has\n"
+    "no IR sanitizer: a device judges its results.)\n\n"
     "  --set a=1;b=2         parameters that differ from the defaults\n"
     "  --variant REGION=FUNCTION\n"
     "                        a shipped alternative for a region\n"
@@ -27,7 +28,8 @@ static const char usage[] =
     "  --layout L            the problem's layout, by name\n"
     "  --shape M,N,K | SET   estimate the time on a shape, or on a shape set\n"
     "  --stage S             check, sanitize, lower or all (default)\n"
-    "  --emit FILE.co        write the code object\n"
+    "  --emit FILE           write the code object: ELF of amdhsa, cubin or "
+    "PTX\n"
     "  --lines               keep the template's lines in it, for profiles\n"
     "  --target T            for --raw (default: gfx942)\n"
     "  --json                everything as JSON on stdout\n"
@@ -383,6 +385,12 @@ static ws_status list_shapes(check_job *job, ws_diag *diag) {
   ws_shape shapes[MAX_SHAPES];
   if (!options->shape_count)
     return WS_OK;
+  const ws_target *target = ws_target_find(job->candidate->tmpl->target);
+  if (target && !target->has_host_model)
+    return ws_fail(diag, WS_USAGE, NULL, 0,
+                   "--shape: there is no estimate for %s, which only a device "
+                   "can time; see `wavesmith bench`",
+                   target->name);
   const ws_problem *problem = ws_problem_find(job->candidate->tmpl->problem);
   if (!problem)
     return ws_fail(diag, WS_INPUT, job->file, 0, "unknown problem '%s'",
@@ -441,7 +449,10 @@ static int run(const check_options *options) {
     code = tool_fail("check", status, &diag);
   } else {
     bool good = estimate(&job) && job.result.verdict == WS_VERDICT_OK;
-    const check_report report = {job.candidate, &job.result, job.estimates,
+    const char *target =
+        job.candidate ? job.candidate->tmpl->target : options->target;
+    const check_report report = {job.candidate, ws_target_find(target),
+                                 &job.result, job.estimates,
                                  job.estimate_count};
     (options->json ? check_report_print_json : check_report_print)(&report);
     code = good ? 0 : ws_status_exit_code(WS_INPUT);

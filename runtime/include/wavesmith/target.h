@@ -44,6 +44,12 @@ const char *ws_target_list(void);
 double ws_target_roofline_us(const ws_target *target, const ws_problem *problem,
                              const ws_shape *shape);
 
+/* Workgroups that one CU holds at once, of so many threads with so many
+ * registers each and LDS bytes together (static and dynamic). 0: not known, for
+ * an AMD target (ws_occupancy_workgroups is) or without a register count. */
+int ws_target_workgroups(const ws_target *target, int registers, int threads,
+                         int lds_bytes);
+
 #ifdef __cplusplus
 }
 #endif
