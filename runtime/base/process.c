@@ -12,13 +12,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/close_range.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -66,8 +66,11 @@ static char **visible_environment(void) {
 /* Everything above the socket ends with exec, and not at once: the report must
  * live until then. */
 static void close_on_exec(void) {
-  if (close_range(CHILD_SOCKET + 1, ~0u, CLOSE_RANGE_CLOEXEC) == 0)
+#ifdef SYS_close_range /* not in the headers of a GPU box from before 2020 */
+  const unsigned on_exec = 4; /* CLOSE_RANGE_CLOEXEC */
+  if (syscall(SYS_close_range, CHILD_SOCKET + 1, ~0u, on_exec) == 0)
     return;
+#endif
   /* A kernel before 5.11, or a container that refuses the call. */
   for (int descriptor = CHILD_SOCKET + 1; descriptor < 65536; descriptor++)
     fcntl(descriptor, F_SETFD, FD_CLOEXEC);
