@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * The machine code inside a code object: finds functions through the symbol
- * table of the ELF file and hashes them. Every offset is checked against the
- * size of the file, which may come from an archive. Reads little-endian 64-bit
- * files only; amdgcn has no others.
+ * The machine code inside a code object: finds AMD's functions through the
+ * symbol table of the ELF file and hashes them; in a cubin every kernel has a
+ * section. Every offset is checked against the size of the file, which may come
+ * from an archive. Reads little-endian 64-bit files only; there are no others.
  */
 #include "lower.h"
 
@@ -83,6 +83,28 @@ bool ws_elf_function(ws_blob code_object, const char *name, ws_blob *out_code,
     return out_code->data != NULL;
   }
   return false;
+}
+
+size_t ws_elf_section_bytes(ws_blob code_object, const char *prefix,
+                            const char *name) {
+  Elf64_Ehdr header;
+  Elf64_Shdr names, section;
+  size_t prefix_size = strlen(prefix);
+  if (!read_header(code_object, &header) ||
+      !read_section(code_object, &header, header.e_shstrndx, &names))
+    return 0;
+  for (unsigned i = 0; i < header.e_shnum; i++) {
+    const char *text = NULL;
+    if (read_section(code_object, &header, i, &section) &&
+        section.sh_name < names.sh_size &&
+        prefix_size <= names.sh_size - section.sh_name)
+      text =
+          bytes_at(code_object, names.sh_offset + section.sh_name, prefix_size);
+    if (text && !memcmp(text, prefix, prefix_size) &&
+        is_named(code_object, &names, section.sh_name + prefix_size, name))
+      return section.sh_size;
+  }
+  return 0;
 }
 
 ws_hash ws_code_hash(ws_blob code_object, const ws_kernel_facts *kernels,

@@ -72,6 +72,11 @@ ws_hash ws_code_hash(ws_blob code_object, const ws_kernel_facts *kernels,
 bool ws_elf_function(ws_blob code_object, const char *name, ws_blob *out_code,
                      uint64_t *out_address);
 
+/* Size of the section PREFIX NAME of an ELF file (".text." and a kernel's name,
+ * in a cubin); 0 when there is none. */
+size_t ws_elf_section_bytes(ws_blob code_object, const char *prefix,
+                            const char *name);
+
 /* Facts of every kernel: metadata, size, instruction mix, innermost loops. */
 bool ws_facts_read(ws_arena *arena, const char *target, ws_blob code_object,
                    ws_kernel_facts **out_kernels, int *out_count,
@@ -89,10 +94,10 @@ ws_hash ws__nvptx_hash(ws_blob ptx, const ws_kernel_facts *kernels, int count);
 const char *ws__ptxas_path(void);
 /* "13.0.48"; "" without it. */
 const char *ws__ptxas_version(void);
-/* PTX to cubin; registers, spills, stack and static LDS into the kernels of
- * lowering->out, which are there by name. */
+/* PTX, with its NUL, to cubin; registers, spills, stack and static LDS into the
+ * kernels, which are there by name. */
 bool ws__ptxas_run(const ws_lowering *lowering, ws_blob ptx,
-                   ws_blob *out_cubin);
+                   ws_kernel_facts *kernels, ws_blob *out_cubin);
 /* The same from its report alone, for tests. */
 void ws__ptxas_read_report(const char *report, ws_kernel_facts *kernels,
                            int count);

@@ -157,7 +157,7 @@ static int32_t read_dynamic_lds(const ws_lowering *l, LLVMValueRef kernel) {
   return (int32_t)total;
 }
 
-static void read_facts(const ws_lowering *l) {
+static ws_kernel_facts *read_facts(const ws_lowering *l) {
   ws_kernel_facts *kernels =
       ws_arena_alloc(l->arena, WS_MAX_KERNELS * sizeof *kernels);
   l->out->kernels = kernels;
@@ -172,15 +172,15 @@ static void read_facts(const ws_lowering *l) {
     facts->dynamic_lds = read_dynamic_lds(l, function);
     read_arguments(l, function, facts);
   }
+  return kernels;
 }
 
 /* ---- hash ---------------------------------------------------------------- */
 
-/* What a line of PTX says of the code: nothing when it is a comment, a place in
- * a source, or a label that marks one. */
+/* Whether a line of PTX is code: no place in a source, no label that marks
+ * one. */
 static bool is_code(const char *line, size_t size) {
-  static const char *const others[] = {"//",      ".loc",      ".file",
-                                       "$L__tmp", "$L__func_", "$L__pre"};
+  static const char *const others[] = {".loc", ".file", "$L__tmp", "$L__func_"};
   for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
     if (size >= strlen(others[i]) &&
         !memcmp(line, others[i], strlen(others[i])))
@@ -188,29 +188,35 @@ static bool is_code(const char *line, size_t size) {
   return size > 0;
 }
 
+/* [*begin, *end) without its comment and the blanks around. */
+static void trim_line(const char **begin, const char **end) {
+  const char *comment = memmem(*begin, (size_t)(*end - *begin), "//", 2);
+  *end = comment ? comment : *end;
+  while (*begin < *end && isspace((unsigned char)**begin))
+    ++*begin;
+  while (*end > *begin && isspace((unsigned char)(*end)[-1]))
+    --*end;
+}
+
 ws_hash ws__nvptx_hash(ws_blob ptx, const ws_kernel_facts *kernels, int count) {
+  static const char section[] = ".section"; /* debug info, to its brace */
   ws_hasher *hasher = ws_hasher_create();
-  const char *line = ptx.data, *end = line + ptx.size;
-  bool debug = false; /* in a .section of debug info, up to its brace */
-  while (line < end) {
-    const char *stop = memchr(line, '\n', (size_t)(end - line));
-    stop = stop ? stop : end;
-    const char *comment = memmem(line, (size_t)(stop - line), "//", 2);
-    const char *begin = line, *last = comment ? comment : stop;
-    while (begin < last && isspace((unsigned char)*begin))
-      begin++;
-    while (last > begin && isspace((unsigned char)last[-1]))
-      last--;
-    size_t size = (size_t)(last - begin);
-    if (size >= 8 && !memcmp(begin, ".section", 8))
-      debug = true;
-    if (!debug && is_code(begin, size)) {
+  const char *next = ptx.data, *last = next + ptx.size;
+  bool in_section = false;
+  while (next < last) {
+    const char *begin = next, *end = memchr(next, '\n', (size_t)(last - next));
+    end = end ? end : last;
+    next = end + 1;
+    trim_line(&begin, &end);
+    size_t size = (size_t)(end - begin);
+    in_section |= size >= sizeof section - 1 &&
+                  !memcmp(begin, section, sizeof section - 1);
+    if (!in_section && is_code(begin, size)) {
       ws_hasher_update(hasher, begin, size);
       ws_hasher_update(hasher, "\n", 1);
     }
-    if (debug && size == 1 && *begin == '}')
-      debug = false;
-    line = stop + 1;
+    if (memchr(begin, '}', size))
+      in_section = false;
   }
   for (int i = 0; i < count; i++)
     ws_hasher_update(hasher, &kernels[i].dynamic_lds,
@@ -223,11 +229,14 @@ ws_hash ws__nvptx_hash(ws_blob ptx, const ws_kernel_facts *kernels, int count) {
 static bool finish(const ws_lowering *l, ws_blob emitted) {
   ws_blob code = {ws_arena_strndup(l->arena, emitted.data, emitted.size),
                   emitted.size + 1};
-  read_facts(l);
-  ws_hash hash = ws__nvptx_hash(emitted, l->out->kernels, l->out->kernel_count);
+  ws_kernel_facts *kernels = read_facts(l);
+  ws_hash hash = ws__nvptx_hash(emitted, kernels, l->out->kernel_count);
   l->out->code_hash = ws_arena_strdup(l->arena, hash.hex);
-  if (*ws__ptxas_path() && !ws__ptxas_run(l, code, &code))
+  if (*ws__ptxas_path() && !ws__ptxas_run(l, code, kernels, &code))
     return false;
+  for (int i = 0; i < l->out->kernel_count; i++)
+    kernels[i].code_bytes =
+        (int32_t)ws_elf_section_bytes(code, ".text.", kernels[i].name);
   l->out->code_object = code.data;
   l->out->code_object_size = code.size;
   return true;

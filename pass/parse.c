@@ -9,6 +9,7 @@
  * diagnostics and the code object's .debug_line all point at what was written.
  */
 #include "parse.h"
+#include "family.h"
 #include "source_lines.h"
 
 #include <llvm-c/Analysis.h>
@@ -203,6 +204,16 @@ static bool has_own_lines(LLVMModuleRef module) {
   return false;
 }
 
+/* PTX with debug sections is assembled without optimisation ("-lineinfo" is not
+ * "-g"), so NVIDIA gets .loc and .file only: DebugDirectivesOnly of
+ * llvm/IR/DebugInfoMetadata.h, which the C API has no name for. */
+static LLVMDWARFEmissionKind emission_kind(LLVMModuleRef module) {
+  enum { DIRECTIVES_ONLY = 3 };
+  return ws__ir_family_of(module) == &ws__ir_nvptx
+             ? (LLVMDWARFEmissionKind)DIRECTIVES_ONLY
+             : LLVMDWARFEmissionLineTablesOnly;
+}
+
 static void attach_lines(LLVMModuleRef module,
                          const ws_source_function *sources, const char *file) {
   LLVMContextRef context = LLVMGetModuleContext(module);
@@ -211,10 +222,9 @@ static void attach_lines(LLVMModuleRef module,
       LLVMDIBuilderCreateFile(writer.builder, file, strlen(file), "", 0);
   writer.function_type = LLVMDIBuilderCreateSubroutineType(
       writer.builder, writer.file, NULL, 0, LLVMDIFlagZero);
-  LLVMDIBuilderCreateCompileUnit(writer.builder, LLVMDWARFSourceLanguageC11,
-                                 writer.file, "wavesmith", 9, 1, "", 0, 0, "",
-                                 0, LLVMDWARFEmissionLineTablesOnly, 0, 0, 0,
-                                 "", 0, "", 0);
+  LLVMDIBuilderCreateCompileUnit(
+      writer.builder, LLVMDWARFSourceLanguageC11, writer.file, "wavesmith", 9,
+      1, "", 0, 0, "", 0, emission_kind(module), 0, 0, 0, "", 0, "", 0);
   for (LLVMValueRef f = LLVMGetFirstFunction(module); f;
        f = LLVMGetNextFunction(f))
     if (!LLVMIsDeclaration(f))

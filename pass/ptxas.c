@@ -239,7 +239,8 @@ static bool read_text(const ws_lowering *l, const char *path, char **out,
   return false;
 }
 
-static bool assemble(const ws_lowering *l, ws_blob ptx, const char *paths[3],
+static bool assemble(const ws_lowering *l, ws_blob ptx,
+                     ws_kernel_facts *kernels, const char *paths[3],
                      ws_blob *out_cubin) {
   const char *target = ws_arena_printf(l->arena, "-arch=%s", l->target);
   const char *arguments[] = {ptxas.path, "-v",     target, "-o",
@@ -262,18 +263,17 @@ static bool assemble(const ws_lowering *l, ws_blob ptx, const char *paths[3],
   }
   if (report_serialized(l, report) || !read_text(l, paths[1], &cubin, &size))
     return false;
-  /* out->kernels is lower_nvptx.c's own array. */
-  ws__ptxas_read_report(report, (ws_kernel_facts *)l->out->kernels,
-                        l->out->kernel_count);
+  ws__ptxas_read_report(report, kernels, l->out->kernel_count);
   *out_cubin = (ws_blob){cubin, size};
   return true;
 }
 
-bool ws__ptxas_run(const ws_lowering *l, ws_blob ptx, ws_blob *out_cubin) {
+bool ws__ptxas_run(const ws_lowering *l, ws_blob ptx, ws_kernel_facts *kernels,
+                   ws_blob *out_cubin) {
   const char *paths[] = {temp_path(l->arena, "kernels.ptx"),
                          temp_path(l->arena, "kernels.cubin"),
                          temp_path(l->arena, "ptxas.txt")};
-  bool done = assemble(l, ptx, paths, out_cubin);
+  bool done = assemble(l, ptx, kernels, paths, out_cubin);
   for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
     unlink(paths[i]);
   return done;
