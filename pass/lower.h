@@ -97,7 +97,7 @@ const char *ws__ptxas_version(void);
 /* PTX, with its NUL, to cubin; registers, spills, stack and static LDS into the
  * kernels, which are there by name. */
 bool ws__ptxas_run(const ws_lowering *lowering, ws_blob ptx,
-                   ws_kernel_facts *kernels, ws_blob *out_cubin);
+                   ws_kernel_facts *kernels, int count, ws_blob *out_cubin);
 /* The same from its report alone, for tests. */
 void ws__ptxas_read_report(const char *report, ws_kernel_facts *kernels,
                            int count);

@@ -157,16 +157,16 @@ static int32_t read_dynamic_lds(const ws_lowering *l, LLVMValueRef kernel) {
   return (int32_t)total;
 }
 
-static ws_kernel_facts *read_facts(const ws_lowering *l) {
+static ws_kernel_facts *read_facts(const ws_lowering *l, int *out_count) {
   ws_kernel_facts *kernels =
       ws_arena_alloc(l->arena, WS_MAX_KERNELS * sizeof *kernels);
-  l->out->kernels = kernels;
+  *out_count = 0;
   for (LLVMValueRef function = LLVMGetFirstFunction(l->module); function;
        function = LLVMGetNextFunction(function)) {
     size_t size;
-    if (!ws__is_kernel(function) || l->out->kernel_count == WS_MAX_KERNELS)
+    if (!ws__is_kernel(function) || *out_count == WS_MAX_KERNELS)
       continue;
-    ws_kernel_facts *facts = &kernels[l->out->kernel_count++];
+    ws_kernel_facts *facts = &kernels[(*out_count)++];
     facts->name = ws_arena_strdup(l->arena, LLVMGetValueName2(function, &size));
     facts->max_workgroup = read_threads(function);
     facts->dynamic_lds = read_dynamic_lds(l, function);
@@ -229,14 +229,17 @@ ws_hash ws__nvptx_hash(ws_blob ptx, const ws_kernel_facts *kernels, int count) {
 static bool finish(const ws_lowering *l, ws_blob emitted) {
   ws_blob code = {ws_arena_strndup(l->arena, emitted.data, emitted.size),
                   emitted.size + 1};
-  ws_kernel_facts *kernels = read_facts(l);
-  ws_hash hash = ws__nvptx_hash(emitted, kernels, l->out->kernel_count);
-  l->out->code_hash = ws_arena_strdup(l->arena, hash.hex);
-  if (*ws__ptxas_path() && !ws__ptxas_run(l, code, kernels, &code))
+  int count;
+  ws_kernel_facts *kernels = read_facts(l, &count);
+  ws_hash hash = ws__nvptx_hash(emitted, kernels, count);
+  if (*ws__ptxas_path() && !ws__ptxas_run(l, code, kernels, count, &code))
     return false;
-  for (int i = 0; i < l->out->kernel_count; i++)
+  for (int i = 0; i < count; i++)
     kernels[i].code_bytes =
         (int32_t)ws_elf_section_bytes(code, ".text.", kernels[i].name);
+  l->out->kernels = kernels;
+  l->out->kernel_count = count;
+  l->out->code_hash = ws_arena_strdup(l->arena, hash.hex);
   l->out->code_object = code.data;
   l->out->code_object_size = code.size;
   return true;
@@ -262,7 +265,7 @@ static const char *tool(ws_arena *arena) {
 const ws_lowering_family ws__lower_nvptx = {
     .ir = &ws__ir_nvptx,
     .name = "NVPTX",
-    .features = "+ptx83",
+    .features = "+ptx84", /* the oldest with fp8 mma.sync: CUDA 12.4 */
     .level = LLVMCodeGenLevelAggressive,
     .relocation = LLVMRelocDefault,
     .file = LLVMAssemblyFile,

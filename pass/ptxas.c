@@ -240,7 +240,7 @@ static bool read_text(const ws_lowering *l, const char *path, char **out,
 }
 
 static bool assemble(const ws_lowering *l, ws_blob ptx,
-                     ws_kernel_facts *kernels, const char *paths[3],
+                     ws_kernel_facts *kernels, int count, const char *paths[3],
                      ws_blob *out_cubin) {
   const char *target = ws_arena_printf(l->arena, "-arch=%s", l->target);
   const char *arguments[] = {ptxas.path, "-v",     target, "-o",
@@ -263,17 +263,17 @@ static bool assemble(const ws_lowering *l, ws_blob ptx,
   }
   if (report_serialized(l, report) || !read_text(l, paths[1], &cubin, &size))
     return false;
-  ws__ptxas_read_report(report, kernels, l->out->kernel_count);
+  ws__ptxas_read_report(report, kernels, count);
   *out_cubin = (ws_blob){cubin, size};
   return true;
 }
 
 bool ws__ptxas_run(const ws_lowering *l, ws_blob ptx, ws_kernel_facts *kernels,
-                   ws_blob *out_cubin) {
+                   int count, ws_blob *out_cubin) {
   const char *paths[] = {temp_path(l->arena, "kernels.ptx"),
                          temp_path(l->arena, "kernels.cubin"),
                          temp_path(l->arena, "ptxas.txt")};
-  bool done = assemble(l, ptx, kernels, paths, out_cubin);
+  bool done = assemble(l, ptx, kernels, count, paths, out_cubin);
   for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
     unlink(paths[i]);
   return done;
