@@ -284,6 +284,24 @@ ws_status ws__judge_replay(ws__judge *judge, ws_arena *arena,
   return replay_cell(judge, arena, candidate, &row, out, diag);
 }
 
+/* The recorded candidate whose times are this one's: itself, or its twin. */
+static ws_status find_recorded(ws__judge *judge, ws_arena *arena,
+                               const ws_candidate *candidate,
+                               const ws_build_result *result, bool *out_found,
+                               ws_candidate_row *out_row, ws_diag *diag) {
+  WS_TRY(ws_archive_get_candidate(judge->archive, arena, candidate->id.hex,
+                                  out_found, out_row, diag));
+  if (*out_found &&
+      strcmp(out_row->verdict, ws_verdict_text(WS_VERDICT_DUPLICATE)))
+    return WS_OK;
+  if (result->verdict != WS_VERDICT_OK)
+    return WS_OK;
+  return find_twin(judge, arena,
+                   ws__twin_key(arena, candidate, result->ir_hash),
+                   ws__twin_key(arena, candidate, result->code_hash), out_found,
+                   out_row, diag);
+}
+
 ws_status ws__judge_wants_times(ws__judge *judge, ws_arena *arena,
                                 const ws_candidate *candidate,
                                 const ws_build_result *result, bool *out_wants,
@@ -293,17 +311,11 @@ ws_status ws__judge_wants_times(ws__judge *judge, ws_arena *arena,
   ws__judgement known = no_times(arena, judge->task, WS_VERDICT_OK);
   *out_wants = result->verdict == WS_VERDICT_OK;
   *out_known_us = known.us;
-  WS_TRY(ws_archive_get_candidate(judge->archive, arena, candidate->id.hex,
-                                  &found, &row, diag));
-  if (!found && *out_wants)
-    WS_TRY(find_twin(
-        judge, arena, ws__twin_key(arena, candidate, result->ir_hash),
-        ws__twin_key(arena, candidate, result->code_hash), &found, &row, diag));
+  WS_TRY(find_recorded(judge, arena, candidate, result, &found, &row, diag));
   if (!found)
     return WS_OK;
   WS_TRY(read_times(judge, arena, row.id, &known, diag));
-  *out_wants = !strcmp(row.verdict, ws_verdict_text(WS_VERDICT_OK)) ||
-               !strcmp(row.verdict, ws_verdict_text(WS_VERDICT_DUPLICATE));
+  *out_wants = !strcmp(row.verdict, ws_verdict_text(WS_VERDICT_OK));
   bool open = false;
   for (int s = 0; s < judge->task->shape_count; s++)
     open = open || (isinf(known.us[s]) &&

@@ -194,11 +194,8 @@ static ws_status ask_batch(ws_session *s, ws__job *job) {
                        s->task.target->cu_count, job->candidate, &job->result,
                        NULL, job->bar_us, s->diag));
   WS_TRY(ws__batched_ask(s->batched, &plan, &answered, s->diag));
-  if (!answered) {
-    s->rounds += !s->round_asked;
-    s->round_asked = true;
+  if (!answered)
     return WS_OK;
-  }
   if (!known && *s->batched->provenance)
     ws__session_meet_device(s);
   job->ranked = plan.out;
@@ -218,6 +215,8 @@ static ws__ranker *idle_ranker(ws_session *s) {
 static ws_status begin_timing(ws_session *s, ws__job *job, ws__ranker *ranker) {
   bool wants;
   double *known;
+  s->rounds += !s->round_asked;
+  s->round_asked = true;
   WS_TRY(ws__judge_wants_times(&s->judge, job->arena, job->candidate,
                                &job->result, &wants, &known, s->diag));
   job->state = wants ? WS__JOB_TIMING : WS__JOB_DONE;

@@ -106,8 +106,8 @@ struct ws_session {
   /* In rounds: requests before round_end are of the one in hand. */
   int64_t round_end;
   bool round_closed;   /* before that: nothing more can be asked now */
-  int rounds;          /* that asked a device for something */
-  bool round_asked;    /* this one has */
+  int rounds;          /* in which something was there to be timed */
+  bool round_asked;    /* this one is such a round */
   bool awaits_answers; /* it ends because a batch has to be run */
   int64_t proposed, applied;
   int64_t candidates; /* requests so far that want one */

@@ -8,6 +8,7 @@
  *   FAKE_DEVICE_DELAY_US  each request takes this long
  *   FAKE_DEVICE_DIES      set: every request kills it
  *   FAKE_DEVICE_ARCH      of the card, in place of gfx942
+ *   FAKE_DEVICE_PROVENANCE  likewise
  *   FAKE_DEVICE_LOG       a line per request is appended to this file
  */
 #include "wavesmith/measure.h"
@@ -33,11 +34,13 @@ static void send_json(cJSON *owned_json) {
 static void send_ready(const char *kind) {
   cJSON *json = cJSON_CreateObject();
   const char *arch = getenv("FAKE_DEVICE_ARCH");
+  const char *provenance = getenv("FAKE_DEVICE_PROVENANCE");
   const ws_device_info info = {.kind = kind,
                                .name = "fake",
                                .arch = arch ? arch : "gfx942",
                                .library = "none",
-                               .provenance = "sim:fake:MI300X",
+                               .provenance =
+                                   provenance ? provenance : "sim:fake:MI300X",
                                .driver = "",
                                .lock = "",
                                .cu_count = 304,

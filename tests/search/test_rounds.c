@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * ws_tune in rounds through a batch, which is run here by the fake device
+ * server. That a device which answers at once gives the same archive is the
+ * measure of all.
+ */
+#include "batch_internal.h"
+#include "search_bench.h"
+
+#include <cjson/cJSON.h>
+#include <signal.h>
+
+static bench round_bench(void) {
+  bench b = make_bench(LANDSCAPE);
+  const char *fake = getenv("WS_FAKE_DEVICE");
+  WS_CHECK(fake);
+  setenv("WAVESMITH_DEVICE_SERVER", fake, 1);
+  b.options.device = ws_arena_printf(b.arena, "batch:%s/batch", b.folder);
+  b.options.round = 10;
+  b.options.evaluations = 40;
+  return b;
+}
+
+static const char *folder_of(bench *b) {
+  return ws_arena_printf(b->arena, "%s/batch", b->folder);
+}
+
+/* ---- running a batch ---- */
+static void append(const char *folder, ws_arena *arena, const char *text) {
+  FILE *file = fopen(ws_arena_printf(arena, "%s/results.jsonl", folder), "ab");
+  WS_CHECK(file && fprintf(file, "%s\n", text) > 0);
+  fclose(file);
+}
+
+static void answer_job(const char *folder, ws_device_client *client,
+                       ws_arena *arena, ws_batch_job *job) {
+  ws_diag diag = {""};
+  ws_measured *steps =
+      ws_arena_alloc(arena, sizeof *steps * (size_t)job->step_count);
+  ws_batch_answer answer = {
+      .id = job->id, .device = ws_device_client_info(client), .steps = steps};
+  bool more = true;
+  for (int i = 0; i < job->step_count && more; i++) {
+    ws_measure_request request = job->steps[i];
+    request.code_object = job->code_object;
+    request.code_object_size = job->code_object_size;
+    if (ws_device_client_measure(client, arena, &request, &steps[i], &diag) !=
+        WS_OK)
+      WS_FAIL("%s", diag.text);
+    answer.step_count++;
+    more = steps[i].verdict == WS_VERDICT_OK &&
+           !ws__batch_race_lost(job, steps, answer.step_count);
+  }
+  cJSON *json = ws__batch_answer_to_json(&answer);
+  char *text = cJSON_PrintUnformatted(json);
+  append(folder, arena, text);
+  cJSON_free(text);
+  cJSON_Delete(json);
+}
+
+/* Answers at most `most` jobs that have no answer; returns how many. */
+static int run_batch(bench *b, int most) {
+  ws_diag diag = {""};
+  ws_batch *batch;
+  ws_device_client *client;
+  int count = 0;
+  if (ws_batch_open(folder_of(b), NULL, NULL, &batch, &diag) != WS_OK ||
+      ws_device_client_start("sim", &client, &diag) != WS_OK)
+    WS_FAIL("%s", diag.text);
+  for (int i = 0; i < ws_batch_jobs(batch) && count < most; i++) {
+    ws_arena *arena = ws_arena_create();
+    bool found;
+    ws_batch_job job;
+    ws_batch_answer answer;
+    if (ws_batch_read_answer(batch, arena, i, &found, &answer, &diag) !=
+            WS_OK ||
+        ws_batch_read_job(batch, arena, i, &job, &diag) != WS_OK ||
+        ws_batch_read_code(batch, arena, &job, &diag) != WS_OK)
+      WS_FAIL("%s", diag.text);
+    if (!found) {
+      answer_job(folder_of(b), client, arena, &job);
+      count++;
+    }
+    ws_arena_destroy(arena);
+  }
+  ws_device_client_stop(client);
+  ws_batch_close(batch);
+  return count;
+}
+
+/* Until nothing is awaited; returns the number of calls of tune. */
+static int tune_in_rounds(bench *b, ws_tune_result *out) {
+  for (int calls = 1; calls < 50; calls++) {
+    *out = tune(b);
+    if (!out->awaited)
+      return calls;
+    WS_CHECK_INT(run_batch(b, 1000000), out->awaited);
+  }
+  WS_FAIL("it never ends");
+}
+
+/* ---- what is compared ---- */
+static const char candidates[] =
+    "SELECT sequence,id,proposer,parent_id,move,verdict,stage,reason,ir_hash"
+    " FROM candidate ORDER BY sequence";
+/* On the search's shapes: others are timed when it has ended. */
+static const char measurements[] =
+    "SELECT candidate_id,m,n,k,us,low_us,high_us,provenance,bound"
+    " FROM measurement WHERE m || ',' || n || ',' || k IN"
+    " ('16,7168,2048','128,2048,7168','1024,4608,512','6144,576,7168')"
+    " ORDER BY 1,2,3,4,8";
+
+/* Outlives the bench. */
+static char *archive_text(bench *b) {
+  char *text = strdup(ws_arena_printf(b->arena, "%s\n%s", query(b, candidates),
+                                      query(b, measurements)));
+  WS_CHECK(text);
+  return text;
+}
+
+static char *directly(bench *b) {
+  bench other = *b;
+  other.archive = ws_arena_printf(b->arena, "%s/direct.db", b->folder);
+  other.options.archive_path = other.archive;
+  other.options.device = "sim";
+  other.options.rank = "device";
+  tune(&other);
+  char *text = archive_text(&other);
+  remove_archive(&other);
+  return text;
+}
+
+/* Shows the first line that differs. */
+static void check_same(const char *got, const char *want) {
+  const char *line = want;
+  while (*got && *got == *want) {
+    line = *want == '\n' ? want + 1 : line;
+    got++, want++;
+  }
+  if (*got || *want)
+    WS_FAIL("'%.40s' in place of '%.200s'", got, line);
+}
+
+static int number(bench *b, const char *sql) {
+  return (int)strtol(query(b, sql), NULL, 10);
+}
+
+/* ---- tests ---- */
+WS_TEST(a_batch_gives_what_a_device_gives_at_once) {
+  static const char *const strategies[] = {"local", "evolve", "random"};
+  for (int i = 0; i < 3; i++) {
+    bench b = round_bench();
+    ws_tune_result result;
+    b.options.strategy = strategies[i];
+    int calls = tune_in_rounds(&b, &result);
+    WS_CHECK(calls >= 4); /* 40 candidates, 10 a round */
+    WS_CHECK_TEXT(result.provenance, "sim:fake:MI300X");
+    WS_CHECK(result.best_geomean_us > 0);
+    WS_CHECK_INT(number(&b, "SELECT count(*) FROM candidate"), 40);
+    char *text = archive_text(&b);
+    check_same(text, directly(&b));
+    free_bench(&b);
+  }
+}
+
+WS_TEST(a_round_says_what_is_to_be_done) {
+  bench b = round_bench();
+  ws_tune_result result = tune(&b);
+  WS_CHECK(result.awaited > 0 && result.awaited <= 10);
+  WS_CHECK_CONTAINS(result.stop, "round 1: ");
+  WS_CHECK_CONTAINS(result.stop, "run `wavesmith-device run ");
+  WS_CHECK_CONTAINS(result.stop, "/batch/results.jsonl back");
+  WS_CHECK_INT(number(&b, "SELECT count(*) FROM candidate"), 0);
+  /* Again without answers: nothing is built anew, and nothing is added. */
+  ws_tune_result again = tune(&b);
+  WS_CHECK_INT(again.awaited, result.awaited);
+  WS_CHECK_TEXT(again.stop, result.stop);
+  run_batch(&b, 1000000);
+  result = tune(&b);
+  WS_CHECK_CONTAINS(result.stop, "round 2: ");
+  free_bench(&b);
+}
+
+/* Answers that come in parts: what is there is kept, the next round waits. */
+WS_TEST(half_a_round_is_no_round) {
+  bench b = round_bench();
+  ws_tune_result whole;
+  tune_in_rounds(&b, &whole);
+  char *text = archive_text(&b);
+  free_bench(&b);
+  b = round_bench();
+  ws_tune_result result = tune(&b);
+  int64_t first = result.awaited;
+  WS_CHECK_INT(run_batch(&b, 3), 3);
+  result = tune(&b);
+  WS_CHECK_INT(result.awaited, first - 3);
+  WS_CHECK_CONTAINS(result.stop, "round 1: ");
+  WS_CHECK(number(&b, "SELECT count(*) FROM measurement") > 0);
+  for (int parts = 0; result.awaited; parts++) {
+    WS_CHECK(parts < 50);
+    run_batch(&b, 4);
+    result = tune(&b);
+  }
+  check_same(archive_text(&b), text);
+  free_bench(&b);
+}
+
+WS_TEST(a_killed_run_loses_nothing) {
+  bench b = round_bench();
+  ws_tune_result result;
+  tune_in_rounds(&b, &result);
+  char *text = archive_text(&b);
+  free_bench(&b);
+  b = round_bench();
+  setenv("FAKE_DELAY_US", "20000", 1);
+  for (int i = 0; i < 12; i++) {
+    pid_t child = fork();
+    if (child == 0) {
+      tune(&b);
+      _exit(0);
+    }
+    usleep(20000 + (unsigned)i * 15000);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    if (access(ws_arena_printf(b.arena, "%s/batch/jobs.jsonl", b.folder),
+               F_OK) == 0)
+      run_batch(&b, 2 + i % 3);
+  }
+  unsetenv("FAKE_DELAY_US");
+  tune_in_rounds(&b, &result);
+  check_same(archive_text(&b), text);
+  free_bench(&b);
+}
+
+/* The same run over a folder that is gone: what the archive knows of the
+ * card is not asked again once the card is known. */
+WS_TEST(more_evaluations_go_on) {
+  bench b = round_bench();
+  ws_tune_result result;
+  b.options.evaluations = 20;
+  tune_in_rounds(&b, &result);
+  int jobs = number(&b, "SELECT count(*) FROM candidate");
+  WS_CHECK_INT(jobs, 20);
+  b.options.evaluations = 40;
+  tune_in_rounds(&b, &result);
+  char *text = archive_text(&b);
+  check_same(text, directly(&b));
+  free_bench(&b);
+}
+
+WS_TEST(two_cards_do_not_mix) {
+  bench b = round_bench();
+  ws_tune_result result = tune(&b);
+  run_batch(&b, 1000000);
+  b.options.evaluations = 20;
+  result = tune(&b);
+  WS_CHECK(result.awaited > 0);
+  setenv("FAKE_DEVICE_PROVENANCE", "sim:other:MI300X", 1);
+  run_batch(&b, 1000000);
+  unsetenv("FAKE_DEVICE_PROVENANCE");
+  tune_fails(&b, WS_INPUT, "has answers of sim:fake:MI300X and of sim:other");
+  free_bench(&b);
+}
+
+WS_TEST(answers_of_another_architecture_are_refused) {
+  bench b = round_bench();
+  tune(&b);
+  setenv("FAKE_DEVICE_ARCH", "gfx90a", 1);
+  run_batch(&b, 1000000);
+  unsetenv("FAKE_DEVICE_ARCH");
+  tune_fails(&b, WS_ENVIRONMENT, "does not run code for gfx942");
+  free_bench(&b);
+}
+
+WS_TEST(wrong_batches_are_named) {
+  bench b = round_bench();
+  b.options.device = "batch:";
+  tune_fails(&b, WS_USAGE, "names no folder");
+  b.options.device = ws_arena_printf(b.arena, "batch:%s/batch", b.folder);
+  b.options.rank = "estimate";
+  tune_fails(&b, WS_USAGE, "--rank device");
+  free_bench(&b);
+}
+
+/* Points given by hand are of the first round, beside the defaults. */
+WS_TEST(points_are_begun_with) {
+  bench b = round_bench();
+  const char *points[] = {"tile_m=64;tile_n=64", "tile_m=128;depth=2"};
+  b.options.points = points;
+  b.options.point_count = 2;
+  ws_tune_result result;
+  b.options.evaluations = 10;
+  tune_in_rounds(&b, &result);
+  WS_CHECK_TEXT(query(&b, "SELECT proposer FROM candidate ORDER BY sequence"
+                          " LIMIT 4"),
+                "default\npoint\npoint\nlocal\n");
+  const char *broken[] = {"tile_m=65"};
+  b.options.points = broken;
+  b.options.point_count = 1;
+  tune_fails(&b, WS_INPUT, "tile_m");
+  free_bench(&b);
+}
