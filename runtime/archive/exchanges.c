@@ -10,8 +10,8 @@
 #include <string.h>
 
 /* ---- texts ---- */
-static ws_status add_content(ws_archive *archive, const char *text,
-                             ws_hash *out_hash, ws_diag *diag) {
+ws_status ws__archive_add_content(ws_archive *archive, const char *text,
+                                  ws_hash *out_hash, ws_diag *diag) {
   text = text ? text : "";
   *out_hash = ws_hash_bytes(text, strlen(text));
   return ws__archive_execute(
@@ -25,9 +25,9 @@ static void read_content(ws_arena *arena, sqlite3_stmt *statement,
   *(const char **)out_item = ws__archive_text(arena, statement, 0);
 }
 
-static ws_status get_content(ws_archive *archive, ws_arena *arena,
-                             const char *hash, const char **out_text,
-                             ws_diag *diag) {
+ws_status ws__archive_get_content(ws_archive *archive, ws_arena *arena,
+                                  const char *hash, const char **out_text,
+                                  ws_diag *diag) {
   sqlite3_stmt *statement;
   ws__rows rows = {.arena = arena, .size = sizeof *out_text};
   WS_TRY(ws__archive_query(archive, &statement, diag,
@@ -44,9 +44,9 @@ static ws_status get_content(ws_archive *archive, ws_arena *arena,
 static ws_status add_exchange(ws_archive *archive, const ws_exchange_row *row,
                               ws_diag *diag) {
   ws_hash system, prompt, reply;
-  WS_TRY(add_content(archive, row->system, &system, diag));
-  WS_TRY(add_content(archive, row->prompt, &prompt, diag));
-  WS_TRY(add_content(archive, row->reply, &reply, diag));
+  WS_TRY(ws__archive_add_content(archive, row->system, &system, diag));
+  WS_TRY(ws__archive_add_content(archive, row->prompt, &prompt, diag));
+  WS_TRY(ws__archive_add_content(archive, row->reply, &reply, diag));
   return ws__archive_execute(
       archive, diag,
       "INSERT INTO exchange(run_id,sequence,kind,member,prompt_version,"
@@ -177,9 +177,12 @@ static ws_status read_one(ws_archive *archive, ws_arena *arena,
     return WS_OK;
   const read_exchange *exchange = rows.items;
   *out_row = exchange->row;
-  WS_TRY(get_content(archive, arena, exchange->system, &out_row->system, diag));
-  WS_TRY(get_content(archive, arena, exchange->prompt, &out_row->prompt, diag));
-  WS_TRY(get_content(archive, arena, exchange->reply, &out_row->reply, diag));
+  WS_TRY(ws__archive_get_content(archive, arena, exchange->system,
+                                 &out_row->system, diag));
+  WS_TRY(ws__archive_get_content(archive, arena, exchange->prompt,
+                                 &out_row->prompt, diag));
+  WS_TRY(ws__archive_get_content(archive, arena, exchange->reply,
+                                 &out_row->reply, diag));
   *out_found = true;
   return WS_OK;
 }
@@ -215,7 +218,7 @@ ws_status ws_archive_get_origin(ws_archive *archive, ws_arena *arena,
 static ws_status add_findings(ws_archive *archive, const ws_findings_row *row,
                               ws_diag *diag) {
   ws_hash text;
-  WS_TRY(add_content(archive, row->text, &text, diag));
+  WS_TRY(ws__archive_add_content(archive, row->text, &text, diag));
   return ws__archive_execute(
       archive, diag,
       "INSERT INTO findings(run_id,sequence,text) VALUES(?,?,?)"
@@ -252,7 +255,8 @@ ws_status ws_archive_list_findings(ws_archive *archive, ws_arena *arena,
   WS_TRY(ws__archive_read_rows(archive, statement, &rows, read_findings, diag));
   ws_findings_row *items = rows.items;
   for (int i = 0; i < rows.count; i++)
-    WS_TRY(get_content(archive, arena, items[i].text, &items[i].text, diag));
+    WS_TRY(ws__archive_get_content(archive, arena, items[i].text,
+                                   &items[i].text, diag));
   *out_items = items;
   *out_count = rows.count;
   return WS_OK;

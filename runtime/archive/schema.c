@@ -110,11 +110,22 @@ static const char version_3[] =
     " k INTEGER NOT NULL, report TEXT NOT NULL,"
     " PRIMARY KEY(candidate_id, provenance)) STRICT, WITHOUT ROWID;";
 
+/* What stands behind a time that was measured: samples, clocks, the card. */
+static const char version_4[] =
+    "CREATE TABLE timing("
+    " candidate_id TEXT NOT NULL REFERENCES candidate(id),"
+    " provenance TEXT NOT NULL, m INTEGER NOT NULL, n INTEGER NOT NULL,"
+    " k INTEGER NOT NULL, samples_us TEXT NOT NULL, low_mhz INTEGER NOT NULL,"
+    " high_mhz INTEGER NOT NULL, memory_mhz INTEGER NOT NULL,"
+    " dropped INTEGER NOT NULL, throttle TEXT NOT NULL,"
+    " device TEXT NOT NULL REFERENCES content(hash),"
+    " PRIMARY KEY(candidate_id, provenance, m, n, k)) STRICT, WITHOUT ROWID;";
+
 enum { OLDEST = 2 }; /* version that can be brought up to this program's */
 static const struct step {
   int version;
   const char *sql;
-} steps[] = {{2, version_2}, {3, version_3}};
+} steps[] = {{2, version_2}, {3, version_3}, {4, version_4}};
 
 /* Reading nothing from every table finds a missing one or another layout. */
 static const char *const probes[] = {
@@ -141,6 +152,8 @@ static const char *const probes[] = {
     "search_speedup,held_out_speedup,worst_speedup,noise FROM confirmation"
     " LIMIT 0",
     "SELECT candidate_id,provenance,m,n,k,report FROM profile LIMIT 0",
+    "SELECT candidate_id,provenance,m,n,k,samples_us,low_mhz,high_mhz,"
+    "memory_mhz,dropped,throttle,device FROM timing LIMIT 0",
 };
 
 static ws_status read_version(ws_archive *archive, int64_t *out_version,

@@ -182,17 +182,30 @@ ws_status ws__archive_read_rows(
 }
 
 ws_status ws__archive_begin(ws_archive *archive, ws_diag *diag) {
-  return ws__archive_execute(archive, diag, "BEGIN IMMEDIATE", "");
+  if (archive->depth == 0)
+    WS_TRY(ws__archive_execute(archive, diag, "BEGIN IMMEDIATE", ""));
+  archive->depth++;
+  return WS_OK;
 }
 
 ws_status ws__archive_end(ws_archive *archive, ws_status status,
                           ws_diag *diag) {
+  if (--archive->depth > 0)
+    return status; /* whoever began it all gets to know */
   if (status == WS_OK)
     status = ws__archive_execute(archive, diag, "COMMIT", "");
   /* After some errors SQLite has rolled back by itself. */
   if (status != WS_OK && !sqlite3_get_autocommit(archive->database))
     sqlite3_exec(archive->database, "ROLLBACK", NULL, NULL, NULL);
   return status;
+}
+
+ws_status ws_archive_begin(ws_archive *archive, ws_diag *diag) {
+  return ws__archive_begin(archive, diag);
+}
+
+ws_status ws_archive_end(ws_archive *archive, ws_status status, ws_diag *diag) {
+  return ws__archive_end(archive, status, diag);
 }
 
 /* ---- opening ---- */

@@ -17,6 +17,7 @@ enum { WS__APPLICATION_ID = 0x57534152 }; /* "WSAR" */
 struct ws_archive {
   sqlite3 *database;
   char *path;
+  int depth; /* of transactions */
 };
 
 /* Turns a result code of SQLite into a status and the sentence for the user;
@@ -65,6 +66,15 @@ ws_status ws__archive_prepare_schema(ws_archive *archive, bool empty,
 ws_status ws__archive_add_functions(ws_archive *archive,
                                     ws_diag *diag) WS_MUST_CHECK;
 
+/* Texts that repeat are kept once, under their hash. NULL is "". */
+ws_status ws__archive_add_content(ws_archive *archive, const char *text,
+                                  ws_hash *out_hash,
+                                  ws_diag *diag) WS_MUST_CHECK;
+ws_status ws__archive_get_content(ws_archive *archive, ws_arena *arena,
+                                  const char *hash, const char **out_text,
+                                  ws_diag *diag) WS_MUST_CHECK;
+
+/* One within another is part of it. */
 ws_status ws__archive_begin(ws_archive *archive, ws_diag *diag) WS_MUST_CHECK;
 /* Commits when status is WS_OK, else rolls back. Returns what became of it;
  * a failed status keeps its own diag. */

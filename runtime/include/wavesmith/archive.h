@@ -5,7 +5,8 @@
  * at most what it had not recorded; two processes may share one file (busy
  * time-out 10 s). A full disk or a lock that does not clear is WS_ENVIRONMENT,
  * a file that is no archive, corrupt, or of a newer version is WS_INPUT. An
- * archive of version 2 becomes one of version 3 when it is opened.
+ * archive of an older version, from 2 on, becomes one of version 4 when it is
+ * opened.
  * Results are copied into the caller's arena.
  *
  * ":memory:" opens an archive that lives in this process only.
@@ -24,7 +25,7 @@
 extern "C" {
 #endif
 
-enum { WS_ARCHIVE_VERSION = 3 };
+enum { WS_ARCHIVE_VERSION = 4 };
 
 typedef struct ws_archive ws_archive;
 /* Creates the file when create is set and it does not exist. */
@@ -32,6 +33,12 @@ ws_status ws_archive_open(const char *path, bool create,
                           ws_archive **out_archive,
                           ws_diag *diag) WS_MUST_CHECK;
 void ws_archive_close(ws_archive *archive);
+/* What is called between the two is one transaction: all of it, or nothing
+ * when status is not WS_OK. Returns what became of it; a failed status keeps
+ * its own diag. */
+ws_status ws_archive_begin(ws_archive *archive, ws_diag *diag) WS_MUST_CHECK;
+ws_status ws_archive_end(ws_archive *archive, ws_status status,
+                         ws_diag *diag) WS_MUST_CHECK;
 
 /* ---- templates ---- */
 typedef struct ws_archived_template {
@@ -152,6 +159,25 @@ ws_status ws_archive_put_measurements(ws_archive *archive,
                                       const char *candidate_id,
                                       const ws_measurement *items, int count,
                                       ws_diag *diag) WS_MUST_CHECK;
+
+/* ---- timings: what stands behind a time that was measured ---------------- */
+typedef struct ws_timing_row {
+  const char *candidate_id, *provenance;
+  ws_shape shape;
+  const double *samples_us; /* kept to the nanosecond */
+  int sample_count;
+  int low_mhz, high_mhz, memory_mhz; /* as in ws_measured */
+  int dropped;
+  const char *throttle;
+  const char *device_json; /* ws_device_info_to_json */
+} ws_timing_row;
+/* That of a candidate, provenance and shape that is there stays. */
+ws_status ws_archive_put_timing(ws_archive *archive, const ws_timing_row *row,
+                                ws_diag *diag) WS_MUST_CHECK;
+ws_status ws_archive_list_timings(ws_archive *archive, ws_arena *arena,
+                                  const char *candidate_id,
+                                  ws_timing_row **out_items, int *out_count,
+                                  ws_diag *diag) WS_MUST_CHECK;
 
 /* An ok candidate fails on a device: it gets that verdict and reason, and the
  * stage "device". Its estimates stay. */
