@@ -11,6 +11,7 @@
  * where to report (WAVESMITH_SIM_REPORT, a file in memory here).
  */
 #include "../rt/hip_library.h"
+#include "amdgpu.h"
 #include "device.h"
 #include "wavesmith/sim.h"
 
@@ -42,11 +43,30 @@
   X(hipEventSynchronize)                                                       \
   X(hipEventElapsedTime)
 
+/* A library that has all of these records graphs. */
+#define HIP_GRAPH_FUNCTIONS(X)                                                 \
+  X(hipMemsetAsync)                                                            \
+  X(hipStreamCreate)                                                           \
+  X(hipStreamDestroy)                                                          \
+  X(hipStreamBeginCapture)                                                     \
+  X(hipStreamEndCapture)                                                       \
+  X(hipGraphInstantiateWithFlags)                                              \
+  X(hipGraphLaunch)                                                            \
+  X(hipGraphDestroy)                                                           \
+  X(hipGraphExecDestroy)
+
 typedef struct hip {
 #define HIP_POINTER(name) __typeof__(name) *name;
   HIP_FUNCTIONS(HIP_POINTER)
+  HIP_GRAPH_FUNCTIONS(HIP_POINTER)
 #undef HIP_POINTER
   int report; /* file that the simulator writes to; -1: none */
+  /* Launches, fills and events go here, because the default stream cannot be
+   * recorded; it and the default stream wait for each other. NULL, the default
+   * stream, where there are no graphs. */
+  hipStream_t stream;
+  bool capturing;
+  ws__amdgpu *card; /* NULL: a simulator, or unknown to the kernel */
 } hip;
 
 enum { MAX_FUNCTIONS = 16 };
@@ -59,7 +79,7 @@ struct ws_device_module {
   int function_count;
 };
 
-static const hip *hip_of(const ws_device *device) { return device->self; }
+static hip *hip_of(const ws_device *device) { return device->self; }
 
 /* Errors that say something about the code or the launch; all others are the
  * device's or ours. */
@@ -114,6 +134,27 @@ static ws_status bind_library(ws_device *device, void *handle, ws_diag *diag) {
   return WS_OK;
 }
 
+/* Graphs are for cards: a simulator's times have no host in them. */
+static ws_status bind_graphs(ws_device *device, void *handle, ws_diag *diag) {
+  static const char *const names[] = {
+#define HIP_NAME(name) #name,
+      HIP_GRAPH_FUNCTIONS(HIP_NAME)
+#undef HIP_NAME
+  };
+  hip *self = hip_of(device);
+  void **const places[] = {
+#define HIP_PLACE(name) (void **)&self->name,
+      HIP_GRAPH_FUNCTIONS(HIP_PLACE)
+#undef HIP_PLACE
+  };
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    if (!(*places[i] = dlsym(handle, names[i])))
+      return WS_OK;
+  device->info.graphs = true;
+  return check(device, self->hipStreamCreate(&self->stream), "hipStreamCreate",
+               diag);
+}
+
 /* Where the library is, from any of its functions. */
 static const char *path_of(ws_device *device) {
   Dl_info where;
@@ -151,7 +192,12 @@ static ws_status read_device(ws_device *device, ws_diag *diag) {
                                 strcspn(properties.gcnArchName, ":"));
   info->library = path_of(device);
   info->cu_count = properties.multiProcessorCount;
+  info->clock_mhz = properties.clockRate / 1000;
+  info->memory_clock_mhz = properties.memoryClockRate / 1000;
   info->memory_bytes = (int64_t)properties.totalGlobalMem;
+  info->lock =
+      ws_arena_printf(device->arena, "%04x:%02x:%02x.0", properties.pciDomainID,
+                      properties.pciBusID, properties.pciDeviceID);
   /* HIP reports the L2 of one die; MI300X's Infinity Cache of 256 MB lies
    * behind it (CDNA3 white paper) and is what keeps operands. */
   info->cache_bytes = INT64_C(256) << 20;
@@ -176,6 +222,9 @@ static ws_status open_hip(ws_device *device, ws_device_purpose purpose,
   WS_TRY(open_with(device, handle, diag));
   device->info.provenance =
       ws_arena_printf(device->arena, "hip:%s", device->info.name);
+  WS_TRY(bind_graphs(device, handle, diag));
+  hip_of(device)->card = ws__amdgpu_open(device->info.lock);
+  device->info.driver = ws__amdgpu_driver(device->arena);
   return WS_OK;
 }
 
@@ -264,6 +313,7 @@ static ws_status open_sim(ws_device *device, ws_device_purpose purpose,
   hip *self = device->self;
   self->report = report;
   device->info.simulated = true;
+  device->info.lock = "";
   device->info.dry_timing = purpose == WS_DEVICE_TIME && is_own(device);
   device->info.provenance = simulator_provenance(device);
   return WS_OK;
@@ -284,8 +334,16 @@ static char *take_report(ws_device *device, ws_arena *arena) {
 
 /* The library stays: a HIP runtime's threads do not survive its unloading. */
 static void close_device(ws_device *device) {
-  if (hip_of(device)->report >= 0)
-    close(hip_of(device)->report);
+  hip *self = hip_of(device);
+  if (self->report >= 0)
+    close(self->report);
+  if (self->stream)
+    (void)self->hipStreamDestroy(self->stream);
+  ws__amdgpu_close(self->card);
+}
+
+static ws_device_clocks read_clocks(ws_device *device) {
+  return ws__amdgpu_clocks(hip_of(device)->card);
 }
 
 /* ---- memory -------------------------------------------------------------- */
@@ -317,8 +375,12 @@ static ws_status download(ws_device *device, void *to, const void *from,
 
 static ws_status fill(ws_device *device, void *memory, int byte, size_t bytes,
                       ws_diag *diag) {
-  return check(device, hip_of(device)->hipMemset(memory, byte, bytes),
-               "hipMemset", diag);
+  const hip *self = hip_of(device);
+  if (self->stream)
+    return check(device,
+                 self->hipMemsetAsync(memory, byte, bytes, self->stream),
+                 "hipMemsetAsync", diag);
+  return check(device, self->hipMemset(memory, byte, bytes), "hipMemset", diag);
 }
 
 /* ---- modules and launches -------------------------------------------------
@@ -377,13 +439,57 @@ static ws_status start(ws_device *device, ws_device_module *module,
   hipError_t error = hip_of(device)->hipModuleLaunchKernel(
       function, launch->grid[0], launch->grid[1], launch->grid[2],
       launch->block[0], launch->block[1], launch->block[2], launch->dynamic_lds,
-      NULL, NULL, extra);
+      hip_of(device)->stream, NULL, extra);
   return check(device, error, launch->kernel, diag);
 }
 
 static ws_status synchronise(ws_device *device, ws_diag *diag) {
   return check(device, hip_of(device)->hipDeviceSynchronize(),
                "hipDeviceSynchronize", diag);
+}
+
+/* ---- graphs -------------------------------------------------------------- */
+
+static ws_status graph_begin(ws_device *device, ws_diag *diag) {
+  hip *self = hip_of(device);
+  if (self->capturing)
+    return ws_fail(diag, WS_USAGE, NULL, 0, "a graph is being recorded");
+  WS_TRY(check(
+      device,
+      self->hipStreamBeginCapture(self->stream, hipStreamCaptureModeRelaxed),
+      "hipStreamBeginCapture", diag));
+  self->capturing = true;
+  return WS_OK;
+}
+
+static ws_status graph_end(ws_device *device, ws_device_graph **out_graph,
+                           ws_diag *diag) {
+  hip *self = hip_of(device);
+  hipGraph_t graph = NULL;
+  hipGraphExec_t exec = NULL;
+  if (!self->capturing)
+    return ws_fail(diag, WS_USAGE, NULL, 0, "no graph is being recorded");
+  self->capturing = false;
+  WS_TRY(check(device, self->hipStreamEndCapture(self->stream, &graph),
+               "hipStreamEndCapture", diag));
+  ws_status status =
+      check(device, self->hipGraphInstantiateWithFlags(&exec, graph, 0),
+            "hipGraphInstantiate", diag);
+  (void)self->hipGraphDestroy(graph);
+  *out_graph = (ws_device_graph *)exec;
+  return status;
+}
+
+static ws_status graph_start(ws_device *device, ws_device_graph *graph,
+                             ws_diag *diag) {
+  const hip *self = hip_of(device);
+  return check(device,
+               self->hipGraphLaunch((hipGraphExec_t)graph, self->stream),
+               "hipGraphLaunch", diag);
+}
+
+static void graph_destroy(ws_device *device, ws_device_graph *graph) {
+  (void)hip_of(device)->hipGraphExecDestroy((hipGraphExec_t)graph);
 }
 
 /* ---- events ---------------------------------------------------------------
@@ -401,7 +507,8 @@ static void event_destroy(ws_device *device, ws_device_event *event) {
 
 static ws_status event_record(ws_device *device, ws_device_event *event,
                               ws_diag *diag) {
-  return check(device, hip_of(device)->hipEventRecord((hipEvent_t)event, NULL),
+  const hip *self = hip_of(device);
+  return check(device, self->hipEventRecord((hipEvent_t)event, self->stream),
                "hipEventRecord", diag);
 }
 
@@ -423,8 +530,11 @@ static ws_status event_elapsed(ws_device *device, ws_device_event *begin,
   .close = close_device, .take_report = take_report, .allocate = allocate,     \
   .free = free_memory, .upload = upload, .download = download, .fill = fill,   \
   .load = load, .unload = unload, .start = start, .synchronise = synchronise,  \
-  .event_create = event_create, .event_destroy = event_destroy,                \
-  .event_record = event_record, .event_elapsed = event_elapsed
+  .graph_begin = graph_begin, .graph_end = graph_end,                          \
+  .graph_start = graph_start, .graph_destroy = graph_destroy,                  \
+  .read_clocks = read_clocks, .event_create = event_create,                    \
+  .event_destroy = event_destroy, .event_record = event_record,                \
+  .event_elapsed = event_elapsed
 
 const ws__device_table ws__device_hip = {
     .kind = "hip", .purpose = "an AMD GPU", .open = open_hip, COMMON_FUNCTIONS};

@@ -14,7 +14,9 @@
  *   gemm_die     takes the process along
  *   gemm_race    writes a finding to WAVESMITH_SIM_REPORT, as the simulator
  * does Launches take MOCK_US (100) on the clock of events, each a little more
- * or less; MOCK_DEVICES (1) devices are there.
+ * or less; MOCK_DEVICES (1) devices are there. With MOCK_HIP_GRAPHS it has
+ * streams and graphs, and ends the process when one is used that does not
+ * exist.
  */
 #define __HIP_PLATFORM_AMD__ 1
 #include <hip/hip_runtime_api.h>
@@ -51,16 +53,20 @@ hipError_t hipGetDeviceCount(int *count) {
 }
 hipError_t hipGetDevicePropertiesR0600(hipDeviceProp_tR0600 *properties,
                                        int device) {
-  (void)device;
   snprintf(properties->name, sizeof properties->name, "Mock");
   snprintf(properties->gcnArchName, sizeof properties->gcnArchName,
            "gfx942:sramecc+:xnack-");
   properties->multiProcessorCount = 304;
+  properties->clockRate = 2100000;
+  properties->memoryClockRate = 1300000;
+  properties->pciDomainID = 1;
+  properties->pciBusID = 0xc5 + device;
   properties->totalGlobalMem = 1 << 20; /* few copies to rotate */
   return hipSuccess;
 }
 hipError_t hipSetDevice(int device) {
-  return device ? hipErrorInvalidDevice : hipSuccess;
+  return device < setting("MOCK_DEVICES", 1) ? hipSuccess
+                                             : hipErrorInvalidDevice;
 }
 const char *hipGetErrorName(hipError_t error) {
   return error == hipErrorLaunchFailure    ? "hipErrorLaunchFailure"
@@ -177,16 +183,7 @@ static bool is_kept(const char *name) {
   return !strcmp(name, "cached") && launches > 8;
 }
 
-hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned grid_x,
-                                 unsigned grid_y, unsigned grid_z,
-                                 unsigned block_x, unsigned block_y,
-                                 unsigned block_z, unsigned shared_bytes,
-                                 hipStream_t stream, void **parameters,
-                                 void **extra) {
-  (void)grid_x, (void)grid_y, (void)grid_z, (void)block_x, (void)block_y;
-  (void)block_z, (void)shared_bytes, (void)stream, (void)parameters;
-  const char *name = ((const struct function *)function)->name;
-  const struct arguments *x = extra[1];
+static hipError_t launch(const char *name, const struct arguments *x) {
   const char *mode = getenv("WAVESMITH_SIM_MODE");
   now_us += setting("MOCK_US", 100) + launches++ % 7 * 0.1;
   if (!strcmp(name, "hang"))
@@ -200,6 +197,122 @@ hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned grid_x,
   if (pending == hipSuccess)
     misbehave(name, x);
   return hipSuccess;
+}
+
+/* ---- streams and graphs ---- */
+
+#ifdef MOCK_HIP_GRAPHS
+static int the_stream, streams;
+static bool capturing;
+
+struct step {
+  const char *kernel; /* NULL: a fill */
+  struct arguments arguments;
+  void *pointer;
+  int byte;
+  size_t size;
+};
+struct graph {
+  struct step steps[16];
+  int count;
+};
+static struct graph recorded;
+
+static void need_stream(hipStream_t stream) {
+  if (stream != (void *)&the_stream || streams != 1)
+    abort();
+}
+static struct step *next_step(void) {
+  return &recorded.steps[recorded.count++];
+}
+
+hipError_t hipStreamCreate(hipStream_t *stream) {
+  *stream = (void *)&the_stream;
+  streams++;
+  return hipSuccess;
+}
+hipError_t hipStreamDestroy(hipStream_t stream) {
+  need_stream(stream);
+  streams--;
+  return hipSuccess;
+}
+hipError_t hipMemsetAsync(void *pointer, int byte, size_t size,
+                          hipStream_t stream) {
+  need_stream(stream);
+  if (!capturing)
+    return hipMemset(pointer, byte, size);
+  *next_step() = (struct step){.pointer = pointer, .byte = byte, .size = size};
+  return hipSuccess;
+}
+hipError_t hipStreamBeginCapture(hipStream_t stream,
+                                 hipStreamCaptureMode mode) {
+  need_stream(stream);
+  capturing = true;
+  recorded.count = 0;
+  return mode == hipStreamCaptureModeRelaxed ? hipSuccess
+                                             : hipErrorInvalidValue;
+}
+hipError_t hipStreamEndCapture(hipStream_t stream, hipGraph_t *graph) {
+  need_stream(stream);
+  capturing = false;
+  *graph = malloc(sizeof recorded);
+  memcpy(*graph, &recorded, sizeof recorded);
+  return hipSuccess;
+}
+hipError_t hipGraphInstantiateWithFlags(hipGraphExec_t *exec, hipGraph_t graph,
+                                        unsigned long long flags) {
+  *exec = malloc(sizeof recorded);
+  memcpy(*exec, graph, sizeof recorded);
+  return flags ? hipErrorInvalidValue : hipSuccess;
+}
+hipError_t hipGraphLaunch(hipGraphExec_t exec, hipStream_t stream) {
+  const struct graph *graph = (const void *)exec;
+  need_stream(stream);
+  for (int i = 0; i < graph->count; i++) {
+    const struct step *step = &graph->steps[i];
+    if (step->kernel)
+      launch(step->kernel, &step->arguments);
+    else
+      hipMemset(step->pointer, step->byte, step->size);
+  }
+  return pending;
+}
+hipError_t hipGraphDestroy(hipGraph_t graph) {
+  free(graph);
+  return hipSuccess;
+}
+hipError_t hipGraphExecDestroy(hipGraphExec_t exec) {
+  free(exec);
+  return hipSuccess;
+}
+static bool record(const char *name, const struct arguments *x,
+                   hipStream_t stream) {
+  need_stream(stream);
+  if (capturing)
+    *next_step() = (struct step){.kernel = name, .arguments = *x};
+  return capturing;
+}
+#else
+static bool record(const char *name, const struct arguments *x,
+                   hipStream_t stream) {
+  (void)name, (void)x;
+  if (stream)
+    abort();
+  return false;
+}
+#endif
+
+hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned grid_x,
+                                 unsigned grid_y, unsigned grid_z,
+                                 unsigned block_x, unsigned block_y,
+                                 unsigned block_z, unsigned shared_bytes,
+                                 hipStream_t stream, void **parameters,
+                                 void **extra) {
+  (void)grid_x, (void)grid_y, (void)grid_z, (void)block_x, (void)block_y;
+  (void)block_z, (void)shared_bytes, (void)parameters;
+  const char *name = ((const struct function *)function)->name;
+  const struct arguments *x = extra[1];
+  return record(name, x, stream) ? hipSuccess : launch(name, x);
 }
 
 hipError_t hipDeviceSynchronize(void) { return pending; }

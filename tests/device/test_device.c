@@ -225,5 +225,5 @@ WS_TEST(no_device_is_said_in_a_sentence) {
   WS_CHECK_CONTAINS(diag.text, "WAVESMITH_HIP_LIBRARY");
   WS_CHECK_INT(ws_device_client_start("abacus", &client, &diag),
                WS_ENVIRONMENT);
-  WS_CHECK_CONTAINS(diag.text, "there are: hip");
+  WS_CHECK_CONTAINS(diag.text, "there are: cuda");
 }
