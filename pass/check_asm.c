@@ -19,14 +19,16 @@
 #define REPORT ws__check_report
 
 enum memory {
-  NO_GLOBAL,   /* registers, shared memory, hints */
-  READS_FIRST, /* global memory, through its first [address] */
-  READS_SECOND,
-  WRITES_FIRST
+  NO_GLOBAL,    /* registers, shared memory, hints */
+  READS_FIRST,  /* global memory, through its first [address] */
+  READS_SECOND, /* through its second */
+  WRITES_FIRST,
+  LOADS, /* global or shared memory, as one of its parts says */
+  STORES
 };
 
 /* Allowed instructions: the name, or the name and more behind a dot. The
- * longest that fits counts. PTX ISA 8.3, instruction set. */
+ * longest that fits counts. PTX ISA 8.4, instruction set. */
 static const struct instruction {
   const char *name;
   enum memory memory;
@@ -34,8 +36,7 @@ static const struct instruction {
     {"abs", NO_GLOBAL},
     {"add", NO_GLOBAL},
     {"and", NO_GLOBAL},
-    {"atom.global", WRITES_FIRST},
-    {"atom.shared", NO_GLOBAL},
+    {"atom", STORES},
     {"bar", NO_GLOBAL},
     {"barrier", NO_GLOBAL},
     {"bfe", NO_GLOBAL},
@@ -65,15 +66,14 @@ static const struct instruction {
     {"cp.reduce.async.bulk.tensor.2d.global", WRITES_FIRST},
     {"createpolicy.fractional", NO_GLOBAL},
     {"cvt", NO_GLOBAL},
+    {"cvta.shared", NO_GLOBAL},
+    {"cvta.to.shared", NO_GLOBAL},
     {"elect", NO_GLOBAL},
     {"ex2.approx", NO_GLOBAL},
     {"fence", NO_GLOBAL},
     {"fma", NO_GLOBAL},
     {"griddepcontrol", NO_GLOBAL},
-    {"ld.acquire.gpu.global", READS_FIRST},
-    {"ld.global", READS_FIRST},
-    {"ld.relaxed.gpu.global", READS_FIRST},
-    {"ld.shared", NO_GLOBAL},
+    {"ld", LOADS},
     {"ldmatrix", NO_GLOBAL},
     {"lop3", NO_GLOBAL},
     {"mad", NO_GLOBAL},
@@ -91,10 +91,7 @@ static const struct instruction {
     {"prefetch.tensormap", READS_FIRST},
     {"prmt", NO_GLOBAL},
     {"rcp.approx", NO_GLOBAL},
-    {"red.async", NO_GLOBAL},
-    {"red.global", WRITES_FIRST},
-    {"red.release.gpu.global", WRITES_FIRST},
-    {"red.shared", NO_GLOBAL},
+    {"red", STORES},
     {"selp", NO_GLOBAL},
     {"setmaxnreg", NO_GLOBAL},
     {"setp", NO_GLOBAL},
@@ -102,10 +99,7 @@ static const struct instruction {
     {"shfl.sync", NO_GLOBAL},
     {"shl", NO_GLOBAL},
     {"shr", NO_GLOBAL},
-    {"st.async", NO_GLOBAL},
-    {"st.global", WRITES_FIRST},
-    {"st.release.gpu.global", WRITES_FIRST},
-    {"st.shared", NO_GLOBAL},
+    {"st", STORES},
     {"stmatrix", NO_GLOBAL},
     {"sub", NO_GLOBAL},
     {"vote.sync", NO_GLOBAL},
@@ -193,6 +187,32 @@ static const struct instruction *find_instruction(span mnemonic) {
   return best;
 }
 
+static bool has_part(span mnemonic, const char *part) {
+  return memmem(mnemonic.begin, size_of(mnemonic), part, strlen(part)) != NULL;
+}
+
+/* What an instruction of the list does to global memory. */
+static enum memory memory_of(const struct instruction *known, span mnemonic) {
+  bool by_part = known->memory == LOADS || known->memory == STORES;
+  if (!by_part)
+    return known->memory;
+  if (has_part(mnemonic, ".shared"))
+    return NO_GLOBAL;
+  return known->memory == LOADS ? READS_FIRST : WRITES_FIRST;
+}
+
+/* Loads, stores and atomics name their memory and reach no further than this
+ * GPU. */
+static bool is_well_formed(const struct instruction *known, span mnemonic) {
+  static const char *const refused[] = {".sys", ".volatile", ".mmio"};
+  if (known->memory != LOADS && known->memory != STORES)
+    return true;
+  for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+    if (has_part(mnemonic, refused[i]))
+      return false;
+  return has_part(mnemonic, ".shared") || has_part(mnemonic, ".global");
+}
+
 /* ---- operands ------------------------------------------------------------ */
 
 /* "$12" in the text is the 12th of outputs and inputs together. */
@@ -217,35 +237,54 @@ static const char *find_address(span operands, int n) {
   return NULL;
 }
 
-/* The call's operand that an address "[$3" or "[$3+16" names; -1: another
- * form. */
-static int read_address(span operands, const char *at, int outputs) {
+/* The call's operand that "$3" at `at` names; -1: none, or a result. *out_end
+ * is behind it. */
+static int read_operand(LLVMValueRef call, const char *at, const char *end,
+                        const char **out_end) {
+  int outputs = count_outputs(LLVMGetCalledValue(call)), number = 0;
   const char *c = at + 1;
-  int number = 0;
-  while (c < operands.end && is_blank(*c))
-    c++;
-  if (c == operands.end || *c++ != '$' || !isdigit((unsigned char)*c))
-    return -1;
-  for (; c < operands.end && isdigit((unsigned char)*c) && number < 1000; c++)
+  bool named = at < end && *at == '$' && c < end && isdigit((unsigned char)*c);
+  for (; c < end && isdigit((unsigned char)*c) && number < 10000; c++)
     number = number * 10 + (*c - '0');
-  while (c < operands.end && is_blank(*c))
-    c++;
-  bool ends = c < operands.end && strchr("],+-", *c);
-  return ends && number >= outputs ? number - outputs : -1;
+  *out_end = c;
+  number -= outputs;
+  return named && number >= 0 && number < (int)LLVMGetNumArgOperands(call)
+             ? number
+             : -1;
 }
 
-/* The operand of the call through which a statement reaches global memory; -1:
- * it does so in another way. */
+static bool is_global_pointer(LLVMValueRef call, int operand) {
+  return operand >= 0 && ws__points_outside(LLVMTypeOf(
+                             LLVMGetOperand(call, (unsigned)operand)));
+}
+
+/* The pointer operand that "[$3" or "[$3+16" names as an address of global
+ * memory; -1: there is another form. */
 static int global_operand(LLVMValueRef call, span operands,
                           enum memory memory) {
-  int outputs = count_outputs(LLVMGetCalledValue(call));
-  const char *at = find_address(operands, memory == READS_SECOND);
-  int operand = at ? read_address(operands, at, outputs) : -1;
-  if (operand >= (int)LLVMGetNumArgOperands(call))
+  const char *at = find_address(operands, memory == READS_SECOND), *end;
+  if (!at)
     return -1;
-  LLVMTypeRef type =
-      operand >= 0 ? LLVMTypeOf(LLVMGetOperand(call, (unsigned)operand)) : NULL;
-  return type && ws__points_outside(type) ? operand : -1;
+  for (at++; at < operands.end && is_blank(*at);)
+    at++;
+  int operand = read_operand(call, at, operands.end, &end);
+  while (end < operands.end && is_blank(*end))
+    end++;
+  bool ends = end < operands.end && strchr("],+-", *end);
+  return ends && is_global_pointer(call, operand) ? operand : -1;
+}
+
+/* Whether a pointer is used in another place than that of `address`: there it
+ * would be a number. */
+static bool uses_pointer(LLVMValueRef call, span operands, int address) {
+  for (const char *at = operands.begin; at < operands.end;) {
+    const char *end = at + 1;
+    int operand = *at == '$' ? read_operand(call, at, operands.end, &end) : -1;
+    if (operand != address && is_global_pointer(call, operand))
+      return true;
+    at = end > at ? end : at + 1;
+  }
+  return false;
 }
 
 /* ---- the check ----------------------------------------------------------- */
@@ -273,27 +312,49 @@ static bool names_special(span s) {
   return false;
 }
 
-static const char *fault_of(LLVMValueRef call, const char *text, span s) {
-  span body = skip_predicate(s), mnemonic = first_word(body);
-  span operands = trim(mnemonic.end, body.end);
+/* What is wrong with an instruction; NULL: nothing. */
+static const char *instruction_fault(LLVMValueRef call, const char *text,
+                                     span body) {
+  span mnemonic = first_word(body), operands = trim(mnemonic.end, body.end);
+  const struct instruction *known = find_instruction(mnemonic);
+  if (!known)
+    return "is not on the list";
+  if (!is_well_formed(known, mnemonic))
+    return "must name .global or .shared, and neither .sys nor .volatile";
+  if (!strcmp(known->name, "bra") && !defines_label(text, operands))
+    return "branches out of the text";
+  enum memory memory = memory_of(known, mnemonic);
+  int address =
+      memory == NO_GLOBAL ? -1 : global_operand(call, operands, memory);
+  if (memory != NO_GLOBAL && address < 0)
+    return "reaches global memory through something else than [$N] with a "
+           "pointer as operand N";
+  return uses_pointer(call, operands, address) ? "uses a pointer as a number"
+                                               : NULL;
+}
+
+static const char *statement_fault(LLVMValueRef call, const char *text,
+                                   span s) {
+  span word = first_word(s);
   if (names_special(s))
     return "names a register that is not the text's";
   if (*s.begin == '{' || *s.begin == '}' || s.end[-1] == ':')
     return NULL;
   if (*s.begin == '.')
-    return size_of(mnemonic) == 4 && !memcmp(mnemonic.begin, ".reg", 4)
+    return size_of(word) == 4 && !memcmp(word.begin, ".reg", 4)
                ? NULL
                : "is a directive other than .reg";
-  const struct instruction *known = find_instruction(mnemonic);
-  if (!known)
-    return "is not on the list";
-  if (!strcmp(known->name, "bra") && !defines_label(text, operands))
-    return "branches out of the text";
-  if (known->memory != NO_GLOBAL &&
-      global_operand(call, operands, known->memory) < 0)
-    return "reaches global memory through something else than [$N] with a "
-           "pointer as operand N";
-  return NULL;
+  return instruction_fault(call, text, skip_predicate(s));
+}
+
+/* A pointer that comes out of a text was made of numbers. */
+static bool returns_pointer(LLVMValueRef call) {
+  LLVMTypeRef type = LLVMTypeOf(call);
+  bool found = ws__points_outside(type);
+  if (LLVMGetTypeKind(type) == LLVMStructTypeKind)
+    for (unsigned i = 0; i < LLVMCountStructElementTypes(type); i++)
+      found |= ws__points_outside(LLVMStructGetTypeAtIndex(type, i));
+  return found;
 }
 
 static void check_ptx(const ws_checker *checker, LLVMValueRef call,
@@ -302,9 +363,12 @@ static void check_ptx(const ws_checker *checker, LLVMValueRef call,
     REPORT(checker, WS_CHECK_ASM, call, "a comment in inline assembly");
     return;
   }
+  if (returns_pointer(call))
+    REPORT(checker, WS_CHECK_INTTOPTR, call,
+           "a pointer made by inline assembly");
   const char *at = text;
   for (span s; size_of(s = next_statement(&at));) {
-    const char *fault = fault_of(call, text, s);
+    const char *fault = statement_fault(call, text, s);
     if (fault)
       REPORT(checker, WS_CHECK_ASM, call, "inline assembly: \"%.*s\" %s",
              (int)(size_of(s) < 80 ? size_of(s) : 80), s.begin, fault);
@@ -333,7 +397,7 @@ uint32_t ws__asm_written(const ws_checker *checker, LLVMValueRef call) {
   for (span s; size_of(s = next_statement(&text));) {
     span body = skip_predicate(s), mnemonic = first_word(body);
     const struct instruction *known = find_instruction(mnemonic);
-    if (!known || known->memory != WRITES_FIRST)
+    if (!known || memory_of(known, mnemonic) != WRITES_FIRST)
       continue;
     int operand =
         global_operand(call, trim(mnemonic.end, body.end), WRITES_FIRST);

@@ -50,9 +50,20 @@ typedef struct flow {
   LLVMValueRef *controlled_by; /* by block: a divergent branch, or NULL */
   bool *join;                  /* by block: paths of a divergent branch meet */
   int argument_count;
+  uint32_t maps; /* arguments that are tensor maps, as bases */
 } flow;
 
 /* ---- building ------------------------------------------------------------ */
+
+static const ws_tensor_map *find_map(const ws_checker *checker,
+                                     const char *name) {
+  const ws_template *tmpl =
+      checker->candidate ? checker->candidate->tmpl : NULL;
+  for (int i = 0; tmpl && i < tmpl->tensor_map_count; i++)
+    if (!strcmp(tmpl->tensor_maps[i].name, name))
+      return &tmpl->tensor_maps[i];
+  return NULL;
+}
 
 static bool is_input(const ws_checker *checker, LLVMValueRef kernel,
                      unsigned argument) {
@@ -64,7 +75,9 @@ static bool is_input(const ws_checker *checker, LLVMValueRef kernel,
                          : NULL;
   size_t size;
   const char *name = LLVMGetValueName2(LLVMGetParam(kernel, argument), &size);
-  int index = problem ? ws_problem_arg_index(problem, name) : -1;
+  const ws_tensor_map *map = find_map(checker, name);
+  int index =
+      problem ? ws_problem_arg_index(problem, map ? map->argument : name) : -1;
   return index >= 0 && problem->args[index].role == WS_ARG_INPUT;
 }
 
@@ -91,6 +104,7 @@ static int count_values(LLVMValueRef kernel) {
 }
 
 static void number_values(flow *f, LLVMValueRef kernel) {
+  unsigned byval = LLVMGetEnumAttributeKindForName("byval", 5);
   f->argument_count = (int)LLVMCountParams(kernel);
   for (int i = 0; i < f->argument_count; i++) {
     int number = ws__index_add(&f->index, LLVMGetParam(kernel, (unsigned)i));
@@ -99,6 +113,8 @@ static void number_values(flow *f, LLVMValueRef kernel) {
     f->bases[number] = 1u << i % 32;
     if (is_input(f->checker, kernel, (unsigned)i))
       f->flags[number] = INPUT;
+    if (LLVMGetEnumAttributeAtIndex(kernel, (unsigned)i + 1, byval))
+      f->maps |= f->bases[number];
   }
   for (int b = 0; b < f->cfg->count; b++)
     for (LLVMValueRef i = LLVMGetFirstInstruction(f->cfg->blocks[b]); i;
@@ -339,35 +355,52 @@ static void report_divergent(const flow *f, int number) {
          barrier ? "barrier" : "MFMA", ws_pass_line(branch, NULL));
 }
 
-/* The pointer that an instruction writes through; NULL: none. */
-static LLVMValueRef written_pointer(const flow *f, int number) {
+/* Operands that an instruction writes through, as bits. */
+static uint32_t written_operands(const flow *f, int number) {
   LLVMValueRef instruction = f->values[number];
   switch (LLVMGetInstructionOpcode(instruction)) {
   case LLVMStore:
-    return LLVMGetOperand(instruction, 1);
+    return 1u << 1;
   case LLVMAtomicRMW:
   case LLVMAtomicCmpXchg:
-    return LLVMGetOperand(instruction, 0);
+    return 1u << 0;
+  case LLVMCall:
+    if (LLVMIsAInlineAsm(LLVMGetCalledValue(instruction)))
+      return ws__asm_written(f->checker, instruction);
+    return f->traits[number] & WS_INTRINSIC_WRITES  ? 1u << 0
+           : f->traits[number] & WS_INTRINSIC_SENDS ? 1u << 1
+                                                    : 0;
   default:
-    return f->traits[number] & WS_INTRINSIC_WRITES
-               ? LLVMGetOperand(instruction, 0)
-               : NULL;
+    return 0;
   }
 }
 
-static void report_readonly(const flow *f, int number) {
-  LLVMValueRef pointer = written_pointer(f, number);
-  if (!pointer)
-    return;
+static uint32_t bases_of(const flow *f, LLVMValueRef pointer) {
+  int number = ws__index_find(&f->index, pointer);
+  return number < 0 ? 0 : f->bases[number];
+}
+
+static void report_write(const flow *f, int number, LLVMValueRef pointer) {
+  bool sends = f->traits[number] & WS_INTRINSIC_SENDS;
+  LLVMTypeRef type = LLVMTypeOf(pointer);
+  const char *what = NULL;
   if (is_constant_address(pointer))
-    REPORT(f->checker, WS_CHECK_READONLY_STORE, f->values[number],
-           "store to constant memory");
+    what = "store to constant memory";
+  else if (bases_of(f, pointer) & f->maps && !sends)
+    what = "store to a tensor map itself";
   else if (flags_of(f, pointer) & INPUT)
-    REPORT(f->checker, WS_CHECK_READONLY_STORE, f->values[number],
-           "store through a read-only argument");
-  else if (LLVMGetPointerAddressSpace(LLVMTypeOf(pointer)) == WS_SPACE_CONSTANT)
-    REPORT(f->checker, WS_CHECK_READONLY_STORE, f->values[number],
-           "store to constant memory");
+    what = "store through a read-only argument";
+  else if (LLVMGetPointerAddressSpace(type) == WS_SPACE_CONSTANT)
+    what = "store to constant memory";
+  if (what)
+    REPORT(f->checker, WS_CHECK_READONLY_STORE, f->values[number], "%s", what);
+}
+
+static void report_readonly(const flow *f, int number) {
+  uint32_t written = written_operands(f, number);
+  for (unsigned i = 0; written >> i && i < 32; i++)
+    if (written >> i & 1)
+      report_write(f, number, LLVMGetOperand(f->values[number], i));
 }
 
 /* A pointer may come from private memory only, where only pointers went. */
@@ -382,11 +415,6 @@ static void report_loaded_pointer(const flow *f, int number) {
 }
 
 /* ---- addresses as numbers ---- */
-
-static uint32_t bases_of(const flow *f, LLVMValueRef pointer) {
-  int number = ws__index_find(&f->index, pointer);
-  return number < 0 ? 0 : f->bases[number];
-}
 
 /* Two pointers within one argument, or a question about null. */
 static bool may_compare(const flow *f, LLVMValueRef comparison) {
@@ -421,12 +449,22 @@ static void report_address(const flow *f, int number) {
              "a pointer stored to memory");
     break;
   case LLVMLoad: {
-    int base = private_base(f, LLVMGetOperand(instruction, 0));
+    LLVMValueRef pointer = LLVMGetOperand(instruction, 0);
+    int base = private_base(f, pointer);
+    if (bases_of(f, pointer) & f->maps)
+      REPORT(f->checker, WS_CHECK_ADDRESS_VALUE, instruction,
+             "a tensor map read as data");
     if (!is_pointer(LLVMTypeOf(instruction)) && content_of(f, base) & POINTER)
       REPORT(f->checker, WS_CHECK_ADDRESS_VALUE, instruction,
              "a number read from memory that holds pointers");
     break;
   }
+  case LLVMCall: /* memcpy and the like */
+    if (f->traits[number] & WS_INTRINSIC_WRITES &&
+        bases_of(f, LLVMGetOperand(instruction, 1)) & f->maps)
+      REPORT(f->checker, WS_CHECK_ADDRESS_VALUE, instruction,
+             "a tensor map copied as data");
+    break;
   default:
     break;
   }
