@@ -1,0 +1,514 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * Verifying and timing on a card whose every habit is known (fake_device.c):
+ * the order of what a sample consists of, what cancels, what is dropped, what
+ * is found out, and what is kept between requests.
+ */
+#include "fake_device.h"
+#include "inputs.h"
+#include "wavesmith/measure.h"
+#include "ws_test.h"
+
+static ws_arena *arena;
+static ws_diag diag;
+static fake_device fake;
+static ws_inputs *inputs;
+static ws_measure_settings settings;
+
+static void begin(void) {
+  arena = ws_arena_create();
+  fake_open(&fake);
+  inputs = ws_inputs_create(fake_of(&fake), 0);
+  settings = ws_measure_settings_default;
+  settings.warm_up_ms = 1;
+}
+
+/* Nothing may be left on the card. */
+static void finish(void) {
+  ws_inputs_destroy(inputs);
+  WS_CHECK_INT(fake.live, 0);
+  ws_arena_destroy(arena);
+}
+
+static ws_operand pointer(const char *name, int32_t offset) {
+  return (ws_operand){
+      .kind = WS_OPERAND_PROBLEM, .name = name, .offset = offset, .size = 8};
+}
+
+static ws_operand map_of(const char *name, int32_t offset, int64_t inner,
+                         int64_t outer) {
+  return (ws_operand){.kind = WS_OPERAND_TENSOR_MAP,
+                      .name = name,
+                      .offset = offset,
+                      .size = WS_TENSOR_MAP_BYTES,
+                      .map = {1, inner, outer, 128, 8, 128}};
+}
+
+/* The argument orders of fake_device.c. */
+static ws_workload workload(const char *kernel, int64_t m, int64_t n,
+                            int64_t k) {
+  enum { COUNT = 8 };
+  static const char *const scalars[] = {"m", "n", "k"};
+  static const char *const pointers[] = {"as", "bs", "c"};
+  bool maps = !strncmp(kernel, "map_", 4);
+  int32_t at = maps ? 2 * WS_TENSOR_MAP_BYTES : 16;
+  ws_operand *operands = ws_arena_alloc(arena, sizeof *operands * COUNT);
+  operands[0] = maps ? map_of("a", 0, k, m) : pointer("a", 0);
+  operands[1] = maps ? map_of("b", WS_TENSOR_MAP_BYTES, k, n) : pointer("b", 8);
+  for (int i = 0; i < 3; i++) {
+    operands[2 + i] = pointer(pointers[i], at + 8 * i);
+    operands[5 + i] = pointer(scalars[i], at + 24 + 4 * i);
+    operands[5 + i].size = 4;
+  }
+  ws_workload_launch *launch = ws_arena_alloc(arena, sizeof *launch);
+  *launch = (ws_workload_launch){.kernel = kernel,
+                                 .grid = {1, 1, 1},
+                                 .block = 64,
+                                 .operands = operands,
+                                 .operand_count = COUNT};
+  return (ws_workload){.problem = "fp8_gemm_blockscale",
+                       .shape = {m, n, k},
+                       .seed = 7,
+                       .launches = launch,
+                       .launch_count = 1};
+}
+
+static ws_workload small(const char *kernel) {
+  return workload(kernel, 16, 32, 128);
+}
+
+static ws_measured verify(const char *kernel) {
+  ws_measured out;
+  ws_workload one = small(kernel);
+  if (ws_verify(fake_of(&fake), arena, "code", 5, &one, 1, inputs, &out,
+                &diag) != WS_OK)
+    WS_FAIL("%s", diag.text);
+  return out;
+}
+
+static ws_status time_pair(const char *kernel, const char *rival,
+                           ws_measured *out) {
+  ws_workload own = small(kernel), other = small(rival ? rival : kernel);
+  ws_contestant candidate = {"code", 5, &own}, second = {"core", 5, &other};
+  return ws_time(fake_of(&fake), arena, &candidate, rival ? &second : NULL,
+                 &settings, inputs, out, &diag);
+}
+
+static ws_measured time_of(const char *kernel, const char *rival) {
+  ws_measured out;
+  if (time_pair(kernel, rival, &out) != WS_OK)
+    WS_FAIL("%s", diag.text);
+  return out;
+}
+
+/* ---- what a sample is ---- */
+
+/* c is filled (there is no workspace operand, but its guard is), then the cache
+ * is flushed, and nothing lies between the events but the graph. */
+WS_TEST(a_sample_is_poison_flush_event_graph_event) {
+  begin();
+  WS_CHECK_INT(time_of("ok", NULL).verdict, WS_VERDICT_OK);
+  const char *sample = "fffege";
+  int samples = 0, graphs = 0;
+  for (const char *at = fake.log; *at; at++) {
+    graphs += *at == 'g';
+    samples += !strncmp(at, sample, strlen(sample));
+  }
+  WS_CHECK(samples >= 20);
+  WS_CHECK_INT(graphs - samples, 11); /* those of the empty graph */
+  finish();
+}
+
+WS_TEST(without_graphs_launches_are_plain) {
+  begin();
+  fake.device.info.graphs = false;
+  ws_measured got = time_of("ok", NULL);
+  WS_CHECK_INT(got.verdict, WS_VERDICT_OK);
+  WS_CHECK_INT(fake.graph_starts, 0);
+  WS_CHECK(strstr(fake.log, "fffele") != NULL);
+  WS_CHECK_NEAR(got.us, 100, 1e-9);
+  WS_CHECK_NEAR(got.empty_us, 0, 1e-9);
+  finish();
+}
+
+/* A graph takes 2 us by itself; they are reported and not subtracted. */
+WS_TEST(the_empty_launch_is_reported_and_not_subtracted) {
+  begin();
+  ws_measured got = time_of("ok", NULL);
+  WS_CHECK_NEAR(got.us, 102, 1e-9);
+  WS_CHECK_NEAR(got.empty_us, 2, 1e-9);
+  WS_CHECK_NEAR(got.low_us, 102, 1e-9);
+  WS_CHECK_NEAR(got.high_us, 102, 1e-9);
+  WS_CHECK_INT(got.sample_count, 20);
+  finish();
+}
+
+WS_TEST(sampling_goes_on_until_the_interval_is_narrow) {
+  begin();
+  fake.noise = 0.2; /* uniform over 20 %: the median of 20 is no good */
+  ws_measured got = time_of("ok", NULL);
+  WS_CHECK(got.sample_count > 20);
+  WS_CHECK(got.high_us - got.low_us <= 0.01 * got.us ||
+           got.sample_count == 400);
+  settings.target_width = 0;
+  settings.max_samples = 50;
+  WS_CHECK_INT(time_of("ok", NULL).sample_count, 50);
+  finish();
+}
+
+WS_TEST(a_slow_kernel_is_timed_within_its_share_of_the_limit) {
+  begin();
+  fake.launch_ms = 20;
+  settings.wall_ms = 1000;
+  settings.target_width = 0;
+  double before_ms = ws_clock_ms();
+  ws_measured got = time_of("ok", NULL);
+  WS_CHECK_INT(got.verdict, WS_VERDICT_OK);
+  WS_CHECK(got.sample_count >= 1 && got.sample_count < 25);
+  WS_CHECK(ws_clock_ms() - before_ms < 900);
+  finish();
+}
+
+/* ---- two contestants ---- */
+
+/* The clock slows down by half over the run. Measured one after the other, the
+ * same kernel would differ from itself by tens of percent. */
+WS_TEST(a_linear_drift_cancels_in_the_ratio) {
+  begin();
+  fake.drift = 0.5 / 40e3;
+  settings.target_width = 0;
+  settings.max_samples = 100;
+  ws_measured got = time_of("ok", "ok");
+  double first = got.samples[0], last = got.samples[got.sample_count - 1];
+  WS_CHECK(last > 1.2 * first);
+  WS_CHECK_NEAR(got.ratio, 1, 1e-4);
+  WS_CHECK(got.high_ratio - got.low_ratio < 1e-3);
+  finish();
+}
+
+WS_TEST(one_percent_is_seen_through_drift_and_noise) {
+  begin();
+  fake.drift = 0.5 / 80e3;
+  fake.noise = 0.02;
+  settings.target_width = 0.002;
+  settings.max_samples = 400;
+  fake.costs[0].kernel = "late";
+  fake.costs[0].us = 101.02; /* with the graph's 2 us: 1 % more */
+  fake.right = 1 << 30;
+  ws_measured got = time_of("late", "ok");
+  WS_CHECK_INT(got.verdict, WS_VERDICT_OK);
+  WS_CHECK_NEAR(got.ratio, 1.01, 0.002);
+  WS_CHECK(got.low_ratio > 1);
+  WS_CHECK(got.rival_us > 100 && got.rival_us < got.us);
+  finish();
+}
+
+WS_TEST(sides_of_a_block_take_turns) {
+  begin();
+  fake.costs[0].kernel = "late";
+  fake.costs[0].us = 200;
+  fake.right = 1 << 30;
+  ws_measured got = time_of("late", "ok");
+  WS_CHECK_NEAR(got.us, 202, 1e-9);
+  WS_CHECK_NEAR(got.rival_us, 102, 1e-9);
+  WS_CHECK_NEAR(got.ratio, 202.0 / 102, 1e-9);
+  finish();
+}
+
+WS_TEST(a_rivals_fault_is_no_verdict) {
+  begin();
+  ws_measured got;
+  WS_CHECK_INT(time_pair("ok", "wrong", &got), WS_INPUT);
+  WS_CHECK_CONTAINS(diag.text, "the rival: on 16,32,128: 1 of");
+  WS_CHECK_INT(time_pair("ok", "missing", &got), WS_INPUT);
+  WS_CHECK_CONTAINS(diag.text, "the rival");
+  WS_CHECK_INT(time_pair("missing", "ok", &got), WS_OK);
+  WS_CHECK_INT(got.verdict, WS_VERDICT_CRASH);
+  WS_CHECK_INT(time_pair("wrong", "ok", &got), WS_OK);
+  WS_CHECK_INT(got.verdict, WS_VERDICT_WRONG);
+  WS_CHECK_NEAR(got.us, 0, 0);
+  finish();
+}
+
+WS_TEST(contestants_work_on_the_same_shape) {
+  begin();
+  ws_measured got;
+  ws_workload one = small("ok"), two = workload("ok", 16, 48, 128);
+  ws_contestant a = {"code", 5, &one}, b = {"code", 5, &two};
+  WS_CHECK_INT(
+      ws_time(fake_of(&fake), arena, &a, &b, &settings, inputs, &got, &diag),
+      WS_INPUT);
+  finish();
+}
+
+/* ---- clocks ---- */
+
+/* Readings 8 to 10 say that the card is too hot. Whatever the warm-up read,
+ * three batches of twenty at most are concerned; none of their times, twice as
+ * long, is among the samples. */
+WS_TEST(what_was_taken_in_heat_is_dropped) {
+  begin();
+  fake.throttle = "thermal";
+  fake.throttle_begin = 8;
+  fake.throttle_end = 11;
+  fake.noise = 1e-6; /* or 20 samples would do */
+  settings.target_width = 0;
+  settings.max_samples = 300;
+  ws_measured got = time_of("ok", NULL);
+  WS_CHECK_INT(got.verdict, WS_VERDICT_OK);
+  WS_CHECK(got.dropped > 0 && got.dropped <= 60 && got.dropped % 20 == 0);
+  WS_CHECK_INT(got.sample_count, 300);
+  for (int i = 0; i < got.sample_count; i++)
+    WS_CHECK_NEAR(got.samples[i], 102, 0.001);
+  WS_CHECK_TEXT(got.throttle, "thermal");
+  WS_CHECK_INT(got.low_mhz, 900);
+  WS_CHECK_INT(got.high_mhz, 1800);
+  WS_CHECK_INT(got.memory_mhz, 2600);
+  finish();
+}
+
+WS_TEST(a_power_cap_is_how_fast_the_card_is) {
+  begin();
+  fake.throttle = "power";
+  fake.throttle_end = 1 << 30;
+  ws_measured got = time_of("ok", NULL);
+  WS_CHECK_INT(got.dropped, 0);
+  WS_CHECK_NEAR(got.us, 204, 1e-9);
+  WS_CHECK_TEXT(got.throttle, "power");
+  finish();
+}
+
+WS_TEST(a_card_that_never_cools_is_timed_and_says_so) {
+  begin();
+  fake.throttle = "thermal";
+  fake.throttle_end = 1 << 30;
+  settings.max_samples = 40;
+  ws_measured got = time_of("ok", NULL);
+  WS_CHECK_INT(got.verdict, WS_VERDICT_OK);
+  WS_CHECK_INT(got.dropped, 40);
+  WS_CHECK(got.sample_count >= 20);
+  WS_CHECK_TEXT(got.throttle, "thermal");
+  finish();
+}
+
+/* ---- what is found out ---- */
+
+WS_TEST(verdicts_of_a_verification) {
+  static const struct {
+    const char *kernel;
+    ws_verdict verdict;
+    const char *reason;
+  } cases[] = {{"ok", WS_VERDICT_OK, ""},
+               {"map_ok", WS_VERDICT_OK, ""},
+               {"wrong", WS_VERDICT_WRONG, "1 of 512 elements are wrong"},
+               {"input", WS_VERDICT_WRONG, "wrote to its input 'a'"},
+               {"guard", WS_VERDICT_WRONG, "4 bytes behind the end of 'c'"},
+               {"missing", WS_VERDICT_CRASH, "no such kernel"},
+               {"ok", WS_VERDICT_OK, ""},
+               {"fault", WS_VERDICT_CRASH, "faulted"}};
+  begin();
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    ws_measured got = verify(cases[i].kernel);
+    if (got.verdict != cases[i].verdict)
+      WS_FAIL("%s: %s (%s)", cases[i].kernel, ws_verdict_text(got.verdict),
+              got.reason);
+    WS_CHECK_CONTAINS(got.reason, cases[i].reason);
+  }
+  finish();
+}
+
+/* Right in every launch of its verification, which are four, and in the first
+ * of its timing. */
+WS_TEST(right_when_verified_and_wrong_when_timed) {
+  begin();
+  fake.right = 10;
+  WS_CHECK_INT(verify("late").verdict, WS_VERDICT_OK);
+  WS_CHECK_INT(fake.launches, 4);
+  ws_measured got = time_of("late", NULL);
+  WS_CHECK_INT(got.verdict, WS_VERDICT_WRONG);
+  WS_CHECK_CONTAINS(got.reason, "1 of 32 elements are wrong");
+  WS_CHECK_NEAR(got.us, 0, 0);
+  finish();
+}
+
+WS_TEST(a_kernel_that_writes_to_inputs_while_timed_is_wrong) {
+  begin();
+  ws_measured got = time_of("input", NULL);
+  WS_CHECK_INT(got.verdict, WS_VERDICT_WRONG);
+  WS_CHECK_INT(time_of("ok", NULL).verdict, WS_VERDICT_OK);
+  finish();
+}
+
+WS_TEST(a_kernel_that_writes_behind_the_output_while_timed_is_wrong) {
+  begin();
+  ws_measured got = time_of("guard", NULL);
+  WS_CHECK_INT(got.verdict, WS_VERDICT_WRONG);
+  WS_CHECK_CONTAINS(got.reason, "behind the end of 'c'");
+  finish();
+}
+
+WS_TEST(faster_than_the_card_can_be_is_wrong) {
+  begin();
+  settings.roofline_us = 103;
+  ws_measured got = time_of("ok", NULL);
+  WS_CHECK_INT(got.verdict, WS_VERDICT_WRONG);
+  WS_CHECK_CONTAINS(got.reason, "faster than the device can be");
+  finish();
+}
+
+/* ---- tensor maps ---- */
+
+WS_TEST(tensor_maps_are_in_the_arguments) {
+  begin();
+  ws_measured got = time_of("map_ok", NULL);
+  if (got.verdict != WS_VERDICT_OK)
+    WS_FAIL("%s", got.reason);
+  finish();
+}
+
+static void check_bad_map(ws_operand bad, const char *reason) {
+  ws_measured out;
+  ws_workload one = small("map_ok");
+  ((ws_operand *)(uintptr_t)one.launches[0].operands)[0] = bad;
+  WS_CHECK_INT(
+      ws_verify(fake_of(&fake), arena, "code", 5, &one, 1, inputs, &out, &diag),
+      WS_OK);
+  WS_CHECK_INT(out.verdict, WS_VERDICT_CRASH);
+  WS_CHECK_CONTAINS(out.reason, reason);
+}
+
+WS_TEST(bad_tensor_maps_are_the_candidates_fault) {
+  begin();
+  check_bad_map(map_of("a", 0, 128, 17), "covers 2176 bytes; it has 2048");
+  check_bad_map(map_of("a", 32, 128, 16), "byte 32 of the arguments");
+  check_bad_map(map_of("z", 0, 128, 16), "no argument 'z'");
+  ws_operand swizzle = map_of("a", 0, 128, 16);
+  swizzle.map.swizzle = 96;
+  check_bad_map(swizzle, "no such swizzle");
+  finish();
+}
+
+/* ---- what is kept ---- */
+
+/* a b as bs, ordinary and hard: eight uploads for the first candidate. One
+ * further use in 32 puts a set elsewhere. */
+WS_TEST(a_second_candidate_uploads_nothing) {
+  begin();
+  WS_CHECK_INT(verify("ok").verdict, WS_VERDICT_OK);
+  WS_CHECK_INT(fake.uploads, 8);
+  int again = 0;
+  for (int i = 0; i < 8; i++) {
+    int before = fake.uploads;
+    verify("ok");
+    again += fake.uploads == before;
+  }
+  WS_CHECK(again >= 4);
+  finish();
+}
+
+WS_TEST(what_the_reference_says_is_kept) {
+  begin();
+  ws__input_set *set;
+  ws_workload one = small("ok");
+  const double *value, *scale, *later;
+  WS_CHECK_INT(ws__inputs_get(inputs, &one, 1, &set, &diag), WS_OK);
+  ws__inputs_reference(inputs, set, 0, 16, &value, &scale);
+  verify("ok");
+  ws__inputs_reference(inputs, set, 0, 16, &later, &scale);
+  WS_CHECK(value == later);
+  WS_CHECK_INT(set->reference_bytes, 2 * 8 * 16 * 32);
+  finish();
+}
+
+/* One candidate damages what another's inputs are: the innocent stays so. */
+WS_TEST(damage_by_another_is_not_ones_own_fault) {
+  begin();
+  ws__input_set *set;
+  ws_workload other = workload("ok", 32, 16, 128);
+  for (int i = 0; i < 20; i++) {
+    WS_CHECK_INT(ws__inputs_get(inputs, &other, 1, &set, &diag), WS_OK);
+    fake.victim = set->copies[0].memory[0];
+    WS_CHECK_INT(verify("stray").verdict, WS_VERDICT_OK);
+    ws_measured got;
+    WS_CHECK_INT(ws_verify(fake_of(&fake), arena, "code", 5, &other, 1, inputs,
+                           &got, &diag),
+                 WS_OK);
+    if (got.verdict != WS_VERDICT_OK)
+      WS_FAIL("%s", got.reason);
+  }
+  finish();
+}
+
+WS_TEST(damage_by_another_costs_a_timing_again) {
+  begin();
+  ws__input_set *set;
+  ws_workload one = small("ok"), other = workload("stray", 32, 16, 128);
+  ws_measured got;
+  for (int i = 0; i < 5; i++) {
+    WS_CHECK_INT(time_of("ok", NULL).verdict, WS_VERDICT_OK);
+    WS_CHECK_INT(ws__inputs_get(inputs, &one, 2, &set, &diag), WS_OK);
+    fake.victim = set->copies[1].memory[1];
+    ws_contestant a = {"code", 5, &other};
+    ws_measure_settings few = settings;
+    few.min_samples = few.max_samples = 5 + 2 * i;
+    WS_CHECK_INT(
+        ws_time(fake_of(&fake), arena, &a, NULL, &few, inputs, &got, &diag),
+        WS_OK);
+  }
+  WS_CHECK_INT(time_of("ok", NULL).verdict, WS_VERDICT_OK);
+  finish();
+}
+
+WS_TEST(the_limit_holds_and_the_oldest_goes) {
+  begin();
+  ws_inputs_destroy(inputs);
+  inputs = ws_inputs_create(fake_of(&fake), 200 << 10);
+  ws__input_set *set;
+  for (int i = 1; i <= 12; i++) {
+    ws_workload one = workload("ok", 16 * i, 32, 256);
+    WS_CHECK_INT(ws__inputs_get(inputs, &one, 2, &set, &diag), WS_OK);
+    WS_CHECK_INT(set->copy_count, 2);
+  }
+  /* 192 x 256 + 32 x 256 + 192 x 8 + 16 + 192 x 64 bytes twice, and contents:
+   * the last takes more than half of it */
+  ws_workload first = workload("ok", 16, 32, 256);
+  int before = fake.uploads;
+  WS_CHECK_INT(ws__inputs_get(inputs, &first, 1, &set, &diag), WS_OK);
+  WS_CHECK_INT(fake.uploads - before, 4);
+  finish();
+}
+
+/* Room is made of what is kept before a workspace is refused. */
+WS_TEST(a_workspace_that_does_not_fit_is_the_candidates_fault) {
+  begin();
+  ws_measured out;
+  ws_workload one = small("ok");
+  one.workspace_bytes = 100 << 20;
+  fake.most_bytes = 50 << 20;
+  WS_CHECK_INT(
+      ws_verify(fake_of(&fake), arena, "code", 5, &one, 1, inputs, &out, &diag),
+      WS_OK);
+  WS_CHECK_INT(out.verdict, WS_VERDICT_CRASH);
+  WS_CHECK_CONTAINS(out.reason, "no room for a workspace of 104857600 bytes");
+  WS_CHECK_INT(verify("ok").verdict, WS_VERDICT_OK);
+  finish();
+}
+
+WS_TEST(bad_code_is_a_verdict) {
+  begin();
+  ws_measured out;
+  ws_workload one = small("ok");
+  ws_contestant bad = {"PTX", 4, &one}, good = {"code", 5, &one};
+  WS_CHECK_INT(
+      ws_verify(fake_of(&fake), arena, "PTX", 4, &one, 1, inputs, &out, &diag),
+      WS_OK);
+  WS_CHECK_INT(out.verdict, WS_VERDICT_CRASH);
+  WS_CHECK_INT(ws_time(fake_of(&fake), arena, &bad, &good, &settings, inputs,
+                       &out, &diag),
+               WS_OK);
+  WS_CHECK_INT(out.verdict, WS_VERDICT_CRASH);
+  WS_CHECK_INT(ws_time(fake_of(&fake), arena, &good, &bad, &settings, inputs,
+                       &out, &diag),
+               WS_INPUT);
+  finish();
+}
