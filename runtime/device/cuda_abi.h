@@ -194,4 +194,11 @@ enum {
      unsigned interleave, unsigned swizzle, unsigned l2_promotion,             \
      unsigned out_of_bounds_fill))
 
+/* Context management, for a library in another's process (runtime/rt). */
+#define WS_CU_CONTEXT_FUNCTIONS(X)                                             \
+  X(cuCtxGetCurrent, (ws_cu_context * out_context))                            \
+  X(cuCtxGetDevice, (ws_cu_device * out_device))                               \
+  X(cuCtxPushCurrent_v2, (ws_cu_context context))                              \
+  X(cuCtxPopCurrent_v2, (ws_cu_context * out_context))
+
 #endif

@@ -16,16 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Beside those of cuda_abi.h: for who lives in another's process. */
-#define CONTEXT_FUNCTIONS(X)                                                   \
-  X(cuCtxGetCurrent, (ws_cu_context * out_context))                            \
-  X(cuCtxGetDevice, (ws_cu_device * out_device))                               \
-  X(cuCtxPushCurrent_v2, (ws_cu_context context))                              \
-  X(cuCtxPopCurrent_v2, (ws_cu_context * out_context))
 #define TYPE(name, parameters) typedef ws_cu_result type_of_##name parameters;
 WS_CU_FUNCTIONS(TYPE)
 WS_CU_OPTIONAL_FUNCTIONS(TYPE)
-CONTEXT_FUNCTIONS(TYPE)
+WS_CU_CONTEXT_FUNCTIONS(TYPE)
 #undef TYPE
 
 #define FUNCTIONS(X)                                                           \
@@ -231,7 +225,7 @@ static int load(const ws__session *session, const ws_rt_candidate *candidate,
   const cuda *self = cuda_of(session);
   char log[1024] = "";
   unsigned options[] = {WS_CU_JIT_ERROR_LOG_BUFFER,
-                   WS_CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+                        WS_CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   void *values[] = {log, (void *)(uintptr_t)(sizeof log - 1)};
   const unsigned char *code = candidate->code_object;
   const int is_text = !is_elf(candidate);

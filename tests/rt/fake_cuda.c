@@ -23,10 +23,7 @@
 #define DECLARE(name, parameters) ws_cu_result name parameters;
 WS_CU_FUNCTIONS(DECLARE)
 WS_CU_OPTIONAL_FUNCTIONS(DECLARE)
-DECLARE(cuCtxGetCurrent, (ws_cu_context * out_context))
-DECLARE(cuCtxGetDevice, (ws_cu_device * out_device))
-DECLARE(cuCtxPushCurrent_v2, (ws_cu_context context))
-DECLARE(cuCtxPopCurrent_v2, (ws_cu_context * out_context))
+WS_CU_CONTEXT_FUNCTIONS(DECLARE)
 DECLARE(cuCtxCreate_v2,
         (ws_cu_context * out_context, unsigned flags, ws_cu_device device))
 
