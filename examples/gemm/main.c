@@ -1,83 +1,95 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * One block-scaled fp8 GEMM on an MI300X through the kernels that wavesmith
- * emitted: gemm [M N K]. Shows all that a program needs: open the dispatch
- * once, ask for the workspace, run on a stream. Then it compares sampled
- * elements with fp64.
+ * One block-scaled fp8 GEMM on a GPU through the kernels that wavesmith
+ * emitted. Shows all that a program needs: open the dispatch once, ask for the
+ * workspace, run on a stream. Then it compares sampled elements with fp64.
  *
  * Exit codes: 0 right, 1 wrong result or illegal shape, 2 wrong usage, 3 no
- * HIP library, no device or another one than the kernels are for, a HIP call
- * failed.
+ * driver, no device or another one than the kernels are for, a call of the
+ * driver failed.
  */
 #include "fp8_gemm.h" /* emitted */
+#include "gpu.h"
 #include "reference.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The little of HIP that this program calls. It does not link HIP: the
- * functions come from the library that the kernels run in. A program that
- * links HIP includes its header instead. */
-static struct hip {
-  int (*malloc)(void **out_pointer, size_t size);
-  int (*free)(void *pointer);
-  int (*memcpy)(void *to, const void *from, size_t size, int kind);
-  int (*memset)(void *pointer, int byte, size_t size);
-  int (*stream_create)(void **out_stream);
-  int (*stream_synchronize)(void *stream);
-  int (*stream_destroy)(void *stream);
-} hip;
-enum { HOST_TO_DEVICE = 1, DEVICE_TO_HOST = 2 }; /* hipMemcpyKind */
+static const char usage[] =
+    "usage: gemm [--device hip|cuda] [--time RUNS] [M N K]\n"
+    "  --device  what the kernels must be for (default: what they are for)\n"
+    "  --time    also runs it that often and prints the mean time\n";
 
-static void need(int ok, const char *what) {
+void need(int ok, const char *what) {
   if (!ok) {
     fprintf(stderr, "gemm: %s\n", what);
     exit(3);
   }
 }
 
-static void find_hip(const ws_rt_context *context) {
-  static const struct {
-    const char *name;
-    void *place;
-  } functions[] = {{"hipMalloc", &hip.malloc},
-                   {"hipFree", &hip.free},
-                   {"hipMemcpy", &hip.memcpy},
-                   {"hipMemset", &hip.memset},
-                   {"hipStreamCreate", &hip.stream_create},
-                   {"hipStreamSynchronize", &hip.stream_synchronize},
-                   {"hipStreamDestroy", &hip.stream_destroy}};
-  for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
-    void *function = ws_rt_symbol(context, functions[i].name);
-    need(function != NULL, "the HIP library lacks a function");
-    memcpy(functions[i].place, &function, sizeof function);
-  }
+void need_function(const ws_rt_context *context, const char *name,
+                   void *place) {
+  void *function = ws_rt_symbol(context, name);
+  need(function != NULL, "the driver's library lacks a function");
+  memcpy(place, &function, sizeof function);
 }
 
 /* Device memory with a copy of `from`; NULL: filled with NaN, so that an
  * element that no kernel writes shows. */
-static void *to_device(const void *from, size_t size) {
-  void *pointer = NULL;
-  need(hip.malloc(&pointer, size ? size : 1) == 0, "hipMalloc failed");
+static void *to_device(const gpu *device, const void *from, size_t size) {
+  void *memory = device->allocate(size ? size : 1);
   if (from)
-    need(hip.memcpy(pointer, from, size, HOST_TO_DEVICE) == 0,
-         "hipMemcpy failed");
-  else
-    need(hip.memset(pointer, 0xff, size) == 0, "hipMemset failed");
-  return pointer;
+    device->upload(memory, from, size);
+  else if (size)
+    device->fill(memory, 0xff, size);
+  return memory;
+}
+
+/* ---- the call -------------------------------------------------------------
+ */
+
+typedef struct work {
+  const ws_rt_context *context;
+  const operands *op;
+  const void *const *slots;
+  size_t workspace_bytes;
+  void *stream;
+} work;
+
+static void run_once(const work *w) {
+  char message[256];
+  int result =
+      ws_rt_run(w->context, w->op->m, w->op->n, w->op->k, w->slots,
+                w->workspace_bytes, w->stream, message, sizeof message);
+  need(result == WS_RT_OK, message);
+}
+
+static void print_time(const gpu *device, const work *w, int runs) {
+  void *begin = device->create_event(), *end = device->create_event();
+  device->record(begin, w->stream);
+  for (int i = 0; i < runs; i++)
+    run_once(w);
+  device->record(end, w->stream);
+  double us = device->elapsed_ms(begin, end) * 1e3 / runs;
+  double flops = 2.0 * w->op->m * w->op->n * w->op->k;
+  printf("%.2f us, %.0f TFLOP/s: the mean of %d calls in a row, caches warm\n",
+         us, us > 0 ? flops / us * 1e-6 : 0, runs);
+  device->destroy_event(begin);
+  device->destroy_event(end);
 }
 
 /* C = A B^T on the device, the result back in op->c. */
-static void run(const ws_rt_context *context, operands *op) {
+static void run(const gpu *device, const ws_rt_context *context, operands *op,
+                int timed_runs) {
   size_t workspace_bytes = ws_rt_workspace_bytes(context, op->m, op->n, op->k);
-  void *a = to_device(op->a, op->a_bytes), *b = to_device(op->b, op->b_bytes);
-  void *as = to_device(op->as, op->as_bytes);
-  void *bs = to_device(op->bs, op->bs_bytes);
-  void *c = to_device(NULL, op->c_bytes);
-  void *workspace = to_device(NULL, workspace_bytes);
-  void *stream = NULL;
-  need(hip.stream_create(&stream) == 0, "hipStreamCreate failed");
+  void *a = to_device(device, op->a, op->a_bytes);
+  void *b = to_device(device, op->b, op->b_bytes);
+  void *as = to_device(device, op->as, op->as_bytes);
+  void *bs = to_device(device, op->bs, op->bs_bytes);
+  void *c = to_device(device, NULL, op->c_bytes);
+  void *workspace = to_device(device, NULL, workspace_bytes);
+  void *stream = device->create_stream();
 
   int32_t as_stride_m = 1, as_stride_k = op->m;
   int32_t bs_stride_n = op->k / 128, bs_stride_k = 1;
@@ -96,23 +108,23 @@ static void run(const ws_rt_context *context, operands *op) {
       [FP8_GEMM_ARG_BS_STRIDE_N] = &bs_stride_n,
       [FP8_GEMM_ARG_BS_STRIDE_K] = &bs_stride_k,
   };
-  char message[256];
-  int result = ws_rt_run(context, op->m, op->n, op->k, slots, workspace_bytes,
-                         stream, message, sizeof message);
-  need(result == WS_RT_OK, message);
-  need(hip.stream_synchronize(stream) == 0, "hipStreamSynchronize failed");
-  need(hip.memcpy(op->c, c, op->c_bytes, DEVICE_TO_HOST) == 0,
-       "hipMemcpy failed");
+  const work w = {context, op, slots, workspace_bytes, stream};
+  run_once(&w);
+  device->wait(stream);
+  device->download(op->c, c, op->c_bytes);
+  if (timed_runs)
+    print_time(device, &w, timed_runs);
 
   void *const buffers[] = {a, b, as, bs, c, workspace};
   for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++)
-    hip.free(buffers[i]);
-  hip.stream_destroy(stream);
+    device->release(buffers[i]);
+  device->destroy_stream(stream);
 }
 
-/* The corners and a random sample. */
+enum { SAMPLES = 512 };
+
+/* The corners and random elements. */
 static int compare(const operands *op) {
-  enum { SAMPLES = 512 };
   uint64_t state = 2;
   double worst = 0;
   int wrong = 0;
@@ -134,8 +146,18 @@ static int compare(const operands *op) {
   return wrong == 0;
 }
 
-static int multiply(const ws_rt_context *context, int32_t m, int32_t n,
-                    int32_t k) {
+/* ---- the command -----------------------------------------------------------
+ */
+
+typedef struct command {
+  const char *device;
+  int timed_runs;
+  int32_t m, n, k;
+} command;
+
+static int multiply(const gpu *device, const ws_rt_context *context,
+                    const command *wanted) {
+  const int32_t m = wanted->m, n = wanted->n, k = wanted->k;
   char choice[1024];
   if (!ws_rt_pick(context, m, n, k)) {
     fprintf(stderr,
@@ -147,37 +169,60 @@ static int multiply(const ws_rt_context *context, int32_t m, int32_t n,
   puts(fp8_gemm_explain(m, n, k, choice, sizeof choice));
   if (strncmp(fp8_gemm.provenance, "estimate", strlen("estimate")) == 0)
     puts("(the times behind this choice are estimates, nothing was measured)");
+  const fp8_format format = strstr(fp8_gemm.layout, "ocp") ? FP8_OCP : FP8_FNUZ;
   operands op;
-  int ok = operands_create(&op, m, n, k);
+  int ok = operands_create(&op, m, n, k, format);
   need(ok, "out of memory");
-  find_hip(context);
-  run(context, &op);
+  device->open(context);
+  run(device, context, &op, wanted->timed_runs);
   ok = compare(&op);
   operands_free(&op);
   return ok ? 0 : 1;
 }
 
-static int parse_extent(const char *text, int32_t *out) {
+static int parse_number(const char *text, int32_t *out) {
   char *end = NULL;
   long value = strtol(text, &end, 10);
   *out = (int32_t)value;
   return end != text && *end == 0 && value > 0 && value <= 1 << 22;
 }
 
+/* 0 when the arguments are not understood. */
+static int parse(int argc, char **argv, command *out) {
+  int at = 1, ok = 1;
+  for (; at + 1 < argc && argv[at][0] == '-' && ok; at += 2)
+    if (!strcmp(argv[at], "--device"))
+      out->device = argv[at + 1];
+    else
+      ok = !strcmp(argv[at], "--time") &&
+           parse_number(argv[at + 1], &out->timed_runs);
+  return ok &&
+         (at == argc || (at + 3 == argc && parse_number(argv[at], &out->m) &&
+                         parse_number(argv[at + 1], &out->n) &&
+                         parse_number(argv[at + 2], &out->k)));
+}
+
 int main(int argc, char **argv) {
-  int32_t m = 1024, n = 7168, k = 2048;
-  if (argc != 1 && (argc != 4 || !parse_extent(argv[1], &m) ||
-                    !parse_extent(argv[2], &n) || !parse_extent(argv[3], &k))) {
-    fprintf(stderr, "usage: gemm [M N K]\n");
+  const gpu *device = fp8_gemm.driver == WS_RT_CUDA ? &cuda_gpu : &hip_gpu;
+  command wanted = {.device = device->name, .m = 1024, .n = 7168, .k = 2048};
+  if (!parse(argc, argv, &wanted)) {
+    fputs(usage, stderr);
     return 2;
   }
-  char message[256];
+  if (strcmp(wanted.device, device->name)) {
+    fprintf(stderr,
+            "gemm: the kernels in this program are for %s, that is device %s; "
+            "build it with those of another target\n",
+            fp8_gemm.target, device->name);
+    return 2;
+  }
+  char message[512];
   ws_rt_context *context = NULL;
   if (ws_rt_open(&fp8_gemm, 0, &context, message, sizeof message)) {
     fprintf(stderr, "gemm: %s\n", message);
     return 3;
   }
-  int code = multiply(context, m, n, k);
+  int code = multiply(device, context, &wanted);
   ws_rt_close(context);
   return code;
 }

@@ -17,10 +17,15 @@ uint32_t random_next(uint64_t *state) {
   return (uint32_t)(*state >> 32);
 }
 
-static void fill_fp8(uint8_t *out, size_t count, uint64_t *state) {
+static int is_nan(fp8_format format, uint8_t byte) {
+  return format == FP8_OCP ? (byte & 0x7f) == 0x7f : byte == 0x80;
+}
+
+static void fill_fp8(fp8_format format, uint8_t *out, size_t count,
+                     uint64_t *state) {
   for (size_t i = 0; i < count; i++) {
     uint8_t byte = (uint8_t)(random_next(state) >> 24);
-    out[i] = byte == 0x80 ? 0 : byte; /* 0x80 is NaN */
+    out[i] = is_nan(format, byte) ? 0 : byte;
   }
 }
 
@@ -30,9 +35,10 @@ static void fill_scales(float *out, size_t bytes, uint64_t *state) {
     out[i] = (float)random_next(state) / 2147483648.0f - 1.0f;
 }
 
-int operands_create(operands *out, int32_t m, int32_t n, int32_t k) {
+int operands_create(operands *out, int32_t m, int32_t n, int32_t k,
+                    fp8_format format) {
   size_t rows = (size_t)m, columns = (size_t)n, depth = (size_t)k;
-  *out = (operands){.m = m, .n = n, .k = k};
+  *out = (operands){.m = m, .n = n, .k = k, .format = format};
   out->a_bytes = rows * depth;
   out->b_bytes = columns * depth;
   out->as_bytes = rows * (size_t)blocks(k) * sizeof *out->as;
@@ -46,8 +52,8 @@ int operands_create(operands *out, int32_t m, int32_t n, int32_t k) {
   if (!out->a || !out->b || !out->as || !out->bs || !out->c)
     return 0;
   uint64_t state = 1;
-  fill_fp8(out->a, out->a_bytes, &state);
-  fill_fp8(out->b, out->b_bytes, &state);
+  fill_fp8(format, out->a, out->a_bytes, &state);
+  fill_fp8(format, out->b, out->b_bytes, &state);
   fill_scales(out->as, out->as_bytes, &state);
   fill_scales(out->bs, out->bs_bytes, &state);
   return 1;
@@ -61,11 +67,13 @@ void operands_free(operands *op) {
   free(op->c);
 }
 
-/* e4m3 FNUZ: sign, 4 bits of exponent with bias 8, 3 bits of fraction. */
-static double decode_fp8(uint8_t byte) {
+/* e4m3: sign, 4 bits of exponent with bias 8 (FNUZ) or 7 (OCP), 3 bits of
+ * fraction. */
+static double decode_fp8(fp8_format format, uint8_t byte) {
   int exponent = byte >> 3 & 15, fraction = byte & 7;
-  double value =
-      exponent ? ldexp(8 + fraction, exponent - 11) : ldexp(fraction, -10);
+  int least = format == FP8_OCP ? -9 : -10;
+  double value = exponent ? ldexp(8 + fraction, least + exponent - 1)
+                          : ldexp(fraction, least);
   return byte & 0x80 ? -value : value;
 }
 
@@ -76,25 +84,29 @@ static double decode_bf16(uint16_t bits) {
   return value;
 }
 
-/* What rounding allows: 2^-8 of the value for bf16, and for fp32 sums a share
- * of the sum of magnitudes; kernels/fp8_gemm_blockscale/README.md derives it.
- */
+/* What rounding allows: 2^-8 of the value for bf16, and for sums a share of the
+ * sum of magnitudes (AMD, fp32) or of the root of the sum of squares (NVIDIA's
+ * matrix unit); kernels/fp8_gemm_blockscale/README.md derives them. */
 double operands_error(const operands *op, int32_t i, int32_t j) {
-  double want = 0, magnitude = 0;
+  double want = 0, magnitude = 0, square = 0;
   for (int32_t kb = 0; kb < op->k / BLOCK; kb++) {
     double scale =
         (double)op->as[(size_t)kb * (size_t)op->m + (size_t)i] *
         op->bs[(size_t)(j / BLOCK) * (size_t)(op->k / BLOCK) + (size_t)kb];
     for (int32_t kk = kb * BLOCK; kk < (kb + 1) * BLOCK; kk++) {
-      double product =
-          scale * decode_fp8(op->a[(size_t)i * (size_t)op->k + (size_t)kk]) *
-          decode_fp8(op->b[(size_t)j * (size_t)op->k + (size_t)kk]);
+      size_t a = (size_t)i * (size_t)op->k + (size_t)kk;
+      size_t b = (size_t)j * (size_t)op->k + (size_t)kk;
+      double product = scale * decode_fp8(op->format, op->a[a]) *
+                       decode_fp8(op->format, op->b[b]);
       want += product;
       magnitude += fabs(product);
+      square += product * product;
     }
   }
-  double bound = ldexp(fabs(want), -8) +
-                 ldexp((op->k / 16 + 16) * magnitude, -23) + ldexp(1, -126);
+  double sums = op->format == FP8_OCP
+                    ? ldexp(sqrt(square), -8)
+                    : ldexp((op->k / 16 + 16) * magnitude, -23);
+  double bound = ldexp(fabs(want), -8) + sums + ldexp(1, -126);
   double got = decode_bf16(op->c[(size_t)i * (size_t)op->n + (size_t)j]);
   double error = fabs(got - want) / bound;
   return isfinite(error) ? error : INFINITY;

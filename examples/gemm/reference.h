@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * The operands of C = A B^T with block scales in host memory (layout kmajor),
+ * The operands of C = A B^T with block scales in host memory (k-major),
  * random contents for them, and the plain fp64 value of single elements.
  */
 #ifndef GEMM_REFERENCE_H
@@ -9,10 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+typedef enum fp8_format { FP8_FNUZ, FP8_OCP } fp8_format; /* both e4m3 */
+
 typedef struct operands {
   int32_t m, n, k;
-  uint8_t *a;  /* [m][k] e4m3 FNUZ */
-  uint8_t *b;  /* [n][k] e4m3 FNUZ */
+  fp8_format format;
+  uint8_t *a;  /* [m][k] fp8 */
+  uint8_t *b;  /* [n][k] fp8 */
   float *as;   /* [k/128][m] */
   float *bs;   /* [ceil(n/128)][k/128] */
   uint16_t *c; /* [m][n] bf16 */
@@ -20,7 +23,8 @@ typedef struct operands {
 } operands;
 
 /* 0 when there is no memory; operands_free is then still to be called. */
-int operands_create(operands *out, int32_t m, int32_t n, int32_t k);
+int operands_create(operands *out, int32_t m, int32_t n, int32_t k,
+                    fp8_format format);
 void operands_free(operands *op);
 
 /* The error of c[i][j] as a share of what rounding allows: at most 1 when it
