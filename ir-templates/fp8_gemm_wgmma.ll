@@ -749,6 +749,7 @@ done:
 ; The scales of block, which is the next one after the last taken, or the first.
 define internal <2 x float> @b_scales_take(ptr %state, ptr addrspace(1) %bs, i32 %column, i32 %block, i32 %first, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %lane) #1 {
 entry:
+  %tile_n = load i32, ptr addrspace(4) @ws.tile_n
   %b_scales = load i32, ptr addrspace(4) @ws.b_scales
   %high.at = getelementptr float, ptr %state, i32 1
   %held.low.at = getelementptr float, ptr %state, i32 2
@@ -776,13 +777,17 @@ refill:
   br label %ready
 ready:
   %held.low = load float, ptr %held.low.at
-  %held.high = load float, ptr %held.high.at
   %shuffled.low = call float @llvm.nvvm.shfl.sync.idx.f32(i32 -1, float %held.low, i32 %within, i32 31) #2
+  %single.0 = urem i32 128, %tile_n
+  %single = icmp eq i32 %single.0, 0
+  br i1 %single, label %done, label %both
+both:
+  %held.high = load float, ptr %held.high.at
   %shuffled.high = call float @llvm.nvvm.shfl.sync.idx.f32(i32 -1, float %held.high, i32 %within, i32 31) #2
   br label %done
 done:
-  %taken.low = phi float [ %low, %one ], [ %shuffled.low, %ready ]
-  %taken.high = phi float [ %high, %one ], [ %shuffled.high, %ready ]
+  %taken.low = phi float [ %low, %one ], [ %shuffled.low, %ready ], [ %shuffled.low, %both ]
+  %taken.high = phi float [ %high, %one ], [ %shuffled.low, %ready ], [ %shuffled.high, %both ]
   %half = insertelement <2 x float> poison, float %taken.low, i32 0
   %taken = insertelement <2 x float> %half, float %taken.high, i32 1
   ret <2 x float> %taken
@@ -1123,7 +1128,6 @@ entry:
   %lane = urem i32 %thread, 32
   %steps = call i32 @steps()
   %odd.0 = urem i32 %steps, 2
-  %odd = icmp eq i32 %odd.0, 1
   %some.0 = icmp eq i32 %split_k, 1
   %some.1 = icmp ult i32 %first, %limit
   %some = or i1 %some.0, %some.1
@@ -1155,7 +1159,7 @@ even.body:
   store <2 x float> %even.b.next, ptr %b.slot
   store i32 %even.stage.next, ptr %stage.slot
   store i32 %even.next, ptr %block.slot
-  br i1 %odd, label %odd.head, label %even.head, !llvm.loop !2
+  br label %odd.head
 odd.head:
   %odd.next = add i32 %even.next, 1
   %odd.more = icmp ult i32 %odd.next, %limit
@@ -1163,7 +1167,7 @@ odd.head:
 odd.body:
   %odd.b.next = call <2 x float> @b_scales_take(ptr %b_state, ptr addrspace(1) %bs, i32 %column, i32 %odd.next, i32 %first, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %lane)
   %odd.stage.next = load i32, ptr %ring
-  call void @block_overlapped(ptr %running, ptr %partial, i32 1, i1 true, ptr %ring, i32 %even.stage.next, <2 x float> %even.b.next, i32 %column, i32 %warpgroup, i32 %thread)
+  call void @block_overlapped(ptr %running, ptr %partial, i32 %odd.0, i1 true, ptr %ring, i32 %even.stage.next, <2 x float> %even.b.next, i32 %column, i32 %warpgroup, i32 %thread)
   call void @advance(ptr %ring)
   store <2 x float> %odd.b.next, ptr %b.slot
   store i32 %odd.stage.next, ptr %stage.slot
@@ -1173,7 +1177,7 @@ even.last:
   call void @block_overlapped(ptr %running, ptr %partial, i32 0, i1 false, ptr %ring, i32 %even.stage, <2 x float> %even.b, i32 %column, i32 %warpgroup, i32 %thread)
   br label %exit
 odd.last:
-  call void @block_overlapped(ptr %running, ptr %partial, i32 1, i1 false, ptr %ring, i32 %even.stage.next, <2 x float> %even.b.next, i32 %column, i32 %warpgroup, i32 %thread)
+  call void @block_overlapped(ptr %running, ptr %partial, i32 %odd.0, i1 false, ptr %ring, i32 %even.stage.next, <2 x float> %even.b.next, i32 %column, i32 %warpgroup, i32 %thread)
   br label %exit
 exit:
   ret void
@@ -1586,9 +1590,19 @@ entry:
   ret void
 }
 
-; output 0 and 1: through shared memory.
-define internal void @store_staged(ptr %running, ptr %c_map, i32 %row, i32 %column, i32 %first, i32 %limit, i32 %warpgroup, i32 %thread) #1 {
+; The thread's number once more, so that addresses that follow from it are
+; computed at each tile and not held in registers through the loop over k.
+define internal i32 @thread_again() #1 {
 entry:
+  %thread = call i32 asm sideeffect "mov.u32 $0, %tid.x;", "=r"() #2
+  ret i32 %thread
+}
+
+; output 0 and 1: through shared memory.
+define internal void @store_staged(ptr %running, ptr %c_map, i32 %row, i32 %column, i32 %first, i32 %limit) #1 {
+entry:
+  %thread = call i32 @thread_again()
+  %warpgroup = udiv i32 %thread, 128
   %output = load i32, ptr addrspace(4) @ws.output
   %place = urem i32 %thread, 128
   %leader = icmp eq i32 %place, 0
@@ -1643,9 +1657,11 @@ done:
   ret void
 }
 
-define internal void @store_direct(ptr %running, ptr addrspace(1) %c, i32 %row, i32 %column, i32 %m, i32 %n, i32 %first, i32 %limit, i32 %warpgroup, i32 %thread) #1 {
+define internal void @store_direct(ptr %running, ptr addrspace(1) %c, i32 %row, i32 %column, i32 %m, i32 %n, i32 %first, i32 %limit) #1 {
 entry:
   %i.slot = alloca i32
+  %thread = call i32 @thread_again()
+  %warpgroup = udiv i32 %thread, 128
   %warpgroups = load i32, ptr addrspace(4) @ws.warpgroups
   %rows = call i32 @own_rows()
   %columns = call i32 @own_columns()
@@ -1748,13 +1764,13 @@ complete:
   %direct = icmp eq i32 %output, 2
   br i1 %direct, label %out.direct, label %out.staged
 out.direct:
-  call void @store_direct(ptr %running, ptr addrspace(1) %c, i32 %row, i32 %column, i32 %m, i32 %n, i32 %group.first, i32 %group.limit, i32 %warpgroup, i32 %thread)
+  call void @store_direct(ptr %running, ptr addrspace(1) %c, i32 %row, i32 %column, i32 %m, i32 %n, i32 %group.first, i32 %group.limit)
   br i1 %sliced, label %slots.read, label %stored
 slots.read:
   call void @sync_warpgroup(i32 %warpgroup)
   br label %stored
 out.staged:
-  call void @store_staged(ptr %running, ptr %c_map, i32 %row, i32 %column, i32 %group.first, i32 %group.limit, i32 %warpgroup, i32 %thread)
+  call void @store_staged(ptr %running, ptr %c_map, i32 %row, i32 %column, i32 %group.first, i32 %group.limit)
   br label %stored
 stored:
   %lent = call i1 @ring_is_lent()
