@@ -29,7 +29,9 @@ struct doctor {
   ws_diag server_diag;
 };
 
-static void probe_server(struct doctor *doctor, struct finding *out) {
+static void probe_server(struct doctor *doctor, const char *key,
+                         struct finding *out) {
+  (void)key;
   out->present = doctor->server_runs;
   snprintf(out->detail, sizeof out->detail, "%s",
            doctor->server_runs ? "runs" : doctor->server_diag.text);
@@ -42,43 +44,58 @@ static void probe_version(struct doctor *doctor, const char *key,
                        : NULL;
   out->present = cJSON_IsString(item);
   snprintf(out->detail, sizeof out->detail, "%s",
-           out->present ? item->valuestring
-                        : "unknown: the compile server does not run");
-}
-static void probe_llvm(struct doctor *doctor, struct finding *out) {
-  probe_version(doctor, "llvm", out);
-}
-static void probe_comgr(struct doctor *doctor, struct finding *out) {
-  probe_version(doctor, "comgr", out);
+           out->present       ? item->valuestring
+           : doctor->versions ? "not found"
+                              : "unknown: the compile server does not run");
 }
 
 /* Asks the device server: only there may a device be opened. */
-static void probe_device(const char *kind, struct doctor *doctor,
-                         struct finding *out) {
-  (void)doctor;
+static bool describe_device(const char *kind, char *text, size_t size) {
   ws_device_client *client;
   ws_diag diag = {""};
-  out->present = ws_device_client_start(kind, &client, &diag) == WS_OK;
-  if (!out->present) {
-    snprintf(out->detail, sizeof out->detail, "%s", diag.text);
-    return;
+  if (ws_device_client_start(kind, &client, &diag) != WS_OK) {
+    snprintf(text, size, "%s", diag.text);
+    return false;
   }
   const ws_device_info *info = ws_device_client_info(client);
-  snprintf(out->detail, sizeof out->detail, "%s, %s, %d CUs (%s); times are %s",
-           info->name, info->arch, info->cu_count, info->library,
-           info->provenance);
+  bool driver = info->driver && info->driver[0];
+  snprintf(text, size, "%s, %s, %d CUs%s%s (%s); times are %s", info->name,
+           info->arch, info->cu_count, driver ? ", driver " : "",
+           driver ? info->driver : "", info->library, info->provenance);
   ws_device_client_stop(client);
-}
-static void probe_hip(struct doctor *doctor, struct finding *out) {
-  probe_device("hip", doctor, out);
-}
-static void probe_sim(struct doctor *doctor, struct finding *out) {
-  probe_device("sim", doctor, out);
+  return true;
 }
 
-static void probe_templates(struct doctor *doctor, struct finding *out) {
+static void probe_simulator(struct doctor *doctor, const char *kind,
+                            struct finding *out) {
+  (void)doctor;
+  out->present = describe_device(kind, out->detail, sizeof out->detail);
+}
+
+/* The first card in full, the others by number. */
+static void probe_cards(struct doctor *doctor, const char *kind,
+                        struct finding *out) {
+  enum { MAX_CARDS = 16 };
+  char text[sizeof out->detail];
+  int count = 1;
+  out->present = describe_device(kind, out->detail, sizeof out->detail);
+  if (!out->present)
+    return;
+  while (count < MAX_CARDS &&
+         describe_device(ws_arena_printf(doctor->arena, "%s:%d", kind, count),
+                         text, sizeof text))
+    count++;
+  size_t length = strlen(out->detail);
+  if (count > 1)
+    snprintf(out->detail + length, sizeof out->detail - length,
+             "; %d cards, to %s:%d", count, kind, count - 1);
+}
+
+static void probe_templates(struct doctor *doctor, const char *key,
+                            struct finding *out) {
   static const char *const places[] = {"/../share/wavesmith/ir-templates",
                                        "/../../../ir-templates"};
+  (void)key;
   char *program = NULL;
   ws_diag diag = {{0}};
   out->present = false;
@@ -102,22 +119,30 @@ static void probe_templates(struct doctor *doctor, struct finding *out) {
 static const struct component {
   const char *name;
   bool required;
-  void (*probe)(struct doctor *doctor, struct finding *out);
+  void (*probe)(struct doctor *doctor, const char *key, struct finding *out);
+  const char *key; /* of the versions, or a kind of device */
   const char *cure;
 } components[] = {
-    {"compile server", true, probe_server,
+    {"compile server", true, probe_server, NULL,
      "build all targets, or set WAVESMITH_COMPILER to wavesmith-compiler"},
-    {"LLVM", true, probe_llvm,
+    {"LLVM", true, probe_version, "llvm",
      "./setup.sh (Debian: llvm-21-dev from testing), or ROCm 7's llvm"},
-    {"comgr", true, probe_comgr,
+    {"comgr", true, probe_version, "comgr",
      "./setup.sh (Debian: libamd-comgr-dev from testing), or ROCm 7"},
-    {"simulator", false, probe_sim,
+    {"ptxas", false, probe_version, "ptxas",
+     "only makes code for NVIDIA load faster and checks it here; else the "
+     "driver compiles it. From CUDA's toolkit; set WAVESMITH_PTXAS"},
+    {"simulator", false, probe_simulator, "sim",
      "build all targets, or set WAVESMITH_SIM_LIBRARY to an emulator with "
      "HIP's ABI"},
-    {"card", false, probe_hip,
+    {"AMD card", false, probe_cards, "hip",
      "needed for measured times only. Debian: libamdhip64-6 from testing, or "
      "ROCm; set WAVESMITH_HIP_LIBRARY"},
-    {"templates", false, probe_templates, "cmake --install, or name the path"},
+    {"NVIDIA card", false, probe_cards, "cuda",
+     "needed for measured times only. NVIDIA's driver; set "
+     "WAVESMITH_CUDA_LIBRARY. Or measure elsewhere (docs/device.md)"},
+    {"templates", false, probe_templates, NULL,
+     "cmake --install, or name the path"},
 };
 
 static void examine(struct doctor *doctor) {
@@ -136,7 +161,7 @@ static void examine(struct doctor *doctor) {
 static bool report(struct doctor *doctor, const struct component *component,
                    cJSON *json) {
   struct finding finding = {0};
-  component->probe(doctor, &finding);
+  component->probe(doctor, component->key, &finding);
   if (json) {
     cJSON *item = cJSON_CreateObject();
     cJSON_AddStringToObject(item, "name", component->name);

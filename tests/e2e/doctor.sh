@@ -12,6 +12,10 @@ grep -q '^ok  *compile server' "$work/out"
 grep -qE '^ok  *LLVM  *(20|21|22)\.' "$work/out"
 grep -qE '^ok  *comgr  *[3-9]\.' "$work/out"
 ! grep -q MISSING "$work/out"
+# What machines may lack is one line, and a second one with the cure.
+for part in 'ptxas' 'AMD card' 'NVIDIA card'; do
+  grep -qE "^(ok|absent)  *$part  *[^ ]" "$work/out"
+done
 "$wavesmith" doctor --json | python3 -c '
 import json, sys
 parts = {part["name"]: part for part in json.load(sys.stdin)}
