@@ -1990,7 +1990,7 @@ attributes #2 = { convergent nounwind }
 !37 = !{!"output != 1 || 2 * tile_m * tile_n <= 128 * stages * (tile_m + tile_n)", !"the ring's memory holds the tile of C"}
 !38 = !{!"(split_k - 1) * ceildiv(tile_n / warpgroups_n / 16, split_k) * (tile_m / 64) * warpgroups_n * 4096 <= 128 * stages * (tile_m + tile_n)", !"the ring's memory holds the sums of the other slices"}
 !39 = !{!"(output == 0 ? 2 * tile_m * tile_n : 0) + stages * (132 * tile_m + 128 * tile_n + 16) + 24 <= 233472 / occupancy - 1024", !"a multiprocessor has 228 KiB of shared memory, of which each workgroup costs one more"}
-!40 = !{!"tile_m / 64 / warpgroups * (tile_n / warpgroups_n) / 2 + (pipeline + 1) * (tile_n / warpgroups_n / column_steps / 2) + 40 <= (warpgroups * warpgroups_n * occupancy == 1 ? 255 : min(240, (512 / ((warpgroups * warpgroups_n + 1) * occupancy) / 8 * 8 * (warpgroups * warpgroups_n + 1) - 24) / (warpgroups * warpgroups_n) / 8 * 8))", !"accumulators and partial sums leave too few registers for the rest"}
+!40 = !{!"tile_m / 64 / warpgroups * (tile_n / warpgroups_n) / 2 + (pipeline + 1) * (tile_n / warpgroups_n / column_steps / 2) + 28 <= (warpgroups * warpgroups_n * occupancy == 1 ? 255 : min(240, (512 / ((warpgroups * warpgroups_n + 1) * occupancy) / 8 * 8 * (warpgroups * warpgroups_n + 1) - 24) / (warpgroups * warpgroups_n) / 8 * 8))", !"accumulators and partial sums leave too few registers for the rest"}
 
 !wavesmith.lds = !{!41}
 !41 = !{!"ws.lds", !"(output == 0 ? 2 * tile_m * tile_n : 0) + stages * (132 * tile_m + 128 * tile_n + 16) + 24"}
