@@ -2,7 +2,12 @@
  *
  * The device layer on a real NVIDIA card, by hand-written PTX and nothing else
  * of wavesmith: info, memory, launches, graphs, events, tensor maps, clocks,
- * and what a fault and bad code look like. Needs ws_device and ws_base only.
+ * and what a fault and bad code look like. On a machine with a driver, a C
+ * compiler and nothing else, from the repository's root in bash:
+ *   gcc -std=gnu11 -O2 -D_GNU_SOURCE -DWAVESMITH_LIBDIR='"lib"' \
+ *     -Iruntime/include tests/device/probe_cuda.c runtime/device/?*.c \
+ *     runtime/rt/library.c runtime/base/{arena,clock,file,log,status,strbuf}.c
+ * \ -ldl -o probe_cuda && ./probe_cuda
  *
  * probe_cuda [FILL [TILE]]: files with the kernels of fill.ptx and tile.ptx, as
  * PTX or cubin. Exit 0: all is right; 1: something is not; 77: no card.
@@ -148,7 +153,7 @@ static void time_many(ws_device_module *module, const ws_device_launch *launch,
     if (!done(time_once(module, launch, graph, events, &us[i]), what))
       return;
   qsort(us, REPEATS, sizeof *us, compare_doubles);
-  say(us[0] > 0, what,
+  say(us[0] >= 0, what,
       ws_arena_printf(arena, "%d times, %.2f us at the median, %.2f to %.2f",
                       REPEATS, us[REPEATS / 2], us[0], us[REPEATS - 1]));
   for (int i = 0; i < 2; i++)
