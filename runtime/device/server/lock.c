@@ -16,14 +16,17 @@
 #include <unistd.h>
 
 /* A server that was killed on a hanging card takes a moment to be gone. */
-enum { PATIENCE_MS = 5000, POLL_MS = 50, MAX_PATH = 512 };
+enum { PATIENCE_MS = 2000, POLL_MS = 50, MAX_PATH = 512 };
 
 /* /run/lock is there on most machines; containers may lack it. */
 static const char *folder_of_locks(void) {
   const char *named = getenv("WAVESMITH_LOCK_FOLDER");
-  if (named && *named)
-    return named;
-  return access("/run/lock", W_OK) == 0 ? "/run/lock" : "/tmp";
+  ws_diag diag;
+  if (!named || !*named)
+    return access("/run/lock", W_OK) == 0 ? "/run/lock" : "/tmp";
+  if (ws_make_directories(named, &diag) != WS_OK)
+    ws_log(WS_LOG_DEBUG, "%s", diag.text); /* opening the file says it all */
+  return named;
 }
 
 static void name_file(const char *card, char path[MAX_PATH]) {
