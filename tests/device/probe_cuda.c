@@ -6,8 +6,8 @@
  * compiler and nothing else, from the repository's root in bash:
  *   gcc -std=gnu11 -O2 -D_GNU_SOURCE -DWAVESMITH_LIBDIR='"lib"' \
  *     -Iruntime/include tests/device/probe_cuda.c runtime/device/?*.c \
- *     runtime/rt/library.c runtime/base/{arena,clock,file,log,status,strbuf}.c
- * \ -ldl -o probe_cuda && ./probe_cuda
+ *     runtime/rt/library.c -ldl -o probe_cuda \
+ *     runtime/base/{arena,clock,file,log,status,strbuf}.c && ./probe_cuda
  *
  * probe_cuda [FILL [TILE]]: files with the kernels of fill.ptx and tile.ptx, as
  * PTX or cubin. Exit 0: all is right; 1: something is not; 77: no card.
