@@ -3,24 +3,15 @@
 # user: wavesmith build, then examples/gemm as a project of its own against the
 # installation and against the build tree, then runs it without a device and on
 # a HIP library that multiplies on the CPU.
-#   package.sh BUILD_DIR SOURCE_DIR CPU_HIP_LIBRARY
+#   package.sh BUILD_DIR SOURCE_DIR
 set -euo pipefail
-build=$1 source=$2 cpu_hip=$3
+build=$1 source=$2 cpu_hip=$1/tests/cpu_hip.so
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 prefix=$work/prefix
 
-fail() { echo "FAILED: $*" >&2; exit 1; }
-# expect CODE PATTERN COMMAND...: exit code, and a line of its output.
-expect() {
-  local want=$1 pattern=$2 got=0; shift 2
-  "$@" >"$work/output" 2>&1 || got=$?
-  [ "$got" = "$want" ] || { cat "$work/output" >&2; fail "exit $got, want $want: $*"; }
-  grep -qE -- "$pattern" "$work/output" || { cat "$work/output" >&2; fail "no '$pattern' in the output of: $*"; }
-  local shown=${*//$work\//}
-  echo "ok: ${shown//$build\//} -> $got"
-}
-quietly() { "$@" >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "$*"; }; }
+# shellcheck source=tests/package/expect.sh
+source "$(dirname "$0")/expect.sh"
 
 echo "# installation"
 quietly cmake --install "$build" --prefix "$prefix"
@@ -82,11 +73,11 @@ edit 's/\("compiler": .*\)LLVM [0-9.]*/\1LLVM 0.0.0/'
 expect 0 '1 of [0-9]+ kernels compile to other code' wavesmith build "$work/foreign" --name fp8_gemm --out "$work/foreign-built"
 diff -r "$work/built" "$work/foreign-built" >/dev/null || fail "the recorded hashes leak into the files"
 
-echo "# the archives that are shipped"
+echo "# the archives that are shipped: target and layout are those of the folder"
 for folder in "$prefix"/share/wavesmith/kernels/*/tuned/*/*/; do
-  [ -e "$folder" ] || continue # none yet
   target=$(basename "$(dirname "$folder")") layout=$(basename "$folder")
-  expect 0 'kernels compiled' wavesmith build "$folder" --target "$target" --layout "$layout" --out "$work/shipped-$layout"
+  expect 0 'kernels compiled' wavesmith build "$folder" --out "$work/shipped-$target-$layout"
+  grep -q "layout $layout, target $target" "$work/shipped-$target-$layout/fp8_gemm.h" || fail "the kernels of $folder are for another layout or target"
 done
 
 echo "# the example against the installation"
@@ -108,20 +99,23 @@ if [ ! -e /dev/kfd ]; then
   expect 3 'no device|no HIP library' "$gemm"
 fi
 cpu=(env WAVESMITH_HIP_LIBRARY="$cpu_hip")
-expect 0 '^512 of 512 sampled elements agree' "${cpu[@]}" CPU_HIP_SHAPE='96 576 512' "$gemm" 96 576 512
-expect 0 'estimate' "${cpu[@]}" CPU_HIP_SHAPE='16 272 128' "$gemm" 16 272 128
-expect 1 'c\[0\]\[0\] is wrong' "${cpu[@]}" CPU_HIP_SHAPE='96 576 512' CPU_HIP_BREAK=1 "$gemm" 96 576 512
-expect 1 'not a legal shape' "${cpu[@]}" CPU_HIP_SHAPE='17 576 512' "$gemm" 17 576 512
+expect 0 '^512 of 512 sampled elements agree' "${cpu[@]}" CPU_GEMM_SHAPE='96 576 512' "$gemm" 96 576 512
+expect 0 'estimate' "${cpu[@]}" CPU_GEMM_SHAPE='16 272 128' "$gemm" 16 272 128
+expect 1 'c\[0\]\[0\] is wrong' "${cpu[@]}" CPU_GEMM_SHAPE='96 576 512' CPU_GEMM_BREAK=1 "$gemm" 96 576 512
+expect 1 'not a legal shape' "${cpu[@]}" CPU_GEMM_SHAPE='17 576 512' "$gemm" 17 576 512
 expect 2 usage "$gemm" 96 576
+expect 2 usage "$gemm" --time 0
+expect 2 'are for gfx942, that is device hip' "$gemm" --device cuda
+expect 0 '^200.00 us, .* mean of 10 calls' "${cpu[@]}" CPU_GEMM_SHAPE='96 576 512' "$gemm" --device hip --time 10 96 576 512
 
 echo "# the example against the build tree"
 make_example "$work/example2" -Dwavesmith_DIR="$build/package"
-expect 0 'agree' "${cpu[@]}" CPU_HIP_SHAPE='96 576 512' "$work/example2/gemm" 96 576 512
+expect 0 'agree' "${cpu[@]}" CPU_GEMM_SHAPE='96 576 512' "$work/example2/gemm" 96 576 512
 
 echo "# by hand, with pkg-config"
 quietly ${CC:-cc} -std=c11 -Wall -Wextra -Werror -I"$work/built" "$source"/examples/gemm/*.c "$work/built/fp8_gemm.c" \
   $(pkg-config --cflags --libs --static wavesmith) -lm -o "$work/by-hand"
-expect 0 'agree' "${cpu[@]}" CPU_HIP_SHAPE='96 576 512' "$work/by-hand" 96 576 512
+expect 0 'agree' "${cpu[@]}" CPU_GEMM_SHAPE='96 576 512' "$work/by-hand" 96 576 512
 
 echo "# wrong arguments of wavesmith_add_kernels"
 bad_call() { # PATTERN ARGUMENT...
