@@ -108,6 +108,8 @@ struct cJSON *ws__batch_answer_to_json(const ws_batch_answer *answer);
 ws_status ws__batch_answer_from_json(ws_arena *arena, const struct cJSON *json,
                                      ws_batch_answer *out_answer,
                                      ws_diag *diag) WS_MUST_CHECK;
+/* "gfx942:sramecc+:xnack-" is a gfx942. */
+bool ws__batch_is_arch(const char *arch, const char *target);
 /* The race is over after these steps: the candidate is too slow. */
 bool ws__batch_race_lost(const ws_batch_job *job, const ws_measured *steps,
                          int step_count);

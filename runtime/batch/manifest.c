@@ -7,6 +7,11 @@
 #include <cjson/cJSON.h>
 #include <string.h>
 
+bool ws__batch_is_arch(const char *arch, const char *target) {
+  size_t size = strlen(target);
+  return !strncmp(arch, target, size) && (!arch[size] || arch[size] == ':');
+}
+
 static ws_status read_fields(ws_arena *arena, const char *path,
                              const cJSON *json, ws__batch_manifest *out,
                              ws_diag *diag) {

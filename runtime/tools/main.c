@@ -27,6 +27,7 @@ static const struct command {
     {"build", tool_build, "code objects and dispatch from a text archive"},
     {"archive", tool_archive,
      "list, show, export, import what an archive holds"},
+    {"batch", tool_batch, "measure on another machine: jobs out, answers in"},
     {"prompt", tool_prompt, "what a model is asked"},
     {"report", tool_report, "one HTML page of what an archive holds"},
     {"dispatch", tool_dispatch, "emit code objects and a C selection function"},

@@ -15,6 +15,7 @@ int tool_mcp(int argc, char **argv);
 int tool_check(int argc, char **argv);
 int tool_build(int argc, char **argv);
 int tool_archive(int argc, char **argv);
+int tool_batch(int argc, char **argv);
 int tool_prompt(int argc, char **argv);
 int tool_report(int argc, char **argv);
 int tool_dispatch(int argc, char **argv);

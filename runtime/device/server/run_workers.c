@@ -57,12 +57,6 @@ static void name_server(void) {
   setenv("WAVESMITH_DEVICE_SERVER", path, 1);
 }
 
-/* "gfx942:sramecc+:xnack-" is a gfx942. */
-static bool is_arch(const char *arch, const char *target) {
-  size_t size = strlen(target);
-  return !strncmp(arch, target, size) && (!arch[size] || arch[size] == ':');
-}
-
 static ws_status start_worker(ws__run *run, const char *kind, ws_diag *diag) {
   ws__run_worker *worker = &run->workers[run->worker_count];
   const char *target = run->index.manifest.target;
@@ -70,7 +64,7 @@ static ws_status start_worker(ws__run *run, const char *kind, ws_diag *diag) {
   WS_TRY(ws_device_client_start(kind, &worker->client, diag));
   run->worker_count++;
   const ws_device_info *info = ws_device_client_info(worker->client);
-  if (is_arch(info->arch, target))
+  if (ws__batch_is_arch(info->arch, target))
     return WS_OK;
   return ws_fail(diag, WS_ENVIRONMENT, NULL, 0,
                  "the batch is for %s; %s is a %s (%s)", target, kind,

@@ -1,0 +1,31 @@
+# The sources of wavesmith-device alone, relative to the root: what the
+# stand-alone build compiles, and what goes with a batch (stage_source.cmake).
+get_filename_component(WAVESMITH_ROOT ${CMAKE_CURRENT_LIST_DIR}/../.. ABSOLUTE)
+
+set(WAVESMITH_DEVICE_SOURCES third_party/cjson/cJSON.c
+  kernels/problems.c kernels/fp8_gemm_blockscale/problem.c)
+foreach(name arena clock file json log message process rng status strbuf)
+  list(APPEND WAVESMITH_DEVICE_SOURCES runtime/base/${name}.c)
+endforeach()
+list(APPEND WAVESMITH_DEVICE_SOURCES runtime/model/build.c)
+foreach(name bench device_client inputs measure_json request_json sampling statistics time verify)
+  list(APPEND WAVESMITH_DEVICE_SOURCES runtime/eval/${name}.c)
+endforeach()
+foreach(name index job_json lines manifest)
+  list(APPEND WAVESMITH_DEVICE_SOURCES runtime/batch/${name}.c)
+endforeach()
+list(APPEND WAVESMITH_DEVICE_SOURCES runtime/rt/library.c)
+file(GLOB found RELATIVE ${WAVESMITH_ROOT} ${WAVESMITH_ROOT}/runtime/device/*.c
+  ${WAVESMITH_ROOT}/runtime/device/server/*.c)
+list(APPEND WAVESMITH_DEVICE_SOURCES ${found})
+
+
+# What goes along when they are copied.
+set(WAVESMITH_DEVICE_EXTRAS LICENSE third_party/cjson/cJSON.h third_party/cjson/LICENSE
+  third_party/cjson/README.md runtime/device/CMakeLists.txt runtime/device/device_sources.cmake
+  runtime/device/standalone.cmake)
+file(GLOB found RELATIVE ${WAVESMITH_ROOT} ${WAVESMITH_ROOT}/runtime/include/wavesmith/*.h
+  ${WAVESMITH_ROOT}/runtime/base/*.h ${WAVESMITH_ROOT}/runtime/batch/*.h ${WAVESMITH_ROOT}/runtime/eval/*.h
+  ${WAVESMITH_ROOT}/runtime/rt/*.h ${WAVESMITH_ROOT}/runtime/device/*.h
+  ${WAVESMITH_ROOT}/runtime/device/server/*.h)
+list(APPEND WAVESMITH_DEVICE_EXTRAS ${found})

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * `wavesmith batch ACTION ...`: candidates out to be measured on another
+ * machine, answers in, and how far it is.
+ */
+#include "copy_tree.h"
+#include "tools.h"
+#include "wavesmith/batch_transfer.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+    "usage: wavesmith batch export ARCHIVE FOLDER [ID ...] [OPTION ...]\n"
+    "       wavesmith batch import ARCHIVE FOLDER\n"
+    "       wavesmith batch status FOLDER\n"
+    "\n"
+    "export     writes into FOLDER what is to be measured: code objects and\n"
+    "           jobs. There, on the machine with the GPU, runs\n"
+    "           `wavesmith-device run FOLDER`. Exporting more into the same\n"
+    "           folder adds to it.\n"
+    "import     takes the answers in, all or nothing; again changes nothing\n"
+    "status     jobs, answers, verdicts, and of which cards\n"
+    "\n"
+    "  ID             candidates, or the first digits; without: those that "
+    "are\n"
+    "                 ok and have no time of a card (--untimed)\n"
+    "  --best N       the N best by score\n"
+    "  --all          all that are ok\n"
+    "  --target T     only those for this target\n"
+    "  --shapes S     shape set, or m,n,k;m,n,k (default: contest)\n"
+    "  --seed N       of the inputs (default: 1)\n"
+    "  --device D     of what kind of device (default: the target's)\n"
+    "  --with-source  the sources of wavesmith-device too, in FOLDER/src: it\n"
+    "                 builds with a C compiler and CMake alone\n";
+
+typedef struct batch_arguments {
+  ws_batch_export_options export;
+  bool untimed, with_source, help;
+  char **words;
+  int word_count;
+} batch_arguments;
+
+/* ---- options ---- */
+
+static ws_status read_best(int *out, ws_diag *diag) {
+  char *end;
+  long value = strtol(optarg, &end, 10);
+  if (end == optarg || *end || value < 1 || value > 1000000)
+    return ws_fail(diag, WS_USAGE, NULL, 0,
+                   "--best '%s' is not a number from 1 to 1000000", optarg);
+  *out = (int)value;
+  return WS_OK;
+}
+
+static ws_status read_seed(uint64_t *out, ws_diag *diag) {
+  char *end;
+  errno = 0;
+  *out = strtoull(optarg, &end, 10);
+  if (*optarg >= '0' && *optarg <= '9' && !*end && !errno)
+    return WS_OK;
+  return ws_fail(diag, WS_USAGE, NULL, 0, "--seed '%s' is not a number",
+                 optarg);
+}
+
+static ws_status read_option(int letter, batch_arguments *out, ws_diag *diag) {
+  switch (letter) {
+  case 'b':
+    return read_best(&out->export.best, diag);
+  case 'e':
+    return read_seed(&out->export.seed, diag);
+  case 's':
+    out->export.shapes = optarg;
+    return WS_OK;
+  case 't':
+    out->export.target = optarg;
+    return WS_OK;
+  case 'd':
+    out->export.device = optarg;
+    return WS_OK;
+  default:
+    return WS_OK; /* a flag */
+  }
+}
+
+static ws_status read_arguments(int argc, char **argv, batch_arguments *out,
+                                ws_diag *diag) {
+  int all = 0, untimed = 0, with_source = 0, help = 0, letter;
+  const struct option known[] = {{"best", required_argument, NULL, 'b'},
+                                 {"seed", required_argument, NULL, 'e'},
+                                 {"shapes", required_argument, NULL, 's'},
+                                 {"target", required_argument, NULL, 't'},
+                                 {"device", required_argument, NULL, 'd'},
+                                 {"all", no_argument, &all, 1},
+                                 {"untimed", no_argument, &untimed, 1},
+                                 {"with-source", no_argument, &with_source, 1},
+                                 {"help", no_argument, &help, 1},
+                                 {NULL, 0, NULL, 0}};
+  *out = (batch_arguments){.export = {.seed = 1}};
+  opterr = 0;
+  while ((letter = getopt_long(argc, argv, ":", known, NULL)) >= 0) {
+    if (letter == '?' || letter == ':')
+      return ws_fail(diag, WS_USAGE, NULL, 0,
+                     "'%s' is unknown or lacks its value; `wavesmith batch "
+                     "--help` lists the options",
+                     argv[optind - 1]);
+    WS_TRY(read_option(letter, out, diag));
+  }
+  out->export.all = all;
+  out->untimed = untimed;
+  out->with_source = with_source;
+  out->help = help;
+  out->words = argv + optind;
+  out->word_count = argc - optind;
+  return WS_OK;
+}
+
+/* ---- export ---- */
+
+static ws_status check_choice(const batch_arguments *arguments, ws_diag *diag) {
+  const ws_batch_export_options *options = &arguments->export;
+  int choices = (options->id_count > 0) + (options->best > 0) + options->all +
+                arguments->untimed;
+  return choices <= 1 ? WS_OK
+                      : ws_fail(diag, WS_USAGE, NULL, 0,
+                                "wanted is one of ID ..., --best, --all and "
+                                "--untimed");
+}
+
+static void print_exported(const char *folder, const ws_batch_exported *out,
+                           bool with_source) {
+  printf("%s: %d jobs for %s, %d of them new", folder, out->added + out->known,
+         out->target, out->added);
+  if (out->without_code)
+    printf("; left out: %d without code object", out->without_code);
+  if (out->unsuitable)
+    printf("%s %d that take none of the shapes",
+           out->without_code ? "," : "; left out:", out->unsuitable);
+  printf("\nnext, where the GPU is:\n");
+  if (with_source)
+    printf("  cmake -S %s/src -B %s/build && cmake --build %s/build -j\n"
+           "  %s/build/wavesmith-device run %s\n",
+           folder, folder, folder, folder, folder);
+  else
+    printf("  wavesmith-device run %s\n", folder);
+  printf("then here: wavesmith batch import ARCHIVE %s\n", folder);
+}
+
+static ws_status run_export(batch_arguments *arguments, ws_diag *diag) {
+  ws_archive *archive;
+  ws_batch_exported exported;
+  const char *folder = arguments->words[2];
+  arguments->export.ids = (const char *const *)arguments->words + 3;
+  arguments->export.id_count = arguments->word_count - 3;
+  WS_TRY(check_choice(arguments, diag));
+  WS_TRY(ws_archive_open(arguments->words[1], false, &archive, diag));
+  ws_arena *arena = ws_arena_create();
+  ws_status status = ws_batch_export(archive, arena, folder, &arguments->export,
+                                     &exported, diag);
+  if (status == WS_OK && arguments->with_source)
+    status = copy_device_source(arena, folder, diag);
+  if (status == WS_OK)
+    print_exported(folder, &exported, arguments->with_source);
+  ws_arena_destroy(arena);
+  ws_archive_close(archive);
+  return status;
+}
+
+/* ---- import ---- */
+
+static ws_status run_import(batch_arguments *arguments, ws_diag *diag) {
+  ws_archive *archive;
+  ws_batch_imported imported;
+  WS_TRY(ws_archive_open(arguments->words[1], false, &archive, diag));
+  ws_status status =
+      ws_batch_import(archive, arguments->words[2], &imported, diag);
+  ws_archive_close(archive);
+  WS_TRY(status);
+  printf("%s: %d answers to %d jobs: %d times are new, %d candidates fail on "
+         "the device\n",
+         arguments->words[2], imported.answers, imported.jobs, imported.times,
+         imported.refuted);
+  if (imported.device_faults)
+    printf("%d answers say nothing: the simulator died or was too slow\n",
+           imported.device_faults);
+  return WS_OK;
+}
+
+/* ---- status ---- */
+
+typedef struct tally {
+  int verdicts[WS_VERDICT_COUNT], outrun;
+  const char *cards[64];
+  int card_jobs[64], card_count;
+} tally;
+
+static void count_card(tally *counts, ws_arena *arena,
+                       const ws_batch_answer *answer) {
+  const char *name = ws_arena_printf(
+      arena, "%s%s%s", answer->device->provenance,
+      *answer->device->driver ? ", driver " : "", answer->device->driver);
+  int i = 0;
+  while (i < counts->card_count && strcmp(counts->cards[i], name) != 0)
+    i++;
+  if (i == 64)
+    return;
+  if (i == counts->card_count)
+    counts->cards[counts->card_count++] = name;
+  counts->card_jobs[i]++;
+}
+
+static ws_status count_answers(ws_batch *batch, ws_arena *arena, tally *counts,
+                               ws_diag *diag) {
+  ws_status status = WS_OK;
+  for (int i = 0; i < ws_batch_jobs(batch) && status == WS_OK; i++) {
+    ws_arena *own = ws_arena_create();
+    ws_batch_job job;
+    ws_batch_answer answer;
+    bool found;
+    status = ws_batch_read_answer(batch, own, i, &found, &answer, diag);
+    if (status == WS_OK && found)
+      status = ws_batch_read_job(batch, own, i, &job, diag);
+    if (status == WS_OK && found) {
+      ws_verdict last = answer.steps[answer.step_count - 1].verdict;
+      if (last == WS_VERDICT_OK && answer.step_count < job.step_count)
+        counts->outrun++;
+      else
+        counts->verdicts[last]++;
+      count_card(counts, arena, &answer);
+    }
+    ws_arena_destroy(own);
+  }
+  return status;
+}
+
+static void print_tally(const tally *counts) {
+  for (int i = 0; i < WS_VERDICT_COUNT; i++)
+    if (counts->verdicts[i])
+      printf("  %6d %s\n", counts->verdicts[i], ws_verdict_text((ws_verdict)i));
+  if (counts->outrun)
+    printf("  %6d outrun (lost the race, not timed further)\n", counts->outrun);
+  for (int i = 0; i < counts->card_count; i++)
+    printf("  on %s: %d\n", counts->cards[i], counts->card_jobs[i]);
+}
+
+static ws_status run_status(batch_arguments *arguments, ws_diag *diag) {
+  ws_batch *batch;
+  tally counts = {.card_count = 0};
+  WS_TRY(ws_batch_open(arguments->words[1], NULL, NULL, &batch, diag));
+  ws_arena *arena = ws_arena_create();
+  ws_status status = count_answers(batch, arena, &counts, diag);
+  if (status == WS_OK) {
+    printf("%s: for %s (device %s): %d jobs, %d answered, %d open\n",
+           arguments->words[1], ws_batch_target(batch), ws_batch_device(batch),
+           ws_batch_jobs(batch),
+           ws_batch_jobs(batch) - ws_batch_open_jobs(batch),
+           ws_batch_open_jobs(batch));
+    print_tally(&counts);
+  }
+  ws_arena_destroy(arena);
+  ws_batch_close(batch);
+  return status;
+}
+
+/* ---- actions ---- */
+
+static const struct action {
+  const char *name;
+  ws_status (*run)(batch_arguments *arguments, ws_diag *diag);
+  int min_words, max_words; /* with its own */
+} actions[] = {{"export", run_export, 3, 1 << 20},
+               {"import", run_import, 3, 3},
+               {"status", run_status, 2, 2}};
+
+static ws_status run_action(batch_arguments *arguments, ws_diag *diag) {
+  for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++)
+    if (arguments->word_count >= actions[i].min_words &&
+        arguments->word_count <= actions[i].max_words &&
+        !strcmp(arguments->words[0], actions[i].name))
+      return actions[i].run(arguments, diag);
+  return ws_fail(diag, WS_USAGE, NULL, 0,
+                 "wanted is export ARCHIVE FOLDER [ID ...], import ARCHIVE "
+                 "FOLDER or status FOLDER; `wavesmith batch --help` shows "
+                 "more");
+}
+
+int tool_batch(int argc, char **argv) {
+  ws_diag diag = {""};
+  batch_arguments arguments;
+  ws_status status = read_arguments(argc, argv, &arguments, &diag);
+  if (status == WS_OK && arguments.help) {
+    fputs(usage, stdout);
+    return 0;
+  }
+  if (status == WS_OK)
+    status = run_action(&arguments, &diag);
+  return status == WS_OK ? 0 : tool_fail("batch", status, &diag);
+}
