@@ -258,32 +258,30 @@ static bool is_global_pointer(LLVMValueRef call, int operand) {
                              LLVMGetOperand(call, (unsigned)operand)));
 }
 
-/* The pointer operand that "[$3" or "[$3+16" names as an address of global
- * memory; -1: there is another form. */
-static int global_operand(LLVMValueRef call, span operands,
-                          enum memory memory) {
+/* Where "$3" of "[$3]" or "[$3+16]" stands, the address of a statement in
+ * global memory, and the operand that it names; NULL: it has another form. */
+static const char *global_address(LLVMValueRef call, span operands,
+                                  enum memory memory, int *out_operand) {
   const char *at = find_address(operands, memory == READS_SECOND), *end;
   if (!at)
-    return -1;
+    return NULL;
   for (at++; at < operands.end && is_blank(*at);)
     at++;
-  int operand = read_operand(call, at, operands.end, &end);
+  *out_operand = read_operand(call, at, operands.end, &end);
   while (end < operands.end && is_blank(*end))
     end++;
   bool ends = end < operands.end && strchr("],+-", *end);
-  return ends && is_global_pointer(call, operand) ? operand : -1;
+  return ends && is_global_pointer(call, *out_operand) ? at : NULL;
 }
 
-/* Whether a pointer is used in another place than that of `address`: there it
- * would be a number. */
-static bool uses_pointer(LLVMValueRef call, span operands, int address) {
-  for (const char *at = operands.begin; at < operands.end;) {
-    const char *end = at + 1;
-    int operand = *at == '$' ? read_operand(call, at, operands.end, &end) : -1;
-    if (operand != address && is_global_pointer(call, operand))
+/* Whether a pointer stands in another place than that of the address: there it
+ * is a number. */
+static bool uses_pointer(LLVMValueRef call, span operands,
+                         const char *address) {
+  for (const char *at = operands.begin, *end; at < operands.end; at++)
+    if (*at == '$' && at != address &&
+        is_global_pointer(call, read_operand(call, at, operands.end, &end)))
       return true;
-    at = end > at ? end : at + 1;
-  }
   return false;
 }
 
@@ -324,9 +322,11 @@ static const char *instruction_fault(LLVMValueRef call, const char *text,
   if (!strcmp(known->name, "bra") && !defines_label(text, operands))
     return "branches out of the text";
   enum memory memory = memory_of(known, mnemonic);
-  int address =
-      memory == NO_GLOBAL ? -1 : global_operand(call, operands, memory);
-  if (memory != NO_GLOBAL && address < 0)
+  int operand;
+  const char *address = memory == NO_GLOBAL
+                            ? NULL
+                            : global_address(call, operands, memory, &operand);
+  if (memory != NO_GLOBAL && !address)
     return "reaches global memory through something else than [$N] with a "
            "pointer as operand N";
   return uses_pointer(call, operands, address) ? "uses a pointer as a number"
@@ -399,9 +399,10 @@ uint32_t ws__asm_written(const ws_checker *checker, LLVMValueRef call) {
     const struct instruction *known = find_instruction(mnemonic);
     if (!known || memory_of(known, mnemonic) != WRITES_FIRST)
       continue;
-    int operand =
-        global_operand(call, trim(mnemonic.end, body.end), WRITES_FIRST);
-    if (operand >= 0 && operand < 32)
+    int operand;
+    if (global_address(call, trim(mnemonic.end, body.end), WRITES_FIRST,
+                       &operand) &&
+        operand < 32)
       written |= 1u << operand;
   }
   return written;

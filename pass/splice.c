@@ -12,6 +12,7 @@
  */
 #include "check.h"
 #include "comgr.h"
+#include "nvptx_expand.h"
 #include "parse.h"
 #include "promises.h"
 #include "specialize.h"
@@ -132,6 +133,8 @@ static bool function_allowed(const body *b, LLVMValueRef theirs) {
   }
   if (ours)
     return same_type(b, ours, theirs);
+  if (ws__nvptx_is_own(theirs))
+    return true; /* for the check to say whether the target has it */
   REFUSE(b, "splice-unknown-symbol", use_line(theirs),
          "the body calls @%s, which the template does not have; define it in "
          "the body or use an intrinsic",
@@ -327,6 +330,7 @@ static bool splice_body(LLVMModuleRef module, const ws_candidate *candidate,
   const ws_body *given = &candidate->bodies[region];
   const char *name = candidate->tmpl->regions[region].function;
   bool opencl = given->language && !strcmp(given->language, "opencl");
+  const ws_ir_family *family = ws__ir_family_of(module);
   body b = {.target = module,
             .region = name,
             .file = ws_arena_printf(findings->arena, "%s.%s", name,
@@ -337,6 +341,13 @@ static bool splice_body(LLVMModuleRef module, const ws_candidate *candidate,
            "region @%s is gone from the module: specialise before any "
            "optimisation",
            name);
+    return false;
+  }
+  if (opencl && family != &ws__ir_amdgpu) {
+    REFUSE(&b, "splice-language", 0,
+           "OpenCL C is compiled for AMD only; for %s write the body as LLVM "
+           "IR",
+           candidate->tmpl->target);
     return false;
   }
   b.module = opencl
