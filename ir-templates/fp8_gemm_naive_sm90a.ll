@@ -91,22 +91,21 @@ chunk:
   %k64 = zext i32 %k to i64
   %a.at = getelementptr i8, ptr addrspace(1) %a, i64 %k64
   %b.at = getelementptr i8, ptr addrspace(1) %b, i64 %k64
-  %a.words = load <2 x i64>, ptr addrspace(1) %a.at, align 16
-  %b.words = load <2 x i64>, ptr addrspace(1) %b.at, align 16
-  %a.bytes = bitcast <2 x i64> %a.words to i128
-  %b.bytes = bitcast <2 x i64> %b.words to i128
+  %a.words = load <4 x i32>, ptr addrspace(1) %a.at, align 16
+  %b.words = load <4 x i32>, ptr addrspace(1) %b.at, align 16
   store i32 0, ptr %i.slot
   br label %element
 element:
   %i = load i32, ptr %i.slot
-  %shift.0 = mul i32 %i, 8
-  %shift = zext i32 %shift.0 to i128
-  %a.shifted = lshr i128 %a.bytes, %shift
-  %b.shifted = lshr i128 %b.bytes, %shift
-  %a.low = trunc i128 %a.shifted to i32
-  %b.low = trunc i128 %b.shifted to i32
-  %a.byte = and i32 %a.low, 255
-  %b.byte = and i32 %b.low, 255
+  %word = udiv i32 %i, 4
+  %shift.0 = urem i32 %i, 4
+  %shift = mul i32 %shift.0, 8
+  %a.word = extractelement <4 x i32> %a.words, i32 %word
+  %b.word = extractelement <4 x i32> %b.words, i32 %word
+  %a.shifted = lshr i32 %a.word, %shift
+  %b.shifted = lshr i32 %b.word, %shift
+  %a.byte = and i32 %a.shifted, 255
+  %b.byte = and i32 %b.shifted, 255
   %a.value = call float @decode(i32 %a.byte)
   %b.value = call float @decode(i32 %b.byte)
   %sum = load float, ptr %sum.slot
