@@ -219,14 +219,17 @@ static void report_errors(const ws_lowering *l, const char *report,
 
 /* "ptxas info    : (C7514) Potential Performance Loss: ..." */
 static bool report_serialized(const ws_lowering *l, const char *report) {
+  static const char cure[] = "; read a wgmma's sums behind its ws.wgmma.wait "
+                             "only, in code that every path reaches, and leave "
+                             "it enough registers";
   int before = l->findings->count;
-  for (const char *at = report; (at = strstr(at, "(C75")); at++)
+  for (const char *at = report; (at = strstr(at, "(C75")); at++) {
+    size_t size = strcspn(at, "\n");
+    bool wgmma = memmem(at, size, "GMMA", 4) || memmem(at, size, "wgmma", 5);
     ws_findings_add(l->findings, "ptxas-serialized", "",
                     l->candidate ? l->candidate->tmpl->file : NULL, 0,
-                    "ptxas: %.*s; read a wgmma's sums only behind its "
-                    "ws.wgmma.wait, in code that every path reaches, and leave "
-                    "it enough registers",
-                    (int)strcspn(at, "\n"), at);
+                    "ptxas: %.*s%s", (int)size, at, wgmma ? cure : "");
+  }
   return l->findings->count > before;
 }
 
