@@ -242,8 +242,12 @@ static ws_status launch_failed(ws_device *device,
   return ws__cuda_check(device, error, what, diag);
 }
 
+enum { MAX_ARGUMENTS = 64 };
+
 /* Arguments are copied to an address with the alignment of a tensor map, so
- * that their offsets alone decide how each is aligned. */
+ * that their offsets alone decide how each is aligned. They are passed one by
+ * one: what CU_LAUNCH_PARAM_BUFFER_POINTER takes as one piece lands elsewhere
+ * than kernels with tensor maps expect it (seen on an H200, driver 580). */
 ws_status ws__cuda_start(ws_device *device, ws_device_module *module,
                          const ws_device_launch *launch, ws_diag *diag) {
   ws__cuda *cuda = ws__cuda_of(device);
@@ -255,18 +259,22 @@ ws_status ws__cuda_start(ws_device *device, ws_device_module *module,
     return ws_fail(diag, WS_INPUT, NULL, 0,
                    "%s: %zu bytes of arguments; at most %d are possible",
                    launch->kernel, size, WS__CUDA_KERNARG_BYTES);
+  if (launch->argument_count > MAX_ARGUMENTS)
+    return ws_fail(diag, WS_INPUT, NULL, 0,
+                   "%s: %u arguments; at most %d are possible", launch->kernel,
+                   launch->argument_count, MAX_ARGUMENTS);
   if (size > 0)
     memcpy(cuda->kernarg, launch->kernarg, size);
-  void *extra[] = {WS_CU_LAUNCH_PARAM_BUFFER_POINTER, cuda->kernarg,
-                   WS_CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
-                   WS_CU_LAUNCH_PARAM_END};
+  void *arguments[MAX_ARGUMENTS];
+  for (uint32_t i = 0; i < launch->argument_count; i++)
+    arguments[i] = cuda->kernarg + launch->argument_offsets[i];
   ws_cu_result error =
       cuda->lost ? cuda->lost
                  : cuda->cuLaunchKernel(kernel->function, launch->grid[0],
                                         launch->grid[1], launch->grid[2],
                                         launch->block[0], launch->block[1],
                                         launch->block[2], launch->dynamic_lds,
-                                        cuda->stream, NULL, extra);
+                                        cuda->stream, arguments, NULL);
   if (error != WS_CUDA_SUCCESS)
     return launch_failed(device, launch, error, diag);
   snprintf(cuda->last_kernel, sizeof cuda->last_kernel, "%s", kernel->name);

@@ -165,8 +165,13 @@ static ws_status pack_launch(ws__bench *bench, const ws_workload_launch *from,
                          .block = {from->block, 1, 1},
                          .dynamic_lds = from->dynamic_lds,
                          .kernarg = kernarg};
+  uint32_t *offsets = ws_arena_alloc(
+      bench->arena, sizeof *offsets * (size_t)from->operand_count);
+  out->argument_offsets = offsets;
+  out->argument_count = (uint32_t)from->operand_count;
   for (int i = 0; i < from->operand_count; i++) {
     const ws_operand *operand = &from->operands[i];
+    offsets[i] = (uint32_t)operand->offset;
     size_t end = (size_t)(operand->offset + operand->size);
     WS_TRY(pack_operand(bench, operand, next_extra, kernarg, diag));
     out->kernarg_bytes = end > out->kernarg_bytes ? end : out->kernarg_bytes;

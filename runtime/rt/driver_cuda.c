@@ -307,14 +307,16 @@ static int encode(const ws__session *session, const ws__tensor *tensor,
 static int launch(const ws__session *session, const ws__start *start,
                   ws__message message) {
   const cuda *self = cuda_of(session);
-  size_t kernarg_bytes = start->launch->kernarg_bytes;
-  void *extra[] = {WS_CU_LAUNCH_PARAM_BUFFER_POINTER, start->kernarg,
-                   WS_CU_LAUNCH_PARAM_BUFFER_SIZE, &kernarg_bytes,
-                   WS_CU_LAUNCH_PARAM_END};
+  /* One by one: what is passed as a buffer lands elsewhere than kernels with
+   * tensor maps expect it (seen on an H200, driver 580). */
+  void *arguments[WS_RT_MAX_KERNEL_ARGS];
+  for (uint32_t i = 0; i < start->launch->arg_count; i++)
+    arguments[i] =
+        (unsigned char *)start->kernarg + start->launch->args[i].offset;
   ws_cu_result error = self->cuLaunchKernel(
       start->function, start->grid[0], start->grid[1], start->grid[2],
       start->launch->threads, 1, 1, start->launch->dynamic_lds, start->stream,
-      NULL, extra);
+      arguments, NULL);
   return error == WS_CUDA_SUCCESS
              ? WS_RT_OK
              : failed(self, message, error, "cuLaunchKernel",

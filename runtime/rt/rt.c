@@ -73,6 +73,12 @@ static int check_launch(const ws_rt_dispatch *dispatch,
                        dispatch->name, launch->kernel, candidate->id,
                        (unsigned)launch->kernarg_bytes,
                        WS_RT_MAX_KERNARG_BYTES);
+  if (launch->arg_count > WS_RT_MAX_KERNEL_ARGS)
+    return ws__rt_fail(message, WS_RT_BAD_ABI,
+                       "%s: kernel %s of %s takes %u arguments, at most %d are "
+                       "possible",
+                       dispatch->name, launch->kernel, candidate->id,
+                       (unsigned)launch->arg_count, WS_RT_MAX_KERNEL_ARGS);
   for (uint32_t i = 0; i < launch->arg_count; i++) {
     const ws_rt_kernarg *argument = &launch->args[i];
     if (!argument_fits(dispatch, candidate, launch, argument))

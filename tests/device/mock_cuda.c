@@ -314,12 +314,16 @@ ws_cu_result cuFuncSetAttribute(ws_cu_function function, unsigned attribute,
   return WS_CUDA_SUCCESS;
 }
 
-/* Arguments as bytes; an address that a tensor map could not have is said. */
-static void note_arguments(void **extra) {
-  const unsigned char *bytes = extra[1];
-  if (extra[0] != (void *)1 || extra[2] != (void *)2 || extra[4])
-    abort();
-  size_t size = *(const size_t *)extra[3];
+/* Arguments as bytes, the last of four; an address that a tensor map could not
+ * have is said. */
+static void note_arguments(const struct object *of, void **arguments) {
+  const unsigned char *bytes = NULL;
+  size_t size = 0;
+  int count = !strcmp(of->name, "fill") ? 2 : !strcmp(of->name, "tile") ? 3 : 0;
+  if (count) {
+    bytes = arguments[0];
+    size = (size_t)((unsigned char *)arguments[count - 1] - bytes) + 4;
+  }
   note(" %zu:", size);
   for (size_t i = 0; i < size; i++)
     note("%02x", bytes[i]);
@@ -335,8 +339,8 @@ ws_cu_result cuLaunchKernel(ws_cu_function function, unsigned grid_x,
   const struct object *of = (const void *)function;
   note("cuLaunchKernel %s %u,%u,%u %u,%u,%u %u s%d%s", of->name, grid_x, grid_y,
        grid_z, block_x, block_y, block_z, shared_bytes, number_of(stream),
-       parameters ? " parameters" : "");
-  note_arguments(extra);
+       extra ? " extra" : "");
+  note_arguments(of, parameters);
   note("\n");
   ws_cu_result error = fail("cuLaunchKernel");
   if (error)

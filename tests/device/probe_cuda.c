@@ -78,11 +78,14 @@ typedef struct fill_arguments {
 } fill_arguments;
 
 static ws_device_launch fill_launch(const fill_arguments *arguments) {
+  static const uint32_t offsets[] = {0, 8};
   return (ws_device_launch){.kernel = "fill",
                             .grid = {COUNT / BLOCK, 1, 1},
                             .block = {BLOCK, 1, 1},
                             .kernarg = arguments,
-                            .kernarg_bytes = 12};
+                            .kernarg_bytes = 12,
+                            .argument_offsets = offsets,
+                            .argument_count = 2};
 }
 
 static void show_info(void) {
@@ -236,12 +239,15 @@ static void copy_tile(ws_device_module *module, tile_arguments *arguments,
   uint32_t got[BOX_ROWS * BOX_COLUMNS];
   arguments->x = x;
   arguments->y = y;
+  static const uint32_t offsets[] = {0, 128, 136, 140};
   ws_device_launch launch = {.kernel = "tile",
                              .grid = {1, 1, 1},
                              .block = {BOX_ROWS * BOX_COLUMNS, 1, 1},
                              .dynamic_lds = TILE_LDS,
                              .kernarg = arguments,
-                             .kernarg_bytes = sizeof *arguments};
+                             .kernarg_bytes = sizeof *arguments,
+                             .argument_offsets = offsets,
+                             .argument_count = 4};
   if (done(ws_device_start(device, module, &launch, &diag), what) &&
       done(ws_device_download(device, got, arguments->out, sizeof got, &diag),
            what))

@@ -14,11 +14,17 @@ typedef struct arguments {
 
 static ws_device_launch make_launch(const char *kernel, const void *kernarg,
                                     size_t bytes) {
+  static const uint32_t fill[] = {0, 8}, tile[] = {0, 128, 136};
+  bool is_tile = !strcmp(kernel, "tile");
   return (ws_device_launch){.kernel = kernel,
                             .grid = {132, 2, 3},
                             .block = {384, 4, 5},
                             .kernarg = kernarg,
-                            .kernarg_bytes = bytes};
+                            .kernarg_bytes = bytes,
+                            .argument_offsets = is_tile ? tile : fill,
+                            .argument_count = bytes == 0 ? 0
+                                              : is_tile  ? 3
+                                                         : 2};
 }
 
 WS_TEST(launches_pass_arguments_as_they_are) {

@@ -95,6 +95,11 @@ typedef struct ws_device_launch {
   uint32_t dynamic_lds;
   const void *kernarg; /* explicit part */
   size_t kernarg_bytes;
+  /* Where in it each argument of the kernel is, in their order. HIP passes the
+   * whole; CUDA each for itself, because its compiler puts them elsewhere (the
+   * first at 48 when one of them is aligned to 64). */
+  const uint32_t *argument_offsets;
+  uint32_t argument_count;
 } ws_device_launch;
 /* Returns before the kernel has ended. */
 ws_status ws_device_start(ws_device *device, ws_device_module *module,

@@ -29,6 +29,7 @@ extern "C" {
 /* Argument slots of a problem call, in the order of the problem's argument
  * table (for fp8_gemm_blockscale see problem.h and the emitted header). */
 #define WS_RT_MAX_ARGS 24
+#define WS_RT_MAX_KERNEL_ARGS 64 /* of one kernel, tensor maps among them */
 
 /* The explicit arguments of one launch, at most, in bytes. */
 #define WS_RT_MAX_KERNARG_BYTES 2048
