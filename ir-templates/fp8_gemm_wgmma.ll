@@ -1230,9 +1230,10 @@ entry:
   ret i32 %bytes
 }
 
-; Where in a slot this thread's 8 floats of a group are: two pieces of 16 bytes,
-; each next to those of the neighbouring threads; the address of the first. The
-; second is piece_bytes on.
+; Where in a slot the first of this thread's 8 floats of a group is. The others
+; follow piece_bytes apart, each beside those of the neighbouring threads. (In
+; fours, which would save instructions, they tie down the registers of the sums:
+; ptxas spills.)
 define internal i32 @piece(i32 %slot, i32 %row, i32 %group, i32 %owner, i32 %thread) #1 {
 entry:
   %split_k = load i32, ptr addrspace(4) @ws.split_k
@@ -1244,11 +1245,11 @@ entry:
   %within = sub i32 %group, %first
   %number.0 = mul i32 %row, %most
   %number.1 = add i32 %number.0, %within
-  %number = mul i32 %number.1, 2
+  %number = mul i32 %number.1, 8
   %piece.bytes = call i32 @piece_bytes()
   %at.0 = mul i32 %slot, %slot.bytes
   %at.1 = mul i32 %number, %piece.bytes
-  %at.2 = mul i32 %thread, 16
+  %at.2 = mul i32 %thread, 4
   %at.3 = add i32 %start, %at.0
   %at.4 = add i32 %at.3, %at.1
   %at = add i32 %at.4, %at.2
@@ -1258,34 +1259,45 @@ entry:
 define internal i32 @piece_bytes() #1 {
 entry:
   %consumers = call i32 @consumers()
-  %bytes = mul i32 %consumers, 2048
+  %bytes = mul i32 %consumers, 512
   ret i32 %bytes
 }
 
+; 8 floats from element on to another workgroup, counted by its barrier.
 define internal void @send(ptr %running, i32 %element, i32 %at, i32 %barrier) #1 {
 entry:
-  %at0 = getelementptr float, ptr %running, i32 %element
-  %at1 = getelementptr float, ptr %at0, i32 1
-  %at2 = getelementptr float, ptr %at0, i32 2
-  %at3 = getelementptr float, ptr %at0, i32 3
-  %v0 = load float, ptr %at0
-  %v1 = load float, ptr %at1
-  %v2 = load float, ptr %at2
-  %v3 = load float, ptr %at3
-  call void asm sideeffect "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [$0], {$1, $2, $3, $4}, [$5];", "r,f,f,f,f,r,~{memory}"(i32 %at, float %v0, float %v1, float %v2, float %v3, i32 %barrier) #2
+  %i.slot = alloca i32
+  %piece.bytes = call i32 @piece_bytes()
+  store i32 0, ptr %i.slot
+  br label %i.loop
+i.loop:
+  %i = load i32, ptr %i.slot
+  %which = add i32 %element, %i
+  %from = getelementptr float, ptr %running, i32 %which
+  %value = load float, ptr %from
+  %offset = mul i32 %i, %piece.bytes
+  %to = add i32 %at, %offset
+  call void asm sideeffect "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.f32 [$0], $1, [$2];", "r,f,r,~{memory}"(i32 %to, float %value, i32 %barrier) #2
+  %i.next = add i32 %i, 1
+  store i32 %i.next, ptr %i.slot
+  %i.more = icmp ult i32 %i.next, 8
+  br i1 %i.more, label %i.loop, label %i.exit, !llvm.loop !1
+i.exit:
   ret void
 }
 
 define internal void @receive(ptr %running, i32 %element, i32 %at) #1 {
 entry:
   %i.slot = alloca i32
-  %from = inttoptr i32 %at to ptr addrspace(3)
-  %values = load <4 x float>, ptr addrspace(3) %from, align 16
+  %piece.bytes = call i32 @piece_bytes()
   store i32 0, ptr %i.slot
   br label %i.loop
 i.loop:
   %i = load i32, ptr %i.slot
-  %value = extractelement <4 x float> %values, i32 %i
+  %offset = mul i32 %i, %piece.bytes
+  %at.here = add i32 %at, %offset
+  %from = inttoptr i32 %at.here to ptr addrspace(3)
+  %value = load float, ptr addrspace(3) %from, align 4
   %which = add i32 %element, %i
   %sum.at = getelementptr float, ptr %running, i32 %which
   %sum.0 = load float, ptr %sum.at
@@ -1293,7 +1305,7 @@ i.loop:
   store float %sum, ptr %sum.at
   %i.next = add i32 %i, 1
   store i32 %i.next, ptr %i.slot
-  %i.more = icmp ult i32 %i.next, 4
+  %i.more = icmp ult i32 %i.next, 8
   br i1 %i.more, label %i.loop, label %i.exit, !llvm.loop !1
 i.exit:
   ret void
@@ -1308,7 +1320,6 @@ entry:
   %rows = call i32 @own_rows()
   %count = mul i32 %groups, %rows
   %received = call i32 @received_barrier()
-  %piece.bytes = call i32 @piece_bytes()
   store i32 0, ptr %i.slot
   br label %i.loop
 i.loop:
@@ -1327,9 +1338,6 @@ send:
   %barrier = call i32 @address_in(i32 %received, i32 %owner)
   %element = mul i32 %i, 8
   call void @send(ptr %running, i32 %element, i32 %at, i32 %barrier)
-  %at.second = add i32 %at, %piece.bytes
-  %element.second = add i32 %element, 4
-  call void @send(ptr %running, i32 %element.second, i32 %at.second, i32 %barrier)
   br label %next
 next:
   %i.next = add i32 %i, 1
@@ -1345,16 +1353,12 @@ entry:
   %i.slot = alloca i32
   %split_k = load i32, ptr addrspace(4) @ws.split_k
   %slots = sub i32 %split_k, 1
-  %piece.bytes = call i32 @piece_bytes()
-  %element.second = add i32 %element, 4
   store i32 0, ptr %i.slot
   br label %i.loop
 i.loop:
   %i = load i32, ptr %i.slot
   %at = call i32 @piece(i32 %i, i32 %row, i32 %group, i32 %owner, i32 %thread)
   call void @receive(ptr %running, i32 %element, i32 %at)
-  %at.second = add i32 %at, %piece.bytes
-  call void @receive(ptr %running, i32 %element.second, i32 %at.second)
   %i.next = add i32 %i, 1
   store i32 %i.next, ptr %i.slot
   %i.more = icmp ult i32 %i.next, %slots
@@ -1412,8 +1416,9 @@ entry:
   ret void
 }
 
-define internal void @exchange(ptr %running, i32 %rank, i32 %parity, i32 %thread) #1 {
+define internal void @exchange(ptr %running, i32 %rank, i32 %parity) #1 {
 entry:
+  %thread = call i32 @thread_again()
   %split_k = load i32, ptr addrspace(4) @ws.split_k
   %lane = urem i32 %thread, 32
   %drained = call i32 @drained_barrier()
@@ -1754,7 +1759,7 @@ summed:
   call void @b_scales_load(ptr %b_state, ptr addrspace(1) %bs, i32 %column.next, i32 %first, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %lane)
   br i1 %sliced, label %share, label %complete
 share:
-  call void @exchange(ptr %running, i32 %rank, i32 %parity, i32 %thread)
+  call void @exchange(ptr %running, i32 %rank, i32 %parity)
   br label %complete
 complete:
   %number = select i1 %sliced, i32 %rank, i32 0
@@ -1767,6 +1772,8 @@ out.direct:
   call void @store_direct(ptr %running, ptr addrspace(1) %c, i32 %row, i32 %column, i32 %m, i32 %n, i32 %group.first, i32 %group.limit)
   br i1 %sliced, label %slots.read, label %stored
 slots.read:
+  ; before TMA writes there again
+  call void asm sideeffect "fence.proxy.async.shared::cta;", "~{memory}"() #2
   call void @sync_warpgroup(i32 %warpgroup)
   br label %stored
 out.staged:
@@ -2015,7 +2022,7 @@ attributes #2 = { convergent nounwind }
 !52 = !{!"accumulate_overlapped", !"pipeline 1. As accumulate_in_turn, but with a second set of partial sums (256 floats), so that the next step's matrix instructions run while a step is scaled: wait_but_one(set) returns when all but the newest step is complete. A set of partial sums must not be touched between its multiply and its wait; indices into sets must be constants."}
 !53 = !{!"store_staged", !"output 0 and 1. Rounds the tile's sums to bf16 (nearest even) and stores the groups of 16 columns first .. limit - 1 of each of this warpgroup's 64-row blocks to C through the buffer at the start of shared memory (output 0: the tile's own; 1: the ring's, after all consumers have met) and c_map, boxes of 64 rows and box_columns() columns. Returns with output 0 when the TMA is on its way; the next call waits until it has read the buffer. With output 1 when it has been read. All threads of a warpgroup."}
 !54 = !{!"store_direct", !"output 2. The same from registers to c; rows from m and columns from n on must not be written."}
-!55 = !{!"send_groups", !"split_k > 1. Sends the sums of every group of 16 columns that another workgroup of the cluster stores (owner) there: to the memory of its ring, at piece(..) of the slot with the sender's number, the receiver's left out, 16 bytes at a time by st.async, which report to the receiver's barrier (expect_sums). All ring memory of the cluster is free."}
+!55 = !{!"send_groups", !"split_k > 1. Sends the sums of every group of 16 columns that another workgroup of the cluster stores (owner) there: to the memory of its ring, at piece(..) of the slot with the sender's number, the receiver's left out, by st.async, which reports to the receiver's barrier (expect_sums). All ring memory of the cluster is free."}
 !56 = !{!"receive_groups", !"split_k > 1. Adds to running what the other workgroups sent for the groups that this one stores, slots in their order so that sums do not depend on time. It has all come."}
 
 !wavesmith.variant = !{!57, !58}
