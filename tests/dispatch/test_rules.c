@@ -192,6 +192,57 @@ WS_TEST(more_leaves_never_lose_more) {
   ws_arena_destroy(arena);
 }
 
+/* ---- times of a card ---- */
+
+/* Three kernels and the 18 shapes of the contest, each shape with another best
+ * kernel than its neighbours; all others lose 30 %. */
+static ws_regret fit_card(ws_arena *arena, const char *provenance,
+                          int *out_leaves) {
+  const ws_shape_set *set = ws_problem_shape_set(problem(), "contest");
+  double us[18 * 3];
+  WS_CHECK_INT(set->count, 18);
+  for (int s = 0; s < 18; s++)
+    for (int c = 0; c < 3; c++)
+      us[3 * s + c] = (s * 7) % 3 == c ? 10 : 13;
+  const ws_matrix matrix = {set->shapes, 18, 3, us, provenance};
+  const ws_rules *rules = fit(arena, &matrix, 24);
+  *out_leaves = ws_rules_leaf_count(rules);
+  return ws_rules_regret(rules, &matrix);
+}
+
+WS_TEST(every_shape_that_a_card_timed_gets_its_best) {
+  ws_arena *arena = ws_arena_create();
+  int leaves;
+  WS_CHECK_NEAR(fit_card(arena, "cuda:NVIDIA H200", &leaves).max, 1, 1e-12);
+  WS_CHECK(leaves <= 18);
+  WS_CHECK_NEAR(fit_card(arena, "hip:AMD Instinct MI300X", &leaves).max, 1,
+                1e-12);
+  /* A model is not worth that: its rules stand on four shapes or more. */
+  WS_CHECK_NEAR(fit_card(arena, "estimate:test", &leaves).max, 1.3, 1e-12);
+  WS_CHECK(leaves <= 4);
+  ws_arena_destroy(arena);
+}
+
+/* Kernel 1 is best for the middle one of three m alone: no threshold on its own
+ * gains, as each side still holds a shape that kernel 0 must have as often. */
+WS_TEST(a_shape_between_others_is_found) {
+  ws_arena *arena = ws_arena_create();
+  static const ws_shape shapes[] = {{512, 512, 512},
+                                    {1024, 1024, 1024},
+                                    {1536, 1536, 1536},
+                                    {2048, 2048, 2048},
+                                    {2560, 2560, 2560}};
+  double us[] = {10, 40, 10, 40, 20, 10, 10, 40, 10, 40};
+  const ws_matrix matrix = {shapes, 5, 2, us, "cuda:test"};
+  const ws_rules *rules = fit(arena, &matrix, 8);
+  WS_CHECK_INT(ws_rules_leaf_count(rules), 3);
+  for (int s = 0; s < 5; s++)
+    WS_CHECK_INT(ws_rules_pick(rules, &shapes[s]), s == 2);
+  /* Between two timed shapes the nearer one by ratio counts. */
+  WS_CHECK_INT(ws_rules_pick(rules, &(ws_shape){1536, 1536, 1408}), 1);
+  ws_arena_destroy(arena);
+}
+
 /* ---- constraints
  * ----------------------------------------------------------------
  */
