@@ -250,7 +250,7 @@ static ws_cu_result compile(const char *ptx, unsigned option_count,
            "\nptxas application ptx input, line 5; error   : Unknown "
            "instruction 'bad'\nptxas fatal   : Ptx assembly aborted\n");
   if (strstr(ptx, "very bad"))
-    log[strlen(log)] = 'x';
+    memset(log, 'y', bytes); /* without an end */
   return WS_CUDA_ERROR_INVALID_PTX;
 }
 

@@ -12,11 +12,12 @@
  *   gemm_fault   ends with hipErrorLaunchFailure at the next synchronise
  *   gemm_hang    never ends
  *   gemm_die     takes the process along
- *   gemm_race    writes a finding to WAVESMITH_SIM_REPORT, as the simulator
- * does Launches take MOCK_US (100) on the clock of events, each a little more
- * or less; MOCK_DEVICES (1) devices are there. With MOCK_HIP_GRAPHS it has
- * streams and graphs, and ends the process when one is used that does not
- * exist.
+ *   gemm_race    writes a finding to WAVESMITH_SIM_REPORT, as simulators do
+ *
+ * Launches take MOCK_US (100) on the clock of events, each a little more or
+ * less. MOCK_DEVICES (1) devices are there; all memory has to be of MOCK_DEVICE
+ * (0). Built with MOCK_HIP_GRAPHS it has streams and graphs, and ends the
+ * process when one is used that does not exist.
  */
 #define __HIP_PLATFORM_AMD__ 1
 #include <hip/hip_runtime_api.h>
@@ -29,7 +30,7 @@
 #include <unistd.h>
 
 static double now_us;
-static int launches;
+static int launches, current_device;
 static hipError_t pending;
 
 struct function {
@@ -65,6 +66,7 @@ hipError_t hipGetDevicePropertiesR0600(hipDeviceProp_tR0600 *properties,
   return hipSuccess;
 }
 hipError_t hipSetDevice(int device) {
+  current_device = device;
   return device < setting("MOCK_DEVICES", 1) ? hipSuccess
                                              : hipErrorInvalidDevice;
 }
@@ -77,6 +79,8 @@ const char *hipGetErrorName(hipError_t error) {
 }
 
 hipError_t hipMalloc(void **pointer, size_t size) {
+  if (current_device != (int)setting("MOCK_DEVICE", 0))
+    abort();
   *pointer = malloc(size ? size : 1);
   return *pointer ? hipSuccess : hipErrorOutOfMemory;
 }
@@ -217,6 +221,12 @@ struct graph {
   int count;
 };
 static struct graph recorded;
+
+/* Who makes one ends it. */
+__attribute__((destructor)) static void look_back(void) {
+  if (streams)
+    abort();
+}
 
 static void need_stream(hipStream_t stream) {
   if (stream != (void *)&the_stream || streams != 1)

@@ -21,6 +21,12 @@ static int answer(const char *name) {
   return failing && !strcmp(failing, name) ? NOT_SUPPORTED : SUCCESS;
 }
 
+/* Who starts it ends it. */
+__attribute__((destructor)) static void look_back(void) {
+  if (started)
+    abort();
+}
+
 int nvmlInit_v2(void);
 int nvmlShutdown(void);
 int nvmlSystemGetDriverVersion(char *version, unsigned length);

@@ -343,7 +343,14 @@ WS_TEST(graphs_that_fail) {
   WS_CHECK(!graph);
   unsetenv("MOCK_CUDA_FAIL");
   need(ws_device_graph_begin(device, &diag));
-  close_mock(); /* ends it */
+  clear();
+  close_mock();
+  WS_CHECK_TEXT(recorded(), "cuModuleUnload m1\n"
+                            "cuStreamEndCapture s1\n"
+                            "cuGraphDestroy g2\n"
+                            "cuStreamDestroy_v2 s1\n"
+                            "cuCtxSetCurrent none\n"
+                            "cuDevicePrimaryCtxRelease_v2 200\n");
 }
 
 /* ---- tensor maps ---- */

@@ -211,7 +211,9 @@ WS_TEST(faster_than_the_roofline_is_wrong) {
 WS_TEST(roofline_of_a_contest_shape) {
   const ws_problem *problem = ws_problem_find("fp8_gemm_blockscale");
   ws_shape shape = {1024, 1536, 7168};
-  WS_CHECK_NEAR(ws_target_roofline_us(ws_target_find("gfx942"), problem, &shape), 8.62, 0.01);
+  WS_CHECK_NEAR(
+      ws_target_roofline_us(ws_target_find("gfx942"), problem, &shape), 8.62,
+      0.01);
 }
 
 WS_TEST(no_device_is_said_in_a_sentence) {

@@ -29,12 +29,16 @@ static void end(void) {
 
 WS_TEST(cards_by_number) {
   setenv("MOCK_DEVICES", "2", 1);
+  setenv("MOCK_DEVICE", "1", 1);
   need(try_open("hip:1", WS_MOCK_HIP));
   const ws_device_info *info = ws_device_info_of(device);
   WS_CHECK_TEXT(info->kind, "hip");
   WS_CHECK_TEXT(info->lock, "0001:c6:00.0");
   WS_CHECK_INT(info->clock_mhz, 2100);
   WS_CHECK_INT(info->memory_clock_mhz, 1300);
+  void *memory;
+  need(ws_device_allocate(device, 16, &memory, &diag));
+  ws_device_free(device, memory);
   end();
   WS_CHECK_INT(try_open("hip:2", WS_MOCK_HIP), WS_ENVIRONMENT);
   WS_CHECK_TEXT(diag.text, "there is no hip:2; the last one visible is hip:1");
