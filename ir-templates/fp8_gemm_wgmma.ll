@@ -1986,7 +1986,7 @@ attributes #2 = { convergent nounwind }
 !24 = !{!"b_scales", !"ws.b_scales", !"0 1", !"scales of B: 0 loaded one block ahead, 1 those of 32 blocks at a time, kept in the lanes"}
 !25 = !{!"output", !"ws.output", !"0 1 2", !"C goes 0 through a buffer of its own, 1 through the ring's memory (loads wait), 2 from registers"}
 
-!wavesmith.require = !{!30, !31, !32, !33, !34, !35, !36, !37, !38, !39, !40}
+!wavesmith.require = !{!30, !31, !32, !33, !34, !35, !36, !37, !38, !39, !40, !90}
 !30 = !{!"warpgroups * warpgroups_n <= 4", !"a workgroup has at most 640 threads"}
 !31 = !{!"tile_m % (64 * warpgroups) == 0", !"a warpgroup's rows are whole 64-row blocks"}
 !32 = !{!"tile_n % (16 * warpgroups_n) == 0", !"a warpgroup's columns are whole groups of 16"}
@@ -1997,7 +1997,8 @@ attributes #2 = { convergent nounwind }
 !37 = !{!"output != 1 || 2 * tile_m * tile_n <= 128 * stages * (tile_m + tile_n)", !"the ring's memory holds the tile of C"}
 !38 = !{!"(split_k - 1) * ceildiv(tile_n / warpgroups_n / 16, split_k) * (tile_m / 64) * warpgroups_n * 4096 <= 128 * stages * (tile_m + tile_n)", !"the ring's memory holds the sums of the other slices"}
 !39 = !{!"(output == 0 ? 2 * tile_m * tile_n : 0) + stages * (132 * tile_m + 128 * tile_n + 16) + 24 <= 233472 / occupancy - 1024", !"a multiprocessor has 228 KiB of shared memory, of which each workgroup costs one more"}
-!40 = !{!"tile_m / 64 / warpgroups * (tile_n / warpgroups_n) / 2 + (pipeline + 1) * (tile_n / warpgroups_n / column_steps / 2) + 28 <= (warpgroups * warpgroups_n * occupancy == 1 ? 255 : min(240, (512 / ((warpgroups * warpgroups_n + 1) * occupancy) / 8 * 8 * (warpgroups * warpgroups_n + 1) - 24) / (warpgroups * warpgroups_n) / 8 * 8))", !"accumulators and partial sums leave too few registers for the rest"}
+!40 = !{!"tile_m / 64 / warpgroups * (tile_n / warpgroups_n) / 2 + (pipeline + 1) * (tile_n / warpgroups_n / column_steps / 2) + (split_k > 1 ? 44 : 24) <= (warpgroups * warpgroups_n * occupancy == 1 ? 255 : min(240, (512 / ((warpgroups * warpgroups_n + 1) * occupancy) / 8 * 8 * (warpgroups * warpgroups_n + 1) - 24) / (warpgroups * warpgroups_n) / 8 * 8))", !"accumulators and partial sums leave too few registers for the rest"}
+!90 = !{!"tile_n / warpgroups_n / column_steps / 2 + 26 <= 512 / ((warpgroups * warpgroups_n + 1) * occupancy) / 8 * 8", !"a matrix instruction needs its registers before setmaxnreg gives more (ptxas: C7602)"}
 
 !wavesmith.lds = !{!41}
 !41 = !{!"ws.lds", !"(output == 0 ? 2 * tile_m * tile_n : 0) + stages * (132 * tile_m + 128 * tile_n + 16) + 24"}
