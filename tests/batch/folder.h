@@ -11,7 +11,7 @@
 #include <libgen.h>
 
 static ws_arena *arena;
-static ws_diag diag;
+static ws_diag fault;
 static const char *folder;
 
 static inline void make_folder(void) {
@@ -50,7 +50,7 @@ static inline const char *beside(const char *name) {
 static inline const char *read_text(const char *path) {
   char *text;
   size_t size;
-  WS_CHECK(ws_file_read(arena, path, &text, &size, &diag) == WS_OK);
+  WS_CHECK(ws_file_read(arena, path, &text, &size, &fault) == WS_OK);
   return text;
 }
 

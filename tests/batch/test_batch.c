@@ -11,8 +11,8 @@
 
 static ws_batch *open_batch(void) {
   ws_batch *batch;
-  if (ws_batch_open(folder, "sm_90a", "cuda", &batch, &diag) != WS_OK)
-    WS_FAIL("%s", diag.text);
+  if (ws_batch_open(folder, "sm_90a", "cuda", &batch, &fault) != WS_OK)
+    WS_FAIL("%s", fault.text);
   return batch;
 }
 
@@ -21,12 +21,12 @@ static void expect_refusal(const char *target, ws_status status,
                            const char *const *texts) {
   ws_batch *batch = NULL;
   WS_CHECK_INT(
-      ws_batch_open(folder, target, target ? "cuda" : NULL, &batch, &diag),
+      ws_batch_open(folder, target, target ? "cuda" : NULL, &batch, &fault),
       status);
   WS_CHECK(!batch);
   for (; *texts; texts++)
-    if (!strstr(diag.text, *texts))
-      WS_FAIL("'%s' lacks '%s'", diag.text, *texts);
+    if (!strstr(fault.text, *texts))
+      WS_FAIL("'%s' lacks '%s'", fault.text, *texts);
 }
 #define TEXTS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
@@ -68,8 +68,8 @@ static ws_batch_job job_of(const char *code) {
 static bool ask(ws_batch *batch, const ws_batch_job *job,
                 ws_batch_answer *out_answer) {
   bool found;
-  if (ws_batch_ask(batch, arena, job, &found, out_answer, &diag) != WS_OK)
-    WS_FAIL("%s", diag.text);
+  if (ws_batch_ask(batch, arena, job, &found, out_answer, &fault) != WS_OK)
+    WS_FAIL("%s", fault.text);
   return found;
 }
 
@@ -152,7 +152,7 @@ WS_TEST(job_is_read_as_it_was_written) {
   ws_batch_answer answer;
   ws_batch_job job = job_of("PTX text"), got;
   ask(batch, &job, &answer);
-  WS_CHECK(ws_batch_read_job(batch, arena, 0, &got, &diag) == WS_OK);
+  WS_CHECK(ws_batch_read_job(batch, arena, 0, &got, &fault) == WS_OK);
   WS_CHECK_TEXT(got.candidate, "c0ffee");
   WS_CHECK_INT(got.code_object_size, 8);
   WS_CHECK_INT(got.step_count, 4);
@@ -163,7 +163,7 @@ WS_TEST(job_is_read_as_it_was_written) {
   WS_CHECK_INT(got.steps[3].workloads[0].launches[0].dynamic_lds, 4096);
   WS_CHECK_INT(got.race_steps, 2);
   WS_CHECK(got.race_us[1] == 20 && got.race_ratio == 2);
-  WS_CHECK(ws_batch_read_code(batch, arena, &got, &diag) == WS_OK);
+  WS_CHECK(ws_batch_read_code(batch, arena, &got, &fault) == WS_OK);
   WS_CHECK(!memcmp(got.code_object, "PTX text", 8));
   WS_CHECK(got.steps[2].code_object == got.code_object);
   ws_batch_close(batch);
@@ -249,11 +249,11 @@ WS_TEST(altered_job_is_found) {
   WS_CHECK(seed);
   seed[19] = '1';
   WS_CHECK(ws_file_write_atomic(path_of("jobs.jsonl"), text, strlen(text),
-                                &diag) == WS_OK);
+                                &fault) == WS_OK);
   batch = open_batch();
-  WS_CHECK_INT(ws_batch_read_job(batch, arena, 0, &got, &diag), WS_INPUT);
-  WS_CHECK(strstr(diag.text, "jobs.jsonl:1: ") &&
-           strstr(diag.text, "was altered"));
+  WS_CHECK_INT(ws_batch_read_job(batch, arena, 0, &got, &fault), WS_INPUT);
+  WS_CHECK(strstr(fault.text, "jobs.jsonl:1: ") &&
+           strstr(fault.text, "was altered"));
   ws_batch_close(batch);
   remove_folder();
 }
@@ -265,15 +265,15 @@ WS_TEST(altered_code_is_found) {
   ws_batch_job job = job_of("abc"), got;
   ask(batch, &job, &answer);
   const char *path = path_of("code/ba7816bf8f01cfea414140de5dae2223.ptx");
-  WS_CHECK(ws_batch_read_job(batch, arena, 0, &got, &diag) == WS_OK);
+  WS_CHECK(ws_batch_read_job(batch, arena, 0, &got, &fault) == WS_OK);
   for (const char *const *text = TEXTS("abd", "ab"); *text; text++) {
-    WS_CHECK(ws_file_write_atomic(path, *text, strlen(*text), &diag) == WS_OK);
-    WS_CHECK_INT(ws_batch_read_code(batch, arena, &got, &diag), WS_INPUT);
-    WS_CHECK(strstr(diag.text, "ba7816bf"));
+    WS_CHECK(ws_file_write_atomic(path, *text, strlen(*text), &fault) == WS_OK);
+    WS_CHECK_INT(ws_batch_read_code(batch, arena, &got, &fault), WS_INPUT);
+    WS_CHECK(strstr(fault.text, "ba7816bf"));
   }
   WS_CHECK(unlink(path) == 0);
-  WS_CHECK_INT(ws_batch_read_code(batch, arena, &got, &diag), WS_INPUT);
-  WS_CHECK(strstr(diag.text, "No such file"));
+  WS_CHECK_INT(ws_batch_read_code(batch, arena, &got, &fault), WS_INPUT);
+  WS_CHECK(strstr(fault.text, "No such file"));
   ws_batch_close(batch);
   remove_folder();
 }
@@ -304,7 +304,7 @@ WS_TEST(one_at_a_time_writes) {
   make_folder();
   ws_batch *batch = open_batch(), *reader;
   expect_refusal("sm_90a", WS_ENVIRONMENT, TEXTS("another process"));
-  WS_CHECK(ws_batch_open(folder, NULL, NULL, &reader, &diag) == WS_OK);
+  WS_CHECK(ws_batch_open(folder, NULL, NULL, &reader, &fault) == WS_OK);
   WS_CHECK_TEXT(ws_batch_target(reader), "sm_90a");
   WS_CHECK_TEXT(ws_batch_device(reader), "cuda");
   ws_batch_close(reader);
@@ -327,9 +327,9 @@ WS_TEST(full_disk_leaves_whole_lines) {
   WS_CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
   job = job_of("abd");
   bool found;
-  WS_CHECK_INT(ws_batch_ask(batch, arena, &job, &found, &answer, &diag),
+  WS_CHECK_INT(ws_batch_ask(batch, arena, &job, &found, &answer, &fault),
                WS_ENVIRONMENT);
-  WS_CHECK(strstr(diag.text, "jobs.jsonl: cannot write: File too large"));
+  WS_CHECK(strstr(fault.text, "jobs.jsonl: cannot write: File too large"));
   WS_CHECK_INT(ws_batch_jobs(batch), 1);
   WS_CHECK_TEXT(content("jobs.jsonl"), before);
   limit.rlim_cur = RLIM_INFINITY;

@@ -64,14 +64,14 @@ static void add_job(ws_batch *batch, const char *kernel, const char *code,
                             .race_ratio = 1.5};
   ws_batch_answer answer;
   bool found;
-  if (ws_batch_ask(batch, arena, &job, &found, &answer, &diag) != WS_OK)
-    WS_FAIL("%s", diag.text);
+  if (ws_batch_ask(batch, arena, &job, &found, &answer, &fault) != WS_OK)
+    WS_FAIL("%s", fault.text);
 }
 
 static ws_batch *open_batch(void) {
   ws_batch *batch;
-  if (ws_batch_open(folder, "gfx942", "hip", &batch, &diag) != WS_OK)
-    WS_FAIL("%s", diag.text);
+  if (ws_batch_open(folder, "gfx942", "hip", &batch, &fault) != WS_OK)
+    WS_FAIL("%s", fault.text);
   return batch;
 }
 
@@ -79,8 +79,8 @@ static ws_batch_answer answer_of(int number) {
   ws_batch_answer answer;
   ws_batch *batch = open_batch();
   bool found;
-  WS_CHECK(ws_batch_read_answer(batch, arena, number, &found, &answer, &diag) ==
-           WS_OK);
+  WS_CHECK(ws_batch_read_answer(batch, arena, number, &found, &answer,
+                                &fault) == WS_OK);
   WS_CHECK(found);
   ws_batch_close(batch);
   return answer;
@@ -332,7 +332,7 @@ WS_TEST(full_disk_keeps_what_is_whole) {
 WS_TEST(wrong_card_is_one_line) {
   make_mock_folder();
   ws_batch *batch;
-  WS_CHECK(ws_batch_open(folder, "sm_90a", "cuda", &batch, &diag) == WS_OK);
+  WS_CHECK(ws_batch_open(folder, "sm_90a", "cuda", &batch, &fault) == WS_OK);
   add_job(batch, "gemm_ok", "code", 0);
   ws_batch_close(batch);
   expect(run(WORDS("--device", "hip")), 3, NULL,
