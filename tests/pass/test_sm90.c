@@ -238,6 +238,8 @@ static const struct refused {
      "check-clock", "llvm.nvvm.read.ptx.sreg.clock"},
     {KERNEL, KERNEL "  %t = call i32 @llvm.nvvm.read.ptx.sreg.smid()\n",
      "check-clock", "smid"},
+    {KERNEL, KERNEL "  %l = call float @llvm.log2.f32(float 3.0)\n",
+     "check-intrinsic", "not available on this target (sm_90a)"},
     {KERNEL, KERNEL "  call void @llvm.nvvm.exit()\n", "check-trap",
      "ends or stops"},
     {KERNEL, KERNEL "  call void @llvm.amdgcn.s.barrier()\n", "check-intrinsic",

@@ -6,6 +6,7 @@
 #include "server_fixture.h"
 
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 /* ---- inputs that end LLVM or comgr
  * --------------------------------------------- */
@@ -93,6 +94,69 @@ WS_TEST(fatal_errors_of_llvm_are_crashes) {
   }
   ws_arena_destroy(arena);
   ws_compiler_stop(compiler);
+  check_nothing_left();
+}
+
+/* The same for NVIDIA; and what there is no instruction for on another GPU. */
+WS_TEST(fatal_errors_of_nvptx_are_crashes) {
+  static const struct {
+    const char *target, *body;
+  } cases[] = {
+      {"sm_90a", "declare double @llvm.sin.f64(double)\n"
+                 "define ptx_kernel void @k(ptr addrspace(1) %p) {\n"
+                 "  %a = load double, ptr addrspace(1) %p\n"
+                 "  %b = call double @llvm.sin.f64(double %a)\n"
+                 "  store double %b, ptr addrspace(1) %p\n  ret void\n}\n"},
+      {"sm_90",
+       "declare void @llvm.nvvm.setmaxnreg.inc.sync.aligned.u32(i32)\n"
+       "define ptx_kernel void @k() {\n"
+       "  call void @llvm.nvvm.setmaxnreg.inc.sync.aligned.u32(i32 160)\n"
+       "  ret void\n}\n"},
+  };
+  ws_compiler *compiler = start_server();
+  ws_arena *arena = ws_arena_create();
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    char *text = ws_arena_printf(
+        arena, "target triple = \"nvptx64-nvidia-cuda\"\n%s", cases[i].body);
+    ws_build_request request = raw_request(text, strlen(text));
+    request.target = cases[i].target;
+    ws_build_result result = build(compiler, arena, &request);
+    WS_CHECK_INT(result.verdict, WS_VERDICT_CRASH);
+    WS_CHECK_CONTAINS(result.reason, "LLVM ERROR: Cannot select");
+    check_good(compiler);
+  }
+  ws_arena_destroy(arena);
+  ws_compiler_stop(compiler);
+  check_nothing_left();
+}
+
+/* A hanging ptxas dies with its job, which has its wall time only. */
+WS_TEST(a_ptxas_that_hangs) {
+  static const char kernel[] = "target triple = \"nvptx64-nvidia-cuda\"\n"
+                               "define ptx_kernel void @k() {\n  ret void\n}\n";
+  static char path[] = "/tmp/wavesmith-hang-XXXXXX";
+  static const char script[] = "#!/bin/sh\n[ \"$1\" = --version ] && exit 0\n"
+                               "case \"$TMPDIR\" in */job-*) sleep 100;; esac\n"
+                               "exit 1\n";
+  int file = mkstemp(path);
+  WS_CHECK(file >= 0 && write(file, script, sizeof script - 1) > 0);
+  WS_CHECK(fchmod(file, 0700) == 0);
+  close(file);
+  setenv("WAVESMITH_PTXAS", path, 1);
+  ws_compiler *compiler = start_server();
+  ws_arena *arena = ws_arena_create();
+  ws_build_request request = raw_request(kernel, sizeof kernel - 1);
+  request.target = "sm_90a";
+  request.limits.wall_ms = 1500;
+  double start = ws_clock_ms();
+  ws_build_result result = build(compiler, arena, &request);
+  WS_CHECK_INT(result.verdict, WS_VERDICT_TIMEOUT);
+  WS_CHECK(ws_clock_ms() - start < 4000);
+  unsetenv("WAVESMITH_PTXAS");
+  check_good(compiler);
+  ws_arena_destroy(arena);
+  ws_compiler_stop(compiler);
+  unlink(path);
   check_nothing_left();
 }
 
