@@ -1330,7 +1330,7 @@ attributes #2 = { convergent }
 !22 = !{!"32 * unroll_k <= tile_k", !"unroll_k spans at most tile_k"}
 !23 = !{!"resident * (stages * ((tile_m + tile_n) * tile_k + 4 * tile_m + 16) + 1024) <= 233472", !"a multiprocessor has 228 KiB of shared memory, 1 KiB of which goes to each workgroup"}
 !24 = !{!"max(tile_m, tile_n) * tile_k <= 8192 * warps_m * warps_n", !"a thread copies at most 16 chunks of 16 bytes of each operand's tile"}
-!25 = !{!"1", !"accumulators, fragments and addresses leave too few registers for the workgroups that are to be resident"}
+!25 = !{!"24 + tile_m * tile_n / (32 * warps_m * warps_n) + tile_m * slice_n / (16 * warps_m) + 3 * unroll_k * (tile_m / warps_m + slice_n) / 8 <= min(255, 2048 / (warps_m * warps_n * resident))", !"accumulators, fragments and addresses leave too few registers for the workgroups that are to be resident"}
 
 !wavesmith.lds = !{!26}
 !26 = !{!"ws.lds", !"stages * ((tile_m + tile_n) * tile_k + 4 * tile_m + 16)"}
