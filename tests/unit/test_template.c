@@ -71,6 +71,69 @@ WS_TEST(a_good_template_field_by_field) {
   ws_arena_destroy(arena);
 }
 
+#define SM90 "template|fp8_gemm_wgmma|1|fp8_gemm_blockscale|sm_90a|a GEMM\n"
+#define MAPPED "launch|gemm|n|1|1|384|1|a_map c_map c m n k\n"
+#define A_MAP "tensor_map|a_map|a|u8|k|m|128|tile_m|128\n"
+#define C_MAP "tensor_map|c_map|c|bf16|n|m|64|64|tile_m\n"
+
+WS_TEST(tensor_maps_and_occupancy) {
+  ws_arena *arena = ws_arena_create();
+  const ws_template *tmpl = ws_test_template(
+      arena, A_MAP SM90 C_MAP TILE "occupancy|gemm|tile_m / 16|2\n" MAPPED);
+  WS_CHECK_INT(tmpl->tensor_map_count, 2);
+  WS_CHECK_TEXT(tmpl->tensor_maps[0].name, "a_map");
+  WS_CHECK_TEXT(tmpl->tensor_maps[0].argument, "a");
+  WS_CHECK_INT(tmpl->tensor_maps[0].line, 1);
+  WS_CHECK_TEXT(ws_expr_text(tmpl->tensor_maps[0].inner), "k");
+  WS_CHECK_TEXT(ws_expr_text(tmpl->tensor_maps[0].outer), "m");
+  WS_CHECK_TEXT(ws_expr_text(tmpl->tensor_maps[0].box_inner), "128");
+  WS_CHECK_TEXT(ws_expr_text(tmpl->tensor_maps[0].box_outer), "tile_m");
+  WS_CHECK_TEXT(ws_expr_text(tmpl->tensor_maps[1].swizzle), "tile_m");
+  WS_CHECK_INT(ws_element_bytes(tmpl->tensor_maps[0].element), 1);
+  WS_CHECK_INT(ws_element_bytes(tmpl->tensor_maps[1].element), 2);
+  WS_CHECK_INT(ws_element_bytes(WS_ELEMENT_F32), 4);
+  WS_CHECK_INT(tmpl->occupancy_count, 1);
+  WS_CHECK_TEXT(tmpl->occupancies[0].kernel, "gemm");
+  WS_CHECK_TEXT(ws_expr_text(tmpl->occupancies[0].cluster), "tile_m / 16");
+  WS_CHECK_TEXT(ws_expr_text(tmpl->occupancies[0].workgroups), "2");
+  ws_arena_destroy(arena);
+}
+
+WS_TEST(bad_tensor_maps_and_occupancies) {
+  static const struct {
+    const char *text, *want;
+  } cases[] = {
+      {SM90 TILE MAPPED "occupancy|gem|1|1\n",
+       "gemm.ll:4: occupancy of 'gem', which no !wavesmith.launch starts"},
+      {SM90 TILE MAPPED "occupancy|gemm|1|1\noccupancy|gemm|2|1\n",
+       "gemm.ll:5: the occupancy of 'gemm' is given twice, first in line 4"},
+      {SM90 TILE MAPPED "occupancy|gemm|m|1\n",
+       "gemm.ll:4: 'm' must not be used in the occupancy expression"},
+      {SM90 TILE MAPPED A_MAP A_MAP,
+       "gemm.ll:5: tensor map 'a_map' is declared twice, first in line 4"},
+      {SM90 TILE MAPPED "tensor_map|b_map|b|u8|k|n|128|64|128\n",
+       "gemm.ll:4: no kernel takes tensor map 'b_map'"},
+      {SM90 TILE MAPPED "tensor_map|a_map|a|u16|k|m|128|64|128\n",
+       "gemm.ll:4: tensor map 'a_map': the element is u8, bf16 or f32, not "
+       "'u16'"},
+      {SM90 TILE MAPPED "tensor_map|a_map|a|u8|k|m|k|64|128\n",
+       "gemm.ll:4: 'k' must not be used in the tensor_map expression 'k'"},
+      {SM90 TILE MAPPED "tensor_map|a_map|a|u8|cu_count|m|128|64|128\n",
+       "gemm.ll:4: 'cu_count' must not be used"},
+      {SM90 TILE MAPPED "tensor_map|a_map|a|u8|k|m|128|64\n",
+       "gemm.ll:4: !wavesmith.tensor_map takes 8 operands, not 7"},
+      {SM90 TILE MAPPED "tensor_maps|a_map\n", "allow occupancy tensor_map"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    ws_arena *arena = ws_arena_create();
+    const ws_template *tmpl;
+    ws_diag diag = {""};
+    WS_CHECK_INT(ws_test_read(arena, cases[i].text, &tmpl, &diag), WS_INPUT);
+    WS_CHECK_CONTAINS(diag.text, cases[i].want);
+    ws_arena_destroy(arena);
+  }
+}
+
 WS_TEST(the_least_template) {
   ws_arena *arena = ws_arena_create();
   const ws_template *tmpl = ws_test_template(arena, HEAD LAUNCH);
