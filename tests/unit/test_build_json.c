@@ -109,7 +109,7 @@ static ws_build_result make_result(ws_arena *arena) {
   for (int i = 0; i < 2; i++) {
     ws_kernel_facts *kernel = &kernels[i];
     kernel->name = i ? "reduce" : "gemm";
-    fill32(&kernel->vgpr, 9 * sizeof(int32_t), 100 * i);
+    fill32(&kernel->vgpr, 10 * sizeof(int32_t), 100 * i);
     kernel->dynamic_stack = i;
     kernel->code_bytes = 4096 + i;
     fill32(&kernel->mix, sizeof kernel->mix, 10 * i - 2);
