@@ -52,9 +52,12 @@ int ws__rt_fail(ws__message message, int result, const char *format, ...) {
 
 static int argument_fits(const ws_rt_dispatch *dispatch,
                          const ws_rt_candidate *candidate,
-                         const ws_rt_launch *launch,
-                         const ws_rt_kernarg *argument) {
+                         const ws_rt_launch *launch, uint32_t index) {
+  const ws_rt_kernarg *argument = &launch->args[index];
   if ((uint32_t)argument->offset + argument->size > launch->kernarg_bytes)
+    return 0;
+  if (dispatch->driver == WS_RT_CUDA && index > 0 &&
+      argument->offset < argument[-1].offset + argument[-1].size)
     return 0;
   if (argument->size == WS_RT_TENSOR_MAP_BYTES)
     return argument->slot < candidate->tensor_map_count &&
@@ -81,7 +84,7 @@ static int check_launch(const ws_rt_dispatch *dispatch,
                        (unsigned)launch->arg_count, WS_RT_MAX_KERNEL_ARGS);
   for (uint32_t i = 0; i < launch->arg_count; i++) {
     const ws_rt_kernarg *argument = &launch->args[i];
-    if (!argument_fits(dispatch, candidate, launch, argument))
+    if (!argument_fits(dispatch, candidate, launch, i))
       return ws__rt_fail(message, WS_RT_BAD_ABI,
                          "%s: argument %u of kernel %s of %s is malformed "
                          "(slot %u, offset %u, size %u)",

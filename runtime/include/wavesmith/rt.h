@@ -61,7 +61,7 @@ typedef struct ws_rt_launch {
   uint32_t threads;
   uint32_t dynamic_lds;   /* bytes of shared memory given at launch */
   uint32_t kernarg_bytes; /* explicit part */
-  const ws_rt_kernarg *args;
+  const ws_rt_kernarg *args; /* CUDA: all of them, in the kernel's order */
   uint32_t arg_count;
   int (*condition)(long long m, long long n, long long k, long long cu_count);
   void (*grid)(long long m, long long n, long long k, long long cu_count,
