@@ -5,6 +5,7 @@
  * grid and every kernarg byte is compared with values worked out by hand in
  * the comments.
  */
+#include "../../runtime/rt/library.h"
 #include "allocations.h"
 #include "wavesmith/rt.h"
 #include "ws_test.h"
@@ -255,6 +256,21 @@ WS_TEST(takes_the_library_already_loaded) {
   ws_rt_context *context = open_context(0);
   WS_CHECK_CONTAINS(library.log(), "load one");
   ws_rt_close(context);
+}
+
+/* A loaded one counts more than the order of names. The first name is a library
+ * of glibc that nobody loads. */
+WS_TEST(the_loaded_library_comes_before_better_names) {
+  static const char *const names[] = {"libBrokenLocale.so.1",
+                                      "libamdhip64.so.6"};
+  fake loaded = open_fake();
+  ws__library wanted = ws__hip_library;
+  wanted.variable = "WAVESMITH_NO_SUCH_VARIABLE";
+  wanted.names = names;
+  wanted.name_count = 2;
+  void *found = ws__library_find(&wanted, NULL, 0);
+  WS_CHECK(found && dlsym(found, "fake_hip_log") ==
+                        dlsym(loaded.handle, "fake_hip_log"));
 }
 
 WS_TEST(real_library_without_device) {

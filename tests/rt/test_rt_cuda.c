@@ -296,18 +296,18 @@ static void expect_malformed_map(ws_rt_tensor_map map) {
 }
 
 static void expect_malformed_launch(const ws_rt_kernarg *args, uint32_t count,
-                                    uint32_t bytes) {
+                                    uint32_t bytes, const char *part) {
   ws_rt_launch launch = launches_tma[0];
   ws_rt_candidate candidate = candidates[0];
   ws_rt_dispatch table = dispatch;
   launch.args = args, launch.arg_count = count, launch.kernarg_bytes = bytes;
   candidate.launches = &launch;
   table.candidates = &candidate, table.candidate_count = 1;
-  expect_open(&table, 0, WS_RT_BAD_ABI, "gemm");
+  expect_open(&table, 0, WS_RT_BAD_ABI, part);
 }
 
 static void expect_malformed(ws_rt_kernarg argument, uint32_t bytes) {
-  expect_malformed_launch(&argument, 1, bytes);
+  expect_malformed_launch(&argument, 1, bytes, "gemm");
 }
 
 WS_TEST(refuses_malformed_tables) {
@@ -320,9 +320,10 @@ WS_TEST(refuses_malformed_tables) {
   expect_malformed((ws_rt_kernarg){0, 0, 128}, 64);   /* past the end */
   expect_malformed((ws_rt_kernarg){0, 0, 8}, 2049);
   static const ws_rt_kernarg turned[] = {{0, 8, 8}, {4, 0, 4}};
-  expect_malformed_launch(turned, 2, 16);
+  expect_malformed_launch(turned, 2, 16, "argument 1 of kernel gemm");
   static const ws_rt_kernarg many[WS_RT_MAX_KERNEL_ARGS + 1] = {{0, 0, 8}};
-  expect_malformed_launch(many, WS_RT_MAX_KERNEL_ARGS + 1, 16);
+  expect_malformed_launch(many, WS_RT_MAX_KERNEL_ARGS + 1, 16,
+                          "takes 65 arguments, at most 64");
   ws_rt_dispatch table = dispatch;
   table.driver = 3;
   expect_open(&table, 0, WS_RT_BAD_ABI, "driver 3");
