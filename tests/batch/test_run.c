@@ -204,6 +204,7 @@ WS_TEST(two_servers_share_the_jobs) {
 WS_TEST(all_cards_are_used) {
   make_mock_folder();
   setenv("MOCK_DEVICES", "3", 1);
+  setenv("MOCK_DEVICE", "-1", 1);
   make_jobs("gemm_ok", 9);
   expect(run(NULL), 0, "9 ok",
          "; on hip:0 (Mock), hip:1 (Mock), hip:2 (Mock)\n");

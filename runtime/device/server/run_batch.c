@@ -176,15 +176,18 @@ static ws_status open_folder(ws__run *run, ws_diag *diag) {
   return check_jobs(run, diag);
 }
 
-static ws_status work(ws__run *run, ws_diag *diag) {
+/* *out_ended: nothing goes on in a thread. */
+static ws_status work(ws__run *run, bool *out_ended, ws_diag *diag) {
+  *out_ended = true;
   WS_TRY(open_folder(run, diag));
   if (run->index.answered < run->index.count) {
     ws_status status = ws__run_start_workers(run, diag);
     if (status == WS_OK) {
       say_start(run);
-      ws__run_work(run, say_progress);
+      *out_ended = ws__run_work(run, say_progress);
     }
-    ws__run_stop_workers(run);
+    if (*out_ended)
+      ws__run_stop_workers(run);
     WS_TRY(status);
   }
   print_result(run);
@@ -197,29 +200,41 @@ static ws_status work(ws__run *run, ws_diag *diag) {
              : WS_OK;
 }
 
+static void end(ws__run *run) {
+  if (run->results >= 0)
+    close(run->results);
+  ws__batch_index_deinit(&run->index);
+  ws_arena_destroy(run->arena);
+  free(run);
+}
+
+static int exit_code(ws_status status, const ws_diag *diag) {
+  if (status != WS_OK)
+    fprintf(stderr, "wavesmith-device run: %s\n", diag->text);
+  return ws_status_exit_code(status);
+}
+
 int ws__device_run_batch(int argc, char **argv) {
   ws_diag diag = {""};
   ws__run_options options = {0};
+  bool ended;
   ws_status status = parse_options(argc, argv, &options, &diag);
   if (options.help) {
     fputs(usage, stdout);
     return 0;
   }
-  if (status == WS_OK) {
-    ws__run *run = calloc(1, sizeof *run);
-    WS_ASSERT(run && "out of memory");
-    run->options = &options;
-    run->results = -1;
-    run->arena = ws_arena_create();
-    ws__batch_index_init(&run->index, options.folder);
-    status = work(run, &diag);
-    if (run->results >= 0)
-      close(run->results);
-    ws__batch_index_deinit(&run->index);
-    ws_arena_destroy(run->arena);
-    free(run);
-  }
   if (status != WS_OK)
-    fprintf(stderr, "wavesmith-device run: %s\n", diag.text);
-  return ws_status_exit_code(status);
+    return exit_code(status, &diag);
+  ws__run *run = calloc(1, sizeof *run);
+  WS_ASSERT(run && "out of memory");
+  run->options = &options;
+  run->results = -1;
+  run->arena = ws_arena_create();
+  ws__batch_index_init(&run->index, options.folder);
+  status = work(run, &ended, &diag);
+  int code = exit_code(status, &diag);
+  if (!ended)
+    _exit(code); /* takes threads and servers along */
+  end(run);
+  return code;
 }

@@ -1,29 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * The work of a batch's run: one device server per card, each a process with a
- * watchdog (device_client.c), and one loop that hands them steps. The steps of
- * a job stay on one card. A job that is done becomes a line of results.jsonl at
- * once; one whose device failed is tried once more on a fresh server and then
- * set aside, unanswered, so that a later run takes it up again.
+ * watchdog (device_client.c) and a thread here that hands it steps, so that a
+ * card that is being started again keeps no other waiting. The steps of a job
+ * stay on one card. A job that is done becomes a line of results.jsonl at once;
+ * one whose device failed is tried once more on a fresh server and then set
+ * aside, unanswered, so that a later run takes it up again.
+ *
+ * The run's lock guards everything in ws__run but the options and the clients;
+ * of a worker, everything belongs to its thread.
  */
 #include "run_batch.h"
 
 #include <cjson/cJSON.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
-  TICK_MS = 500,
+  TICK_MS = 20,
   SYNC_MS = 5000,
   GRACE_MS = 10000,  /* for jobs in hand when time is up */
   PAUSE_MS = 2000,   /* before a device that failed is asked again */
   MOST_ATTEMPTS = 4, /* to start a device server again */
   MOST_SET_ASIDE = 3 /* in a row: then it is not the jobs */
 };
+
+static void pause_ms(int ms) {
+  const struct timespec time = {ms / 1000, ms % 1000 * 1000000L};
+  nanosleep(&time, NULL);
+}
 
 /* ---- signals ---- */
 
@@ -133,15 +142,12 @@ ws_status ws__run_start_workers(ws__run *run, ws_diag *diag) {
 }
 
 void ws__run_stop_workers(ws__run *run) {
-  for (int i = 0; i < run->worker_count; i++) {
+  for (int i = 0; i < run->worker_count; i++)
     ws_device_client_stop(run->workers[i].client);
-    if (run->workers[i].arena)
-      ws_arena_destroy(run->workers[i].arena);
-  }
   run->worker_count = 0;
 }
 
-/* ---- jobs ---- */
+/* ---- jobs; with the lock held ---- */
 
 static void end_run(ws__run *run, ws_status status, const ws_diag *diag) {
   run->at_end = true;
@@ -149,41 +155,21 @@ static void end_run(ws__run *run, ws_status status, const ws_diag *diag) {
   run->diag = *diag;
 }
 
-static void drop_job(ws__run_worker *worker) {
-  if (worker->arena)
-    ws_arena_destroy(worker->arena);
-  worker->arena = NULL;
-  worker->entry = NULL;
-  worker->attempts = worker->done = 0;
+static bool is_time_up(const ws__run *run, double grace_ms) {
+  double minutes = run->options->minutes;
+  return minutes > 0 &&
+         ws_clock_ms() - run->begin_ms >= minutes * 60e3 + grace_ms;
 }
 
 static ws__batch_entry *next_entry(ws__run *run) {
+  if (run->at_end || interrupted || is_time_up(run, 0))
+    return NULL;
   if (run->returned_count > 0)
     return run->returned[--run->returned_count];
   while (run->next < run->index.count &&
          run->index.entries[run->next]->answer_size)
     run->next++;
   return run->next < run->index.count ? run->index.entries[run->next++] : NULL;
-}
-
-static void take_job(ws__run *run, ws__run_worker *worker) {
-  ws_diag diag;
-  worker->entry = next_entry(run);
-  if (!worker->entry)
-    return;
-  worker->arena = ws_arena_create();
-  ws_status status = ws__batch_read_job(&run->index, worker->arena,
-                                        worker->entry, &worker->job, &diag);
-  if (status == WS_OK)
-    status = ws__batch_read_code(worker->arena, run->index.folder, &worker->job,
-                                 &diag);
-  if (status != WS_OK) {
-    drop_job(worker);
-    end_run(run, status, &diag);
-    return;
-  }
-  worker->measured = ws_arena_alloc(
-      worker->arena, sizeof *worker->measured * (size_t)worker->job.step_count);
 }
 
 static void count_answer(ws__run *run, const ws__run_worker *worker) {
@@ -197,8 +183,94 @@ static void count_answer(ws__run *run, const ws__run_worker *worker) {
     run->verdicts[last->verdict]++;
 }
 
-static void write_answer(ws__run *run, ws__run_worker *worker) {
+static void write_answer(ws__run *run, const ws__run_worker *worker,
+                         const char *text) {
   ws_diag diag;
+  if (run->at_end)
+    return; /* nobody counts it any more */
+  ws_status status = ws__lines_append(run->results, run->index.results_path,
+                                      text, NULL, &diag);
+  if (status != WS_OK) {
+    end_run(run, status, &diag);
+    return;
+  }
+  worker->entry->answer_size = strlen(text);
+  count_answer(run, worker);
+}
+
+static void set_aside(ws__run *run, const ws__run_worker *worker,
+                      ws_status status, const ws_diag *diag) {
+  ws_log(WS_LOG_WARN, "job %s is set aside: %s", worker->entry->id, diag->text);
+  run->set_aside++;
+  run->status = status;
+  run->diag = *diag;
+  if (++run->set_aside_in_a_row == MOST_SET_ASIDE)
+    end_run(run, status, diag);
+}
+
+static void give_up(ws__run *run, const ws__run_worker *worker,
+                    ws_status status, const ws_diag *diag) {
+  ws_log(WS_LOG_WARN, "%s does not come back: %s", worker->kind, diag->text);
+  run->returned[run->returned_count++] = worker->entry;
+  run->status = status;
+  run->diag = *diag;
+}
+
+/* ---- the thread of a worker ---- */
+
+typedef enum outcome {
+  ANSWERED, /* or left, because the run ends */
+  SET_ASIDE,
+  GONE /* its device does not come back */
+} outcome;
+
+static bool is_ended(ws__run *run) {
+  pthread_mutex_lock(&run->lock);
+  bool ended = run->at_end;
+  pthread_mutex_unlock(&run->lock);
+  return ended;
+}
+
+/* One step, by a second server where the first failed with it. */
+static outcome make_step(ws__run_worker *worker, ws_status *out_status,
+                         ws_diag *diag) {
+  ws_measured *measured = &worker->measured[worker->done];
+  for (int starts = 0, failures = 0; !is_ended(worker->run);) {
+    *out_status = ws_device_client_send(worker->client,
+                                        &worker->job.steps[worker->done], diag);
+    bool sent = *out_status == WS_OK;
+    if (sent)
+      *out_status = ws_device_client_receive(worker->client, worker->arena,
+                                             measured, diag);
+    if (*out_status == WS_OK) {
+      worker->done++;
+      return ANSWERED;
+    }
+    if (sent && (++failures == 2 || *out_status == WS_INPUT))
+      return SET_ASIDE;
+    if (!sent && ++starts == MOST_ATTEMPTS)
+      return GONE;
+    pause_ms(PAUSE_MS);
+  }
+  return ANSWERED;
+}
+
+static outcome make_steps(ws__run_worker *worker, ws_status *out_status,
+                          ws_diag *diag) {
+  const ws_batch_job *job = &worker->job;
+  while (worker->done < job->step_count && !is_ended(worker->run)) {
+    outcome made = make_step(worker, out_status, diag);
+    if (made != ANSWERED)
+      return made;
+    if (worker->done &&
+        (worker->measured[worker->done - 1].verdict != WS_VERDICT_OK ||
+         ws__batch_race_lost(job, worker->measured, worker->done)))
+      break;
+  }
+  return ANSWERED;
+}
+
+static char *answer_text(const ws__run_worker *worker) {
   const ws_batch_answer answer = {.id = worker->entry->id,
                                   .device =
                                       ws_device_client_info(worker->client),
@@ -208,143 +280,80 @@ static void write_answer(ws__run *run, ws__run_worker *worker) {
   char *text = cJSON_PrintUnformatted(json);
   cJSON_Delete(json);
   WS_ASSERT(text && "out of memory");
-  ws_status status = ws__lines_append(run->results, run->index.results_path,
-                                      text, NULL, &diag);
-  if (status == WS_OK) {
-    worker->entry->answer_size = strlen(text);
-    count_answer(run, worker);
-  } else {
+  return text;
+}
+
+static ws_status read_job(ws__run_worker *worker, ws_diag *diag) {
+  const ws__batch_index *index = &worker->run->index;
+  worker->done = 0;
+  WS_TRY(ws__batch_read_job(index, worker->arena, worker->entry, &worker->job,
+                            diag));
+  worker->measured = ws_arena_alloc(
+      worker->arena, sizeof *worker->measured * (size_t)worker->job.step_count);
+  return ws__batch_read_code(worker->arena, index->folder, &worker->job, diag);
+}
+
+/* False: the device is gone. */
+static bool do_job(ws__run_worker *worker) {
+  ws__run *run = worker->run;
+  ws_diag diag;
+  char *text = NULL;
+  outcome made = ANSWERED;
+  ws_status status = read_job(worker, &diag);
+  bool readable = status == WS_OK;
+  if (readable)
+    made = make_steps(worker, &status, &diag);
+  if (readable && made == ANSWERED && worker->done)
+    text = answer_text(worker);
+  pthread_mutex_lock(&run->lock);
+  if (!readable)
     end_run(run, status, &diag);
-  }
+  else if (made == SET_ASIDE)
+    set_aside(run, worker, status, &diag);
+  else if (made == GONE)
+    give_up(run, worker, status, &diag);
+  else if (text)
+    write_answer(run, worker, text);
+  pthread_mutex_unlock(&run->lock);
   cJSON_free(text);
-  drop_job(worker);
+  return made != GONE;
 }
 
-static void set_aside(ws__run *run, ws__run_worker *worker, ws_status status,
-                      const ws_diag *diag) {
-  ws_log(WS_LOG_WARN, "job %s is set aside: %s", worker->entry->id, diag->text);
-  drop_job(worker);
-  run->set_aside++;
-  run->status = status;
-  run->diag = *diag;
-  if (++run->set_aside_in_a_row == MOST_SET_ASIDE)
-    end_run(run, status, diag);
-}
-
-/* ---- steps ---- */
-
-/* The device server does not start, or the device itself failed. */
-static void note_failure(ws__run *run, ws__run_worker *worker, bool starting,
-                         ws_status status, const ws_diag *diag) {
-  worker->not_before_ms = ws_clock_ms() + PAUSE_MS;
-  worker->attempts++;
-  if (!starting && (worker->attempts > 1 || status == WS_INPUT)) {
-    set_aside(run, worker, status, diag);
-    return;
+static void *do_jobs(void *argument) {
+  ws__run_worker *worker = argument;
+  ws__run *run = worker->run;
+  bool goes_on = true;
+  while (goes_on) {
+    pthread_mutex_lock(&run->lock);
+    worker->entry = next_entry(run);
+    pthread_mutex_unlock(&run->lock);
+    if (!worker->entry)
+      break;
+    worker->arena = ws_arena_create();
+    goes_on = do_job(worker);
+    ws_arena_destroy(worker->arena);
   }
-  if (worker->attempts < MOST_ATTEMPTS)
-    return;
-  ws_log(WS_LOG_WARN, "%s does not come back: %s", worker->kind, diag->text);
-  worker->gone = true;
-  run->status = status;
-  run->diag = *diag;
-  run->returned[run->returned_count++] = worker->entry;
-  drop_job(worker);
+  pthread_mutex_lock(&run->lock);
+  run->busy--;
+  pthread_mutex_unlock(&run->lock);
+  return NULL;
 }
 
-static void send_step(ws__run *run, ws__run_worker *worker) {
-  ws_diag diag;
-  ws_status status = ws_device_client_send(
-      worker->client, &worker->job.steps[worker->done], &diag);
-  worker->sent = status == WS_OK;
-  if (status != WS_OK)
-    note_failure(run, worker, true, status, &diag);
-}
+/* ---- the main thread ---- */
 
-static void receive_step(ws__run *run, ws__run_worker *worker) {
-  ws_diag diag;
-  ws_measured *measured = &worker->measured[worker->done];
-  ws_status status =
-      ws_device_client_receive(worker->client, worker->arena, measured, &diag);
-  worker->sent = false;
-  if (status != WS_OK) {
-    note_failure(run, worker, false, status, &diag);
-    return;
-  }
-  worker->attempts = 0;
-  worker->done++;
-  if (measured->verdict != WS_VERDICT_OK ||
-      worker->done == worker->job.step_count ||
-      ws__batch_race_lost(&worker->job, worker->measured, worker->done))
-    write_answer(run, worker);
-}
-
-/* ---- the loop ---- */
-
-static bool is_time_up(const ws__run *run, double grace_ms) {
-  double minutes = run->options->minutes;
-  return minutes > 0 &&
-         ws_clock_ms() - run->begin_ms >= minutes * 60e3 + grace_ms;
-}
-
-static void keep_busy(ws__run *run) {
-  for (int i = 0; i < run->worker_count && !run->at_end; i++) {
-    ws__run_worker *worker = &run->workers[i];
-    if (worker->sent || worker->gone || ws_clock_ms() < worker->not_before_ms)
-      continue;
-    if (!worker->entry && !is_time_up(run, 0))
-      take_job(run, worker);
-    if (worker->entry && !run->at_end)
-      send_step(run, worker);
-  }
-}
-
-/* Waits for an answer, a deadline or the next tick. */
-static void wait_for_answers(ws__run *run) {
-  struct pollfd items[WS__RUN_MOST_WORKERS];
-  double now = ws_clock_ms(), until = now + TICK_MS;
+/* Signals are for the main thread. */
+static void start_threads(ws__run *run) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  run->busy = run->worker_count;
   for (int i = 0; i < run->worker_count; i++) {
-    const ws__run_worker *worker = &run->workers[i];
-    items[i] = (struct pollfd){.fd = -1, .events = POLLIN};
-    if (!worker->sent)
-      continue;
-    items[i].fd = ws_device_client_descriptor(worker->client);
-    double deadline = ws_device_client_deadline(worker->client);
-    until = deadline < until ? deadline : until;
-  }
-  int left = until > now ? (int)(until - now) + 1 : 0;
-  if (poll(items, (nfds_t)run->worker_count, left) < 0)
-    return; /* a signal */
-  now = ws_clock_ms();
-  for (int i = 0; i < run->worker_count && !run->at_end; i++) {
     ws__run_worker *worker = &run->workers[i];
-    if (worker->sent &&
-        (items[i].revents || now >= ws_device_client_deadline(worker->client)))
-      receive_step(run, worker);
+    worker->run = run;
+    int failure = pthread_create(&worker->thread, NULL, do_jobs, worker);
+    WS_ASSERT(failure == 0 && "a thread");
   }
-}
-
-static bool is_busy(const ws__run *run) {
-  for (int i = 0; i < run->worker_count; i++)
-    if (run->workers[i].entry)
-      return true;
-  return false;
-}
-
-static bool has_workers(const ws__run *run) {
-  for (int i = 0; i < run->worker_count; i++)
-    if (!run->workers[i].gone)
-      return true;
-  return false;
-}
-
-static bool goes_on(const ws__run *run) {
-  if (run->at_end || interrupted || !has_workers(run) ||
-      is_time_up(run, GRACE_MS))
-    return false;
-  return is_busy(run) ||
-         ((run->next < run->index.count || run->returned_count > 0) &&
-          !is_time_up(run, 0));
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 static void synchronise(ws__run *run) {
@@ -354,18 +363,27 @@ static void synchronise(ws__run *run) {
   run->synced_ms = ws_clock_ms();
 }
 
-void ws__run_work(ws__run *run, void (*say)(ws__run *run, bool last)) {
+bool ws__run_work(ws__run *run, void (*say)(ws__run *run, bool last)) {
   run->begin_ms = run->synced_ms = run->said_ms = ws_clock_ms();
-  while (goes_on(run)) {
-    keep_busy(run);
-    if (!run->at_end)
-      wait_for_answers(run);
+  pthread_mutex_init(&run->lock, NULL);
+  start_threads(run);
+  bool busy = true;
+  while (busy && !interrupted && !is_time_up(run, GRACE_MS)) {
+    pause_ms(TICK_MS);
+    pthread_mutex_lock(&run->lock);
+    say(run, false);
+    busy = run->busy > 0 && !run->at_end;
+    pthread_mutex_unlock(&run->lock);
     if (ws_clock_ms() - run->synced_ms >= SYNC_MS)
       synchronise(run);
-    say(run, false);
   }
-  if (!has_workers(run) && run->status != WS_OK)
-    run->at_end = true;
+  pthread_mutex_lock(&run->lock);
+  run->at_end = true; /* a late answer is not written */
+  busy = run->busy > 0;
+  pthread_mutex_unlock(&run->lock);
+  for (int i = 0; i < run->worker_count && !busy; i++)
+    pthread_join(run->workers[i].thread, NULL);
   synchronise(run);
   say(run, true);
+  return !busy;
 }
