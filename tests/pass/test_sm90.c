@@ -238,7 +238,9 @@ static const struct refused {
      "check-clock", "llvm.nvvm.read.ptx.sreg.clock"},
     {KERNEL, KERNEL "  %t = call i32 @llvm.nvvm.read.ptx.sreg.smid()\n",
      "check-clock", "smid"},
-    {KERNEL, KERNEL "  %l = call float @llvm.log2.f32(float 3.0)\n",
+    {KERNEL,
+     KERNEL "  %f = uitofp i32 %m to float\n"
+            "  %l = call float @llvm.log2.f32(float %f)\n",
      "check-intrinsic", "not available on this target (sm_90a)"},
     {KERNEL, KERNEL "  call void @llvm.nvvm.exit()\n", "check-trap",
      "ends or stops"},

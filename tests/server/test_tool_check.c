@@ -68,6 +68,35 @@ WS_TEST(json_is_json) {
   ws_arena_destroy(arena);
 }
 
+/* Facts in NVIDIA's words, no estimate, nothing said of a sanitizer; PTX where
+ * there is no ptxas. */
+WS_TEST(sm90_is_reported_in_its_words) {
+  ws_arena *arena = ws_arena_create();
+  char *out;
+  const char *source = getenv("WS_SOURCE_DIR");
+  const char *tiny = ws_arena_printf(arena, "%s/tests/pass/Inputs/tiny_sm90.ll",
+                                     source ? source : ".");
+  setenv("WAVESMITH_PTXAS", "none", 1);
+  int code = check(arena, &out, "'%s' --set columns=96", tiny);
+  if (code != 0)
+    WS_FAIL("exit %d: %s", code, out);
+  WS_CHECK_CONTAINS(out, "kernel     tiny: registers not known (no ptxas), "
+                         "49216 bytes of shared memory (0 static, 49216 "
+                         "dynamic)");
+  WS_CHECK_CONTAINS(out, "128 threads");
+  WS_CHECK_CONTAINS(out, "PTX; the driver assembles it");
+  WS_CHECK(!strstr(out, "MFMA") && !strstr(out, "VGPR"));
+  WS_CHECK_INT(check(arena, &out, "'%s' --json", tiny), 0);
+  cJSON *json = cJSON_Parse(out);
+  const cJSON *result = cJSON_GetObjectItem(json, "result");
+  WS_CHECK_INT(cJSON_GetArraySize(cJSON_GetObjectItem(result, "runs")), 0);
+  cJSON_Delete(json);
+  WS_CHECK_INT(check(arena, &out, "'%s' --shape 128,128,128", tiny), 2);
+  WS_CHECK_CONTAINS(out, "there is no estimate for sm_90a");
+  rmdir(folder);
+  ws_arena_destroy(arena);
+}
+
 WS_TEST(the_code_object_is_written) {
   ws_arena *arena = ws_arena_create();
   char *out, *data, *path;
