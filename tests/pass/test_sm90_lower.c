@@ -57,6 +57,17 @@ static int count_parts(const char *text, const char *part) {
   return count;
 }
 
+/* "add.s64 a, %rd18, 2;" and the same for b. */
+static int count_steps(const char *ptx, int step) {
+  int count = 0, own, end;
+  for (; (ptx = strstr(ptx, "add.s64 ")); ptx++)
+    if ((!strncmp(ptx, "add.s64 a, ", 11) ||
+         !strncmp(ptx, "add.s64 b, ", 11)) &&
+        sscanf(ptx + 11, "%%rd%*d, %d;%n", &own, &end) == 1)
+      count += own == step;
+  return count;
+}
+
 /* ---- PTX ----------------------------------------------------------------- */
 
 WS_TEST(ptx_without_ptxas) {
@@ -74,6 +85,11 @@ WS_TEST(ptx_without_ptxas) {
   WS_CHECK(!strstr(ptx, ".local"));
   /* three calls in the text, four steps each, with 96 columns */
   WS_CHECK_INT(count_parts(ptx, "wgmma.mma_async.sync.aligned.m64n96k32"), 12);
+  /* each call starts anew, then adds; the descriptors go on by 32 bytes */
+  WS_CHECK_INT(count_parts(ptx, ", a, b, first, 1, 1;\n"), 3);
+  WS_CHECK_INT(count_parts(ptx, ", a, b, more, 1, 1;\n"), 9);
+  for (int step = 2; step <= 6; step += 2)
+    WS_CHECK_INT(count_steps(ptx, step), 2 * 3);
   WS_CHECK_INT(count_parts(ptx, "wgmma.fence"), 3);
   WS_CHECK_INT(count_parts(ptx, "wgmma.commit_group"), 3);
   WS_CHECK_INT(count_parts(ptx, "wgmma.wait_group.sync.aligned 1;"), 2);
