@@ -3,6 +3,8 @@
 #   wavesmith_add_kernels(NAME name ARCHIVE folder
 #                         [LAYOUT kmajor] [TARGET gfx942] [MAX_KERNELS 8])
 #
+# (LAYOUT and TARGET default to what the archive's kernels are for)
+#
 # makes the static library `name` from a text archive (`wavesmith archive
 # export`, committed beside the sources): `wavesmith build` compiles the
 # archive's kernels and writes name.h and name.c, code objects embedded. Link
