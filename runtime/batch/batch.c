@@ -130,17 +130,25 @@ ws_status ws_batch_read_answer(ws_batch *batch, ws_arena *arena, int number,
 }
 
 /* The name of a code object's file is its hash. */
+static ws_status check_name(const char *folder, const char *name,
+                            const void *code, size_t code_size, ws_diag *diag) {
+  ws_hash hash = ws_hash_bytes(code, code_size);
+  size_t size = strlen(hash.hex);
+  if (!strncmp(name, hash.hex, size) && name[size] == '.')
+    return WS_OK;
+  return ws_fail(diag, WS_INPUT, folder, 0,
+                 "code/%s was altered: its content has another hash", name);
+}
+
 ws_status ws_batch_read_code(ws_batch *batch, ws_arena *arena,
                              ws_batch_job *job, ws_diag *diag) {
   const char *folder = batch->index.folder;
   WS_TRY(ws__batch_read_code(arena, folder, job, diag));
-  ws_hash hash = ws_hash_bytes(job->code_object, job->code_object_size);
-  size_t size = strlen(hash.hex);
-  if (!strncmp(job->code_file, hash.hex, size) && job->code_file[size] == '.')
-    return WS_OK;
-  return ws_fail(diag, WS_INPUT, folder, 0,
-                 "code/%s was altered: its content has another hash",
-                 job->code_file);
+  WS_TRY(check_name(folder, job->code_file, job->code_object,
+                    job->code_object_size, diag));
+  return job->rival_size ? check_name(folder, job->rival_file, job->rival_code,
+                                      job->rival_size, diag)
+                         : WS_OK;
 }
 
 /* ---- asking ---- */
@@ -158,15 +166,22 @@ static const char *ending_of(const ws_batch *batch, const void *code,
              : "ptx";
 }
 
+/* "" for no code. */
+static const char *name_of(const ws_batch *batch, ws_arena *arena,
+                           const void *code, size_t size) {
+  return size ? ws_arena_printf(arena, "%s.%s", ws_hash_bytes(code, size).hex,
+                                ending_of(batch, code, size))
+              : "";
+}
+
 static ws_status write_code(const ws_batch *batch, ws_arena *arena,
-                            const ws_batch_job *job, const char *name,
+                            const void *code, size_t size, const char *name,
                             ws_diag *diag) {
   const char *path =
       ws_arena_printf(arena, "%s/code/%s", batch->index.folder, name);
-  if (ws_file_exists(path))
+  if (!*name || ws_file_exists(path))
     return WS_OK;
-  return ws_file_write_atomic(path, job->code_object, job->code_object_size,
-                              diag);
+  return ws_file_write_atomic(path, code, size, diag);
 }
 
 /* owned_json: the job without its id. */
@@ -200,11 +215,10 @@ ws_status ws_batch_ask(ws_batch *batch, ws_arena *arena,
                        ws_batch_answer *out_answer, ws_diag *diag) {
   *out_found = false;
   *out_answer = (ws_batch_answer){0};
-  const char *code = ws_arena_printf(
-      arena, "%s.%s",
-      ws_hash_bytes(job->code_object, job->code_object_size).hex,
-      ending_of(batch, job->code_object, job->code_object_size));
-  cJSON *json = ws__batch_job_to_json(job, code);
+  const char *code =
+      name_of(batch, arena, job->code_object, job->code_object_size);
+  const char *rival = name_of(batch, arena, job->rival_code, job->rival_size);
+  cJSON *json = ws__batch_job_to_json(job, code, rival);
   ws_hash id = hash_of(json);
   const ws__batch_entry *asked = ws__batch_find(&batch->index, id.hex);
   if (asked) {
@@ -214,7 +228,11 @@ ws_status ws_batch_ask(ws_batch *batch, ws_arena *arena,
                                               out_answer, diag)
                       : WS_OK;
   }
-  ws_status status = write_code(batch, arena, job, code, diag);
+  ws_status status = write_code(batch, arena, job->code_object,
+                                job->code_object_size, code, diag);
+  if (status == WS_OK)
+    status =
+        write_code(batch, arena, job->rival_code, job->rival_size, rival, diag);
   if (status == WS_OK)
     return add_job(batch, &id, json, diag);
   cJSON_Delete(json);

@@ -100,7 +100,8 @@ ws__check ws__check_of(const void *data, size_t size);
 
 /* Without the id. */
 struct cJSON *ws__batch_job_to_json(const ws_batch_job *job,
-                                    const char *code_file);
+                                    const char *code_file,
+                                    const char *rival_file);
 ws_status ws__batch_job_from_json(ws_arena *arena, const struct cJSON *json,
                                   ws_batch_job *out_job,
                                   ws_diag *diag) WS_MUST_CHECK;

@@ -27,6 +27,15 @@ ws__check ws__check_of(const void *data, size_t size) {
 
 /* ---- jobs ---- */
 
+static void add_rival(cJSON *json, const ws_batch_job *job,
+                      const char *rival_file) {
+  cJSON *rival = cJSON_AddObjectToObject(json, "rival");
+  cJSON_AddStringToObject(rival, "code", rival_file);
+  cJSON_AddNumberToObject(rival, "bytes", (double)job->rival_size);
+  cJSON_AddStringToObject(rival, "check",
+                          ws__check_of(job->rival_code, job->rival_size).hex);
+}
+
 static void add_race(cJSON *json, const ws_batch_job *job) {
   cJSON *race = cJSON_AddObjectToObject(json, "race");
   cJSON_AddNumberToObject(race, "steps", job->race_steps);
@@ -37,13 +46,16 @@ static void add_race(cJSON *json, const ws_batch_job *job) {
 }
 
 struct cJSON *ws__batch_job_to_json(const ws_batch_job *job,
-                                    const char *code_file) {
+                                    const char *code_file,
+                                    const char *rival_file) {
   cJSON *json = cJSON_CreateObject();
   cJSON_AddStringToObject(json, "candidate", job->candidate);
   cJSON_AddStringToObject(json, "code", code_file);
   cJSON_AddNumberToObject(json, "bytes", (double)job->code_object_size);
   cJSON_AddStringToObject(
       json, "check", ws__check_of(job->code_object, job->code_object_size).hex);
+  if (job->rival_size > 0)
+    add_rival(json, job, rival_file);
   if (job->race_steps > 0)
     add_race(json, job);
   cJSON *steps = cJSON_AddArrayToObject(json, "steps");
@@ -57,26 +69,50 @@ static bool is_file_name(const char *name) {
   return *name && *name != '.' && !strchr(name, '/') && strlen(name) < 128;
 }
 
+static ws_status read_text(ws_arena *arena, const cJSON *json, const char *name,
+                           const char **out, ws_diag *diag) {
+  WS_TRY(ws_json_get_string(json, name, job_name, out, diag));
+  *out = ws_arena_strdup(arena, *out);
+  return WS_OK;
+}
+
+/* "code", "check" and "bytes", of the candidate or of its rival. */
 static ws_status read_code_name(ws_arena *arena, const cJSON *json,
-                                ws_batch_job *out, ws_diag *diag) {
+                                const char **out_file, const char **out_check,
+                                size_t *out_size, ws_diag *diag) {
   int64_t bytes;
-  const struct {
-    const char *name, **place;
-  } texts[] = {{"id", &out->id},
-               {"candidate", &out->candidate},
-               {"code", &out->code_file},
-               {"check", &out->code_check}};
-  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-    WS_TRY(ws_json_get_string(json, texts[i].name, job_name, texts[i].place,
-                              diag));
-    *texts[i].place = ws_arena_strdup(arena, *texts[i].place);
-  }
+  WS_TRY(read_text(arena, json, "code", out_file, diag));
+  WS_TRY(read_text(arena, json, "check", out_check, diag));
   WS_TRY(ws_json_get_int(json, "bytes", job_name, &bytes, diag));
-  if (!is_file_name(out->code_file) || bytes < 1 || bytes > WS_MESSAGE_MAX)
+  if (!is_file_name(*out_file) || bytes < 1 || bytes > WS_MESSAGE_MAX)
     return ws_fail(diag, WS_INPUT, job_name, 0,
                    "'code' is no file's name, or 'bytes' no size: %s, %lld",
-                   out->code_file, (long long)bytes);
-  out->code_object_size = (size_t)bytes;
+                   *out_file, (long long)bytes);
+  *out_size = (size_t)bytes;
+  return WS_OK;
+}
+
+static ws_status read_names(ws_arena *arena, const cJSON *json,
+                            ws_batch_job *out, ws_diag *diag) {
+  const cJSON *rival = cJSON_GetObjectItemCaseSensitive(json, "rival");
+  WS_TRY(read_text(arena, json, "id", &out->id, diag));
+  WS_TRY(read_text(arena, json, "candidate", &out->candidate, diag));
+  WS_TRY(read_code_name(arena, json, &out->code_file, &out->code_check,
+                        &out->code_object_size, diag));
+  return rival ? read_code_name(arena, rival, &out->rival_file,
+                                &out->rival_check, &out->rival_size, diag)
+               : WS_OK;
+}
+
+/* A step's rival is the job's. */
+static ws_status check_rivals(const ws_batch_job *job, ws_diag *diag) {
+  for (int i = 0; i < job->step_count; i++) {
+    const ws_contestant *rival = job->steps[i].rival;
+    if (rival && rival->size != job->rival_size)
+      return ws_fail(diag, WS_INPUT, job_name, 0,
+                     "step %d has a rival of %zu bytes, the job one of %zu", i,
+                     rival->size, job->rival_size);
+  }
   return WS_OK;
 }
 
@@ -109,7 +145,7 @@ ws_status ws__batch_job_from_json(ws_arena *arena, const struct cJSON *json,
                                   ws_batch_job *out_job, ws_diag *diag) {
   const cJSON *array, *item;
   *out_job = (ws_batch_job){0};
-  WS_TRY(read_code_name(arena, json, out_job, diag));
+  WS_TRY(read_names(arena, json, out_job, diag));
   WS_TRY(read_race(arena, json, out_job, diag));
   WS_TRY(ws_json_get_array(json, "steps", job_name, &array, diag));
   int count = cJSON_GetArraySize(array);
@@ -121,7 +157,7 @@ ws_status ws__batch_job_from_json(ws_arena *arena, const struct cJSON *json,
   cJSON_ArrayForEach(item, array) WS_TRY(ws_measure_request_from_json(
       arena, item, &steps[out_job->step_count++], diag));
   out_job->steps = steps;
-  return WS_OK;
+  return check_rivals(out_job, diag);
 }
 
 /* ---- answers ---- */

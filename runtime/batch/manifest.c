@@ -69,24 +69,37 @@ ws_status ws__batch_write_manifest(const char *folder,
   return status;
 }
 
-ws_status ws__batch_read_code(ws_arena *arena, const char *folder,
-                              ws_batch_job *job, ws_diag *diag) {
+static ws_status read_code_file(ws_arena *arena, const char *folder,
+                                const ws_batch_job *job, const char *name,
+                                size_t wanted_size, const char *check,
+                                const void **out_data, ws_diag *diag) {
   char *data;
   size_t size;
-  const char *path =
-      ws_arena_printf(arena, "%s/code/%s", folder, job->code_file);
+  const char *path = ws_arena_printf(arena, "%s/code/%s", folder, name);
   WS_TRY(ws_file_read(arena, path, &data, &size, diag));
-  if (size != job->code_object_size ||
-      strcmp(ws__check_of(data, size).hex, job->code_check) != 0)
-    return ws_fail(diag, WS_INPUT, path, 0,
-                   "not the file that job %s names (%zu of %zu bytes); copy "
-                   "the folder again",
-                   job->id, size, job->code_object_size);
-  job->code_object = data;
+  *out_data = data;
+  if (size == wanted_size && !strcmp(ws__check_of(data, size).hex, check))
+    return WS_OK;
+  return ws_fail(diag, WS_INPUT, path, 0,
+                 "not the file that job %s names (%zu of %zu bytes); copy "
+                 "the folder again",
+                 job->id, size, wanted_size);
+}
+
+ws_status ws__batch_read_code(ws_arena *arena, const char *folder,
+                              ws_batch_job *job, ws_diag *diag) {
+  WS_TRY(read_code_file(arena, folder, job, job->code_file,
+                        job->code_object_size, job->code_check,
+                        &job->code_object, diag));
+  if (job->rival_size)
+    WS_TRY(read_code_file(arena, folder, job, job->rival_file, job->rival_size,
+                          job->rival_check, &job->rival_code, diag));
   for (int i = 0; i < job->step_count; i++) {
     ws_measure_request *step = (ws_measure_request *)&job->steps[i];
-    step->code_object = data;
-    step->code_object_size = size;
+    step->code_object = job->code_object;
+    step->code_object_size = job->code_object_size;
+    if (step->rival)
+      ((ws_contestant *)step->rival)->code_object = job->rival_code;
   }
   return WS_OK;
 }

@@ -9,6 +9,7 @@
  * A job is what is to be found out about one candidate: steps, each a request
  * of measure.h. A step that fails ends its job; the race may end it, too:
  *   {"id":"HEX","candidate":"HEX","code":"HASH.cubin","bytes":N,"check":"HEX",
+ *    "rival":{"code":"HASH.cubin",...},                    or none
  *    "race":{"steps":6,"limit_us":[...],"ratio":2.0},      or none
  *    "steps":[{"op":"verify","settings":{...},"workloads":[...]}, ...]}
  * An answer is {"id":"HEX","device":{info},"steps":[{measured}, ...]}: as many
@@ -33,7 +34,11 @@ typedef struct ws_batch_job {
   const char *code_file, *code_check;
   const void *code_object;
   size_t code_object_size;
-  const ws_measure_request *steps; /* code objects as above, no rivals */
+  /* Of the rival in those steps that have one, all the same; size 0: none. */
+  const char *rival_file, *rival_check; /* as the two above */
+  const void *rival_code;
+  size_t rival_size;
+  const ws_measure_request *steps; /* code objects as above */
   int step_count;
   /* After the first race_steps timed steps a candidate whose times are, in the
    * geometric mean, more than race_ratio times these is not timed further. 0:
