@@ -51,7 +51,7 @@ static inline const char *read_text(const char *path) {
   char *text;
   size_t size;
   WS_CHECK(ws_file_read(arena, path, &text, &size, &fault) == WS_OK);
-  return text;
+  return ws_arena_strdup(arena, text); /* a copy that GCC believes in */
 }
 
 static inline const char *content(const char *name) {

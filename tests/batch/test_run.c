@@ -218,6 +218,19 @@ WS_TEST(all_cards_are_used) {
   remove_folder();
 }
 
+/* The hang is begun first and answered last. */
+WS_TEST(hang_keeps_no_other_card_waiting) {
+  make_mock_folder();
+  setenv("MOCK_DEVICES", "2", 1);
+  setenv("MOCK_DEVICE", "-1", 1);
+  make_jobs("gemm_hang", 1);
+  make_jobs("gemm_ok", 3);
+  expect(run(NULL), 0, "3 ok, 1 timeout", NULL);
+  const char *hang = strstr(content("results.jsonl"), "\"timeout\"");
+  WS_CHECK(hang && strchr(hang, '\n')[1] == '\0');
+  remove_folder();
+}
+
 WS_TEST(done_is_not_done_again) {
   make_mock_folder();
   make_jobs("gemm_ok", 2);

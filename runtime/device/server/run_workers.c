@@ -8,7 +8,8 @@
  * aside, unanswered, so that a later run takes it up again.
  *
  * The run's lock guards everything in ws__run but the options and the clients;
- * of a worker, everything belongs to its thread.
+ * of a worker, everything belongs to its thread. (cJSON writes its last error
+ * to a variable of all threads; nobody reads it.)
  */
 #include "run_batch.h"
 
