@@ -154,10 +154,13 @@ static void print_models(const ws_tune_result *result) {
 
 static void print_counts(const ws_tune_result *result) {
   const char *separator = "; verdicts: ";
-  printf("\nThis run: %lld candidates built in %.1f s, %lld known from the "
-         "archive",
-         (long long)result->evaluated, result->seconds,
-         (long long)result->replayed);
+  if (result->awaited)
+    printf("\nThis run: %lld candidates wait for their times, %lld are judged",
+           (long long)result->awaited, (long long)result->evaluated);
+  else
+    printf("\nThis run: %lld candidates built in %.1f s",
+           (long long)result->evaluated, result->seconds);
+  printf(", %lld known from the archive", (long long)result->replayed);
   for (int i = 0; i < WS_VERDICT_COUNT; i++)
     if (result->verdicts[i]) {
       printf("%s%s %lld", separator, ws_verdict_text((ws_verdict)i),
@@ -180,6 +183,18 @@ static const char *how_to_go_on(const ws_tune_result *result,
   return "the same command again; what is known is not built again";
 }
 
+static void print_uses(const ws_tune_result *result,
+                       const ws_tune_options *options) {
+  bool recorded = options->device && !strncmp(options->device, "table:", 6);
+  printf("Look at: wavesmith archive show %s CANDIDATE\n",
+         options->archive_path);
+  bool named = !strchr(options->shape_set, ','); /* dispatch takes no list */
+  if (!recorded) /* a table has no code objects */
+    printf("Use:     wavesmith dispatch %s --layout %s%s%s --out DIR\n",
+           options->archive_path, result->layout, named ? " --shapes " : "",
+           named ? options->shape_set : "");
+}
+
 static void print_text(const ws_tune_result *result,
                        const ws_tune_options *options) {
   if (result->archive_candidates > 0)
@@ -190,20 +205,12 @@ static void print_text(const ws_tune_result *result,
   print_counts(result);
   print_device(result);
   print_models(result);
+  if (!result->awaited)
+    printf("Go on:   %s\n", how_to_go_on(result, options));
+  if (result->best_geomean_us > 0)
+    print_uses(result, options);
   if (result->awaited)
     printf("%s\n", result->stop);
-  else
-    printf("Go on:   %s\n", how_to_go_on(result, options));
-  if (!(result->best_geomean_us > 0))
-    return;
-  bool recorded = options->device && !strncmp(options->device, "table:", 6);
-  printf("Look at: wavesmith archive show %s CANDIDATE\n",
-         options->archive_path);
-  bool named = !strchr(options->shape_set, ','); /* dispatch takes no list */
-  if (!recorded) /* a table has no code objects */
-    printf("Use:     wavesmith dispatch %s --layout %s%s%s --out DIR\n",
-           options->archive_path, result->layout, named ? " --shapes " : "",
-           named ? options->shape_set : "");
 }
 
 /* ---- JSON ---- */
