@@ -33,6 +33,8 @@ static const struct command {
     {"dispatch", tool_dispatch, "emit code objects and a C selection function"},
     {"sim", tool_sim,
      "run a code object on a simulated MI300X: proof, time, why"},
+    {"bench", tool_bench,
+     "time a candidate, a template or a dispatch; compare two"},
     {"doctor", tool_doctor,
      "what is installed, what is missing, how to get it"},
 };

@@ -20,6 +20,7 @@ int tool_prompt(int argc, char **argv);
 int tool_report(int argc, char **argv);
 int tool_dispatch(int argc, char **argv);
 int tool_sim(int argc, char **argv);
+int tool_bench(int argc, char **argv);
 int tool_doctor(int argc, char **argv);
 
 /* Prints "wavesmith CMD: diag" and returns the exit code of status. */

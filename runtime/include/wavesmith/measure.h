@@ -170,6 +170,14 @@ ws_status ws_time(ws_device *device, ws_arena *arena,
                   const ws_measure_settings *settings, ws_inputs *inputs,
                   ws_measured *out_measured, ws_diag *diag) WS_MUST_CHECK;
 
+/* What timing something against itself shows: how far from 1 an end of the
+ * ratio's interval lies. */
+double ws_measured_floor(const ws_measured *same);
+/* A candidate that was timed against a rival: -1 it is faster, 1 slower, 0
+ * neither is shown: the ratio's interval must leave out 1, and the ratio must
+ * lie beyond the noise floor. */
+int ws_measured_compare(const ws_measured *measured, double noise_floor);
+
 /* ---- the client (runtime/eval/device_client.c)
  * ---------------------------------
  */
