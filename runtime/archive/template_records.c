@@ -70,10 +70,21 @@ static void write_launch(writer *w, const ws_launch *launch) {
       arguments_text(w, launch));
 }
 
+static void write_tensor_map(writer *w, const ws_tensor_map *map) {
+  static const char *const elements[] = {[WS_ELEMENT_U8] = "u8",
+                                         [WS_ELEMENT_BF16] = "bf16",
+                                         [WS_ELEMENT_F32] = "f32"};
+  ADD(w, "tensor_map", map->line, map->name, map->argument,
+      elements[map->element], ws_expr_text(map->inner),
+      ws_expr_text(map->outer), ws_expr_text(map->box_inner),
+      ws_expr_text(map->box_outer), ws_expr_text(map->swizzle));
+}
+
 static int record_count(const ws_template *tmpl) {
   int count = 1 + tmpl->param_count + tmpl->require_count + tmpl->lds_count +
-              tmpl->launch_count + tmpl->region_count +
-              (tmpl->workspace != NULL) + tmpl->allow_scratch;
+              tmpl->launch_count + tmpl->region_count + tmpl->occupancy_count +
+              tmpl->tensor_map_count + (tmpl->workspace != NULL) +
+              tmpl->allow_scratch;
   for (int i = 0; i < tmpl->region_count; i++)
     count += tmpl->regions[i].variant_count;
   return count;
@@ -101,6 +112,12 @@ static void write_template(writer *w, const ws_template *tmpl) {
         ws_expr_text(tmpl->workspace));
   for (int i = 0; i < tmpl->region_count; i++)
     write_region(w, &tmpl->regions[i]);
+  for (int i = 0; i < tmpl->occupancy_count; i++)
+    ADD(w, "occupancy", tmpl->occupancies[i].line, tmpl->occupancies[i].kernel,
+        ws_expr_text(tmpl->occupancies[i].cluster),
+        ws_expr_text(tmpl->occupancies[i].workgroups));
+  for (int i = 0; i < tmpl->tensor_map_count; i++)
+    write_tensor_map(w, &tmpl->tensor_maps[i]);
   if (tmpl->allow_scratch)
     ADD(w, "allow", 0, "scratch");
 }

@@ -67,6 +67,48 @@ WS_TEST(template_comes_back_from_its_records) {
   close_store(&s);
 }
 
+/* What only templates for NVIDIA declare. */
+WS_TEST(tensor_maps_and_occupancy_come_back) {
+  static const char *const head[] = {"tma", "1", "fp8_gemm_blockscale",
+                                     "sm_90a", "for the tests"};
+  static const char *const tile[] = {"tile", "ws.tile", "64 128", "rows", "64"};
+  static const char *const launch[] = {"kernel", "m", "1",      "1",
+                                       "384",    "1", "a_map m"};
+  static const char *const occupancy[] = {"kernel", "tile / 64", "1"};
+  static const char *const map[] = {"a_map", "a",   "u8",   "k",
+                                    "m",     "128", "tile", "128"};
+  static const char *const scales[] = {"as_map",  "as",   "f32", "m",
+                                       "k / 128", "tile", "1",   "0"};
+  static const ws_record items[] = {
+      {"template", head, 5, 0},  {"param", tile, 5, 2},
+      {"launch", launch, 7, 3},  {"occupancy", occupancy, 3, 4},
+      {"tensor_map", map, 8, 5}, {"tensor_map", scales, 8, 6}};
+  static const ws_records records = {items, sizeof items / sizeof items[0]};
+  store s = open_store();
+  const ws_template *tmpl, *back;
+  MUST(ws_template_from_records(s.arena, &records, "tma.ll",
+                                ws_hash_bytes("tma", 3), &tmpl, diag));
+  MUST(ws_archive_put_template(s.archive, tmpl, "tma", NULL, diag));
+  MUST(ws_archive_get_template(s.archive, s.arena, tmpl->hash.hex, &back, NULL,
+                               diag));
+  WS_CHECK_INT(back->occupancy_count, 1);
+  WS_CHECK_TEXT(back->occupancies[0].kernel, "kernel");
+  WS_CHECK_TEXT(ws_expr_text(back->occupancies[0].cluster), "tile / 64");
+  WS_CHECK_TEXT(ws_expr_text(back->occupancies[0].workgroups), "1");
+  WS_CHECK_INT(back->tensor_map_count, 2);
+  WS_CHECK_TEXT(back->tensor_maps[0].name, "a_map");
+  WS_CHECK_TEXT(back->tensor_maps[0].argument, "a");
+  WS_CHECK_INT(back->tensor_maps[0].element, WS_ELEMENT_U8);
+  WS_CHECK_TEXT(ws_expr_text(back->tensor_maps[0].box_outer), "tile");
+  WS_CHECK_INT(back->tensor_maps[1].element, WS_ELEMENT_F32);
+  WS_CHECK_TEXT(ws_expr_text(back->tensor_maps[1].inner), "m");
+  WS_CHECK_TEXT(ws_expr_text(back->tensor_maps[1].outer), "k / 128");
+  WS_CHECK_TEXT(ws_expr_text(back->tensor_maps[1].box_inner), "tile");
+  WS_CHECK_TEXT(ws_expr_text(back->tensor_maps[1].swizzle), "0");
+  WS_CHECK_INT(back->tensor_maps[1].line, 6);
+  close_store(&s);
+}
+
 WS_TEST(template_by_prefix) {
   store s = open_store();
   const ws_template *back;
