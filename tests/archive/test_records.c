@@ -72,8 +72,8 @@ WS_TEST(tensor_maps_and_occupancy_come_back) {
   static const char *const head[] = {"tma", "1", "fp8_gemm_blockscale",
                                      "sm_90a", "for the tests"};
   static const char *const tile[] = {"tile", "ws.tile", "64 128", "rows", "64"};
-  static const char *const launch[] = {"kernel", "m", "1",      "1",
-                                       "384",    "1", "a_map m"};
+  static const char *const launch[] = {
+      "kernel", "m", "1", "1", "384", "1", "a_map as_map m"};
   static const char *const occupancy[] = {"kernel", "tile / 64", "1"};
   static const char *const map[] = {"a_map", "a",   "u8",   "k",
                                     "m",     "128", "tile", "128"};
