@@ -163,7 +163,7 @@ ws_cu_result cuLaunchKernel(ws_cu_function function, unsigned grid_x,
       stream != handle || !parameters || extra)
     return INVALID;
   /* The runtime library's pointers lead into one buffer of 2048 bytes. */
-  see_arguments(parameters[0], 512);
+  see_arguments(parameters[0], 1024);
   return OK;
 }
 

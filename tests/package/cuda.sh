@@ -104,6 +104,20 @@ diff "$work/built/fp8_gemm.c" "$work/example/wavesmith/fp8_gemm/fp8_gemm.c" >/de
 expect 0 '^512 of 512' "${run[@]}" CPU_GEMM_SHAPE='96 576 512' "$work/example/gemm" 96 576 512
 ldd "$work/example/gemm" | grep -qiE 'llvm|comgr|hip|cuda' && fail "the example links LLVM, HIP or CUDA"
 
+echo "# kernels that take their operands through tensor maps"
+quietly make_archive "$work/tma.db" kmajor-ocp 'cuda:NVIDIA H200' \
+  "$source/ir-templates/fp8_gemm_wgmma.ll" '' "$source/ir-templates/fp8_gemm_wgmma.ll" 'tile_m=64;warpgroups=1'
+quietly "$wavesmith" archive export "$work/tma.db" "$work/tma-archive" --best 100
+expect 0 '2 kernels compiled' with_ptx "$wavesmith" build "$work/tma-archive" --out "$work/tma"
+grep -q '^static const ws_rt_tensor_map tensor_maps_0' "$work/tma/fp8_gemm.c" || fail "no tensor maps"
+quietly ${CXX:-c++} -x c++ -std=c++11 -Wall -Wextra -pedantic -Werror -I"$source/runtime/include" -c "$work/tma/fp8_gemm.c" -o "$work/cxx.o"
+quietly ${CC:-cc} -std=gnu11 -O2 -Wall -Wextra -Werror -I"$work/tma" -I"$source/runtime/include" \
+  "$source"/examples/gemm/*.c "$work/tma/fp8_gemm.c" "$source"/runtime/rt/*.c -ldl -lm -lpthread -o "$work/gemm-tma"
+for shape in '96 576 512' '1024 1536 128'; do
+  # shellcheck disable=SC2086
+  expect 0 '^512 of 512 sampled elements agree' "${run[@]}" CPU_GEMM_SHAPE="$shape" "$work/gemm-tma" $shape
+done
+
 echo "# one command makes a library, which needs nothing (docs/build-integration.md)"
 quietly ${CC:-cc} -O2 -shared -fPIC -I"$source/runtime/include" -o "$work/libfp8_gemm.so" \
   "$work/ptx/fp8_gemm.c" "$source"/runtime/rt/*.c -ldl -lpthread
