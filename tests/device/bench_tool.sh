@@ -1,0 +1,72 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# `wavesmith bench` as users call it: subjects of every kind on the simulator,
+# comparisons that must agree with themselves, and what is wrong said in a line.
+# bench_tool.sh WAVESMITH SOURCE_DIR
+set -u
+wavesmith=$1
+source=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+
+fail() {
+  echo "not ok: $1"
+  [ -f "$work/out" ] && sed 's/^/#   /' "$work/out"
+  failures=$((failures + 1))
+}
+
+# expect CODE TEXT ARGUMENTS...: exit code, and what the output must hold
+expect() {
+  local code=$1 text=$2
+  shift 2
+  "$wavesmith" bench "$@" >"$work/out" 2>&1
+  local got=$?
+  [ $got = "$code" ] || fail "exit code $got, want $code: bench $*"
+  grep -qe "$text" "$work/out" || fail "no '$text': bench $*"
+}
+
+mfma=$source/ir-templates/fp8_gemm_mfma.ll
+naive=$source/ir-templates/fp8_gemm_naive.ll
+shape='96,7168,256'
+
+# two of the same are the same, and the faster one is so from either side
+expect 0 '1\.0000 \.\. 1\.0000 .* same' "$mfma" --against "$mfma" --device sim --shapes $shape
+expect 0 ' faster' "$mfma" --against "$naive" --device sim --shapes $shape
+expect 0 ' slower' "$naive" --against "$mfma" --device sim --shapes $shape
+expect 0 '^simulated: ' "$mfma" --device sim --shapes $shape
+expect 0 'of MI300X' "$mfma" --device sim --shapes $shape
+
+# the time is that of `wavesmith sim`
+sim=$("$wavesmith" sim --template "$mfma" --shape $shape --only time | sed -n 's/^time: *\([0-9.]*\) us.*/\1/p')
+expect 0 " $sim .*$sim \.\. $sim" "$mfma" --device sim --shapes $shape
+
+# a dispatch takes the time of the kernel that it picks
+archive=$source/kernels/fp8_gemm_blockscale/tuned/gfx942/kmajor
+"$wavesmith" archive import "$work/tuned.db" "$archive" >"$work/out" 2>&1 || fail import
+"$wavesmith" build "$archive" --out "$work" --name gemm --max-kernels 2 >"$work/out" 2>&1 || fail build
+expect 0 '^gemm.json on sim:' "$work/gemm.json" --archive "$work/tuned.db" --device sim --shapes "$shape;1024,576,7168"
+picked=$(sed -n 's/.*"candidate":[[:space:]]*"\([0-9a-f]*\)".*/\1/p' "$work/gemm.json" | head -1)
+expect 1 'no code object' "$work/tuned.db:$picked" --device sim --shapes $shape
+expect 2 'came out of: --archive' "$work/gemm.json" --device sim
+sed 's/"low":.*/"low": 0,/' "$work/gemm.json" >"$work/loop.json"
+if ! cmp -s "$work/gemm.json" "$work/loop.json"; then
+  expect 1 'points back' "$work/loop.json" --archive "$work/tuned.db" --device sim
+fi
+echo '{' >"$work/broken.json"
+expect 1 'broken.json' "$work/broken.json" --archive "$work/tuned.db" --device sim
+
+# what is wrong
+expect 2 'neither a template' nothing --device sim
+expect 2 'one subject is wanted' --device sim
+expect 2 'neither a shape set' "$mfma" --device sim --shapes contst
+expect 1 'multiple of' "$mfma" --device sim --shapes 17,16,128
+expect 2 '--width is a number' "$mfma" --width wide
+expect 2 'for templates' "$work/tuned.db:$picked" --set a=1
+expect 1 'nothing.ll' nothing.ll
+expect 1 'no candidate' "$work/tuned.db:ffff" --device sim
+WAVESMITH_HIP_LIBRARY=/nonexistent.so expect 3 'WAVESMITH_HIP_LIBRARY' "$mfma" --device hip
+
+[ $failures = 0 ] && echo ok
+exit $((failures > 0))
