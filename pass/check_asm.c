@@ -310,6 +310,19 @@ static bool names_special(span s) {
   return false;
 }
 
+/* "${3:x}" and "$(a$|b$)" are other forms of operands and text; "$$" is a
+ * dollar sign. */
+static bool has_other_form(span s) {
+  for (const char *at = s.begin; at < s.end; at++) {
+    if (*at != '$')
+      continue;
+    if (at + 1 == s.end || (at[1] != '$' && !isdigit((unsigned char)at[1])))
+      return true;
+    at += at[1] == '$';
+  }
+  return false;
+}
+
 /* What is wrong with an instruction; NULL: nothing. */
 static const char *instruction_fault(LLVMValueRef call, const char *text,
                                      span body) {
@@ -338,6 +351,8 @@ static const char *statement_fault(LLVMValueRef call, const char *text,
   span word = first_word(s);
   if (names_special(s))
     return "names a register that is not the text's";
+  if (has_other_form(s))
+    return "names an operand in another form than $N";
   if (*s.begin == '{' || *s.begin == '}' || s.end[-1] == ':')
     return NULL;
   if (*s.begin == '.')

@@ -343,8 +343,7 @@ static void propagate(flow *f) {
 static void report_divergent(const flow *f, int number) {
   LLVMValueRef branch = f->controlled_by[f->block_of[number]];
   unsigned traits = f->traits[number];
-  if (f->checker->family->family != WS_FAMILY_AMDGPU || !branch ||
-      !(traits & (WS_INTRINSIC_BARRIER | WS_INTRINSIC_MFMA)))
+  if (!branch || !(traits & (WS_INTRINSIC_BARRIER | WS_INTRINSIC_MFMA)))
     return;
   bool barrier = traits & WS_INTRINSIC_BARRIER;
   REPORT(f->checker,

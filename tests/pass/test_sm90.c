@@ -369,6 +369,9 @@ static const struct assembly {
     {"{ .reg .b64 t; mov.b64 t, $1; }", "uses a pointer as a number"},
     {"st.global.b64 [$1], $1;", "uses a pointer as a number"},
     {"st.global.b64 [$1], $0;", "uses a pointer as a number"},
+    {"{ .reg .b64 t; mov.b64 t, ${1}; }", "in another form than $N"},
+    {"{ .reg .b64 t; mov.b64 t, ${1:x}; }", "in another form than $N"},
+    {"{ .reg .b64 t; mov.b64 t, $(0$|$1$); }", "in another form than $N"},
     {"st.global.b32 [$0], $2;", "read-only argument"},
     {"atom.global.add.u32 $2, [$0], 1;", "read-only argument"},
     {"bra OUT;", "branches out of the text"},
@@ -412,20 +415,28 @@ WS_TEST(assembly) {
 }
 
 WS_TEST(no_pointer_out_of_assembly) {
-  static const char text[] =
-      "target triple = \"nvptx64-nvidia-cuda\"\n"
-      "define ptx_kernel void @k(ptr addrspace(1) %c, i64 %m) {\n"
-      "  %p = call ptr addrspace(1) asm \"mov.b64 $0, $1;\", \"=l,l\"(i64 %m)\n"
-      "  store i32 0, ptr addrspace(1) %p\n"
-      "  ret void\n"
-      "}\n";
-  fixture f = fixture_create();
-  f.module = ws_pass_parse(f.context, text, strlen(text), "t.ll", &f.findings);
-  WS_CHECK(f.module);
-  WS_CHECK(!ws_pass_check(f.module, NULL, "sm_90a", &f.findings));
-  WS_CHECK_CONTAINS(find_finding(&f, "check-inttoptr")->text,
-                    "made by inline assembly");
-  fixture_destroy(&f);
+  static const char *const bodies[] = {
+      "  %p = call ptr addrspace(1) asm \"mov.b64 $0, $1;\", \"=l,l\"(i64 "
+      "%m)\n",
+      "  %s = call {i64, ptr addrspace(1)} asm \"mov.b64 $0, $2; mov.b64 $1, "
+      "$2;\", \"=l,=l,l\"(i64 %m)\n"
+      "  %p = extractvalue {i64, ptr addrspace(1)} %s, 1\n"};
+  for (size_t i = 0; i < 2; i++) {
+    fixture f = fixture_create();
+    char *text =
+        ws_arena_printf(f.arena,
+                        "target triple = \"nvptx64-nvidia-cuda\"\n"
+                        "define ptx_kernel void @k(i64 %%m) {\n%s"
+                        "  store i32 0, ptr addrspace(1) %%p\n  ret void\n}\n",
+                        bodies[i]);
+    f.module =
+        ws_pass_parse(f.context, text, strlen(text), "t.ll", &f.findings);
+    WS_CHECK(f.module);
+    WS_CHECK(!ws_pass_check(f.module, NULL, "sm_90a", &f.findings));
+    WS_CHECK_CONTAINS(find_finding(&f, "check-inttoptr")->text,
+                      "made by inline assembly");
+    fixture_destroy(&f);
+  }
 }
 
 WS_TEST(amd_has_no_assembly) {
