@@ -9,6 +9,12 @@
  *     fence, four wgmma m64n{columns}k32 over 128 of k (descriptors advance by
  *     32 bytes: 2), commit. The first ignores the sums, so nothing is zeroed.
  *     sums[0 .. columns/2) are there after a wait only.
+ *   ws.wgmma.e4m3.k128.onto(ptr sums, i64 a, i64 b, i32 columns,
+ *                           i32 accumulate)
+ *     the same, but the sums go in too, and the first adds to them unless
+ *     accumulate is 0. With a 0 that ptxas cannot see through, this keeps the
+ *     sums in one set of registers: it may not let the last use of the old ones
+ *     drift behind the next wgmma, which costs a second set.
  *   ws.wgmma.wait(ptr sums, i32 columns, i32 pending)
  *     waits until at most `pending` commits are under way. The sums pass
  *     through, so that neither LLVM nor ptxas moves a use in front of it.
@@ -111,33 +117,65 @@ static void build_call(expansion *e, LLVMValueRef sums, int count,
                    sum_at(e, sums, i));
 }
 
-static bool expand_wgmma(expansion *e) {
+/* Loads sums[0 .. count) as inputs that are tied to the outputs. */
+static void put_sums_in(expansion *e, LLVMValueRef sums, int count,
+                        LLVMTypeRef *types, LLVMValueRef *inputs) {
+  for (int i = 0; i < count; i++) {
+    types[i] = LLVMFloatTypeInContext(e->context);
+    inputs[i] = LLVMBuildLoad2(e->builder, types[i], sum_at(e, sums, i), "");
+    ws_strbuf_printf(&e->constraints, ",%d", i);
+  }
+}
+
+/* The text; operand number a is A's descriptor, a + 1 B's, a + 2 accumulate. */
+static void put_wgmma(expansion *e, int columns, int a, bool onto) {
   enum { STEPS = 4, STEP_BYTES_16 = 2 }; /* of 32 bytes, in units of 16 */
-  LLVMTypeRef i64 = LLVMInt64TypeInContext(e->context), types[] = {i64, i64};
-  LLVMValueRef inputs[] = {LLVMGetOperand(e->call, 1),
-                           LLVMGetOperand(e->call, 2)};
-  int columns;
-  if (!read_constant(e, 3, "columns", COLUMN_STEP, MAX_COLUMNS, COLUMN_STEP,
-                     &columns))
-    return false;
-  int count = columns / 2;
-  ws_strbuf_puts(&e->text, "{\n.reg .pred first, more;\n.reg .b64 a, b;\n"
-                           "setp.ne.b32 first, 0, 0;\nsetp.eq.b32 more, 0, 0;\n"
-                           "wgmma.fence.sync.aligned;\n");
+  ws_strbuf_puts(&e->text, "{\n.reg .pred first, more;\n.reg .b64 a, b;\n");
+  if (onto)
+    ws_strbuf_printf(&e->text, "setp.ne.b32 first, $%d, 0;\n", a + 2);
+  else
+    ws_strbuf_puts(&e->text, "setp.ne.b32 first, 0, 0;\n");
+  ws_strbuf_puts(&e->text,
+                 "setp.eq.b32 more, 0, 0;\nwgmma.fence.sync.aligned;\n");
   for (int step = 0; step < STEPS; step++) {
     ws_strbuf_printf(&e->text,
                      "add.s64 a, $%d, %d;\nadd.s64 b, $%d, %d;\n"
                      "wgmma.mma_async.sync.aligned.m64n%dk32.f32.e4m3.e4m3 ",
-                     count, step * STEP_BYTES_16, count + 1,
-                     step * STEP_BYTES_16, columns);
-    put_registers(e, count);
+                     a, step * STEP_BYTES_16, a + 1, step * STEP_BYTES_16,
+                     columns);
+    put_registers(e, columns / 2);
     ws_strbuf_printf(&e->text, ", a, b, %s, 1, 1;\n", step ? "more" : "first");
   }
   ws_strbuf_puts(&e->text, "wgmma.commit_group.sync.aligned;\n}");
+}
+
+static bool expand_wgmma_form(expansion *e, bool onto) {
+  LLVMValueRef sums = LLVMGetOperand(e->call, 0), inputs[MAX_SUMS + 3];
+  LLVMTypeRef types[MAX_SUMS + 3];
+  int columns;
+  if (!read_constant(e, 3, "columns", COLUMN_STEP, MAX_COLUMNS, COLUMN_STEP,
+                     &columns))
+    return false;
+  int count = columns / 2, in = onto ? count : 0;
   put_outputs(e, count);
-  ws_strbuf_puts(&e->constraints, ",l,l,~{memory}");
-  build_call(e, LLVMGetOperand(e->call, 0), count, types, inputs, 2);
+  if (onto)
+    put_sums_in(e, sums, count, types, inputs);
+  put_wgmma(e, columns, count + in, onto);
+  for (unsigned i = 1; i <= 2; i++)
+    inputs[in++] = LLVMGetOperand(e->call, i);
+  if (onto)
+    inputs[in++] = LLVMGetOperand(e->call, 4);
+  for (int i = onto ? count : 0; i < in; i++)
+    types[i] = LLVMTypeOf(inputs[i]);
+  ws_strbuf_puts(&e->constraints, onto ? ",l,l,r,~{memory}" : ",l,l,~{memory}");
+  build_call(e, sums, count, types, inputs, (unsigned)in);
   return true;
+}
+
+static bool expand_wgmma(expansion *e) { return expand_wgmma_form(e, false); }
+
+static bool expand_wgmma_onto(expansion *e) {
+  return expand_wgmma_form(e, true);
 }
 
 static bool expand_wait(expansion *e) {
@@ -149,14 +187,9 @@ static bool expand_wait(expansion *e) {
       !read_constant(e, 2, "pending", 0, 7, 1, &pending))
     return false;
   int count = columns / 2;
-  for (int i = 0; i < count; i++) {
-    types[i] = LLVMFloatTypeInContext(e->context);
-    inputs[i] = LLVMBuildLoad2(e->builder, types[i], sum_at(e, sums, i), "");
-  }
-  ws_strbuf_printf(&e->text, "wgmma.wait_group.sync.aligned %d;", pending);
   put_outputs(e, count);
-  for (int i = 0; i < count; i++)
-    ws_strbuf_printf(&e->constraints, ",%d", i);
+  put_sums_in(e, sums, count, types, inputs);
+  ws_strbuf_printf(&e->text, "wgmma.wait_group.sync.aligned %d;", pending);
   ws_strbuf_puts(&e->constraints, ",~{memory}");
   build_call(e, sums, count, types, inputs, (unsigned)count);
   return true;
@@ -169,6 +202,8 @@ static const struct own_function {
   bool (*expand)(expansion *e);
 } own_functions[] = {
     {"ws.wgmma.e4m3.k128", "void (ptr, i64, i64, i32)", expand_wgmma},
+    {"ws.wgmma.e4m3.k128.onto", "void (ptr, i64, i64, i32, i32)",
+     expand_wgmma_onto},
     {"ws.wgmma.wait", "void (ptr, i32, i32)", expand_wait},
 };
 enum { OWN_FUNCTIONS = sizeof own_functions / sizeof own_functions[0] };
