@@ -2,64 +2,94 @@
  *
  * Confirming winners: whoever is fastest on some shape, or overall, is verified
  * once more, in a fresh process of the device, on inputs from seeds that nobody
- * has seen; some workgroups of every shape are sanitized; and it is timed on
- * the search's shapes and on held-out ones, beside what the run began with.
- * That is timed twice on every shape: the A/A ratio is the noise (none on a
- * simulator, whose times are a function of the launch), and a gain within it is
- * none. A winner that fails here is refuted; one that gains on the search's
- * shapes only does not stand.
+ * has seen; where there is a sanitizer, some workgroups of every shape go
+ * through it; and it is timed on the search's shapes and on held-out ones. On a
+ * card what the run began with is timed beside it, block by block in one
+ * process; timed so beside itself it gives the noise, within which a gain is
+ * none. On a simulator times are a function of the launch, so once is enough
+ * and there is no noise.
+ *
+ * All that is asked about one candidate is a contest: one after the other to a
+ * device, or one job of a batch, whose last round this is. A winner that fails
+ * here is refuted; one that gains on the search's shapes only does not stand.
  */
 #include "best.h"
 #include "build_request.h"
-#include "measuring.h"
 #include "session.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { MOST_WINNERS = 4, HELD_OUT_SIMULATED = 8, WALL_MS = 60000 };
+enum {
+  MOST_WINNERS = 12,
+  MOST_SIMULATED = 4,
+  HELD_OUT_SIMULATED = 8,
+  WALL_MS = 60000,
+  VERIFICATIONS = 3
+};
+/* Of the ratio with a rival: half of it is told apart. */
+static const double target_width = 0.005;
+
+typedef struct contest {
+  const char *id;
+  ws_candidate *candidate;
+  ws_build_result build;
+  ws_measure_request *requests;
+  int *shapes; /* by request; -1: to verify */
+  int count;
+  const ws_measured *answers;
+  int answered;
+  const char *refused; /* why it cannot be asked; "": it can */
+} contest;
 
 typedef struct confirmation {
   ws_session *s;
   ws_arena *arena;
-  ws_device_client *client; /* a fresh one */
+  ws_device_client *client; /* a fresh one; NULL: not started, or a batch */
   ws_compiler *compiler;    /* NULL: not started yet */
-  const ws_shape *shapes;   /* the search's, then held-out ones */
+  bool prepared, simulated;
+  const ws_shape *shapes; /* the search's, then held-out ones */
   int shape_count, search_count;
   const char *against_id;
-  double *against_us, *again_us; /* INFINITY: not taken */
+  contest reference;
+  bool has_reference; /* its answers are there */
   double noise;
 } confirmation;
 
+typedef struct winner {
+  const char *id;
+  int wins;
+  bool *shapes; /* of the search: which it is the fastest on */
+} winner;
+
 /* ---- who ---- */
-static void add_winner(const char *ids[MOST_WINNERS], int counts[MOST_WINNERS],
-                       int *count, const char *id) {
+static void add_winner(confirmation *c, winner *winners, int most, int *count,
+                       const char *id, int shape) {
   int i = 0;
-  while (i < *count && strcmp(ids[i], id))
+  while (i < *count && strcmp(winners[i].id, id))
     i++;
-  if (i == MOST_WINNERS)
+  if (i == most)
     return;
-  if (i == *count) {
-    ids[(*count)++] = id;
-    counts[i] = 0;
-  }
-  counts[i]++;
-  for (; i > 1 && counts[i] > counts[i - 1]; i--) { /* the leader stays first */
-    const char *id_before = ids[i - 1];
-    int count_before = counts[i - 1];
-    ids[i - 1] = ids[i];
-    counts[i - 1] = counts[i];
-    ids[i] = id_before;
-    counts[i] = count_before;
+  if (i == *count)
+    winners[(*count)++] = (winner){
+        .id = id,
+        .shapes = ws_arena_alloc(c->arena, (size_t)c->s->task.shape_count)};
+  if (shape >= 0)
+    winners[i].shapes[shape] = true;
+  winners[i].wins++;
+  for (; i > 1 && winners[i].wins > winners[i - 1].wins; i--) {
+    winner before = winners[i - 1]; /* the leader stays first */
+    winners[i - 1] = winners[i];
+    winners[i] = before;
   }
 }
 
 /* The run's leader, then the archive's best by shape, those of most first. */
-static ws_status pick_winners(confirmation *c, const char *ids[MOST_WINNERS],
+static ws_status pick_winners(confirmation *c, winner winners[MOST_WINNERS],
                               int *out_count) {
   ws_session *s = c->s;
   const ws__knowledge *k = &s->knowledge;
-  int counts[MOST_WINNERS] = {0};
+  int most = c->simulated ? MOST_SIMULATED : MOST_WINNERS;
   int64_t known;
   size_t size = sizeof(ws_tune_row) * (size_t)s->task.shape_count;
   ws_tune_row *rows = ws_arena_alloc(c->arena, size);
@@ -70,10 +100,10 @@ static ws_status pick_winners(confirmation *c, const char *ids[MOST_WINNERS],
   WS_TRY(ws__best_fill(s->archive, c->arena, &s->task, s->trials.provenance,
                        rows, &known, s->diag));
   if (s->rank_by_device && k->leader >= 0)
-    add_winner(ids, counts, out_count, k->results[k->leader].id);
+    add_winner(c, winners, most, out_count, k->results[k->leader].id, -1);
   for (int i = 0; i < s->task.shape_count; i++)
     if (*rows[i].best_id && !strcmp(rows[i].provenance, s->trials.provenance))
-      add_winner(ids, counts, out_count, rows[i].best_id);
+      add_winner(c, winners, most, out_count, rows[i].best_id, i);
   return WS_OK;
 }
 
@@ -84,8 +114,7 @@ static void pick_shapes(confirmation *c) {
   const ws_shape_set *set =
       ws_problem_shape_set(task->problem, name ? name : "held-out");
   int held_out = set ? set->count : 0, step = 1;
-  bool simulated = ws_device_client_info(c->client)->simulated;
-  if (simulated && held_out > HELD_OUT_SIMULATED)
+  if (c->simulated && held_out > HELD_OUT_SIMULATED)
     step = (held_out + HELD_OUT_SIMULATED - 1) / HELD_OUT_SIMULATED;
   ws_shape *shapes = ws_arena_alloc(
       c->arena, sizeof *shapes * (size_t)(task->shape_count + held_out));
@@ -96,7 +125,84 @@ static void pick_shapes(confirmation *c) {
   c->shapes = shapes;
 }
 
-/* ---- one question ---- */
+/* ---- what is asked ---- */
+static int cu_count(const confirmation *c) {
+  return c->client ? ws_device_client_info(c->client)->cu_count
+                   : c->s->task.target->cu_count;
+}
+
+static ws_status request_of(const confirmation *c, const contest *who,
+                            ws__question question, const ws_shape *shape,
+                            ws_measure_request *out, ws_diag *why) {
+  return ws__measuring_request(c->arena, &c->s->task, cu_count(c),
+                               who->candidate, &who->build, question, shape,
+                               "confirmation", out, why);
+}
+
+/* What the run began with, on the same shape; NULL where it cannot run. */
+static const ws_contestant *rival_on(const confirmation *c,
+                                     const ws_shape *shape) {
+  ws_diag why;
+  ws_measure_request request;
+  const contest *r = &c->reference;
+  if (c->simulated ||
+      request_of(c, r, WS__TIME, shape, &request, &why) != WS_OK)
+    return NULL;
+  ws_contestant *rival = ws_arena_alloc(c->arena, sizeof *rival);
+  *rival = (ws_contestant){.code_object = r->build.code_object,
+                           .size = r->build.code_object_size,
+                           .workload = request.workloads};
+  return rival;
+}
+
+static void add(const confirmation *c, contest *who, ws__question question,
+                int shape) {
+  ws_diag why = {""};
+  const ws_shape *at = shape < 0 ? NULL : &c->shapes[shape];
+  ws_measure_request *request = &who->requests[who->count];
+  if (*who->refused)
+    return;
+  if (request_of(c, who, question, at, request, &why) != WS_OK) {
+    who->refused = ws_arena_strdup(c->arena, why.text);
+    return;
+  }
+  request->settings.wall_ms = WALL_MS;
+  if (question == WS__TIME) {
+    request->rival = rival_on(c, at);
+    request->settings.target_width = target_width;
+  }
+  who->shapes[who->count++] = question == WS__TIME ? shape : -1;
+}
+
+/* Edges, then one shape of the search and one held-out, by samples. */
+static void add_verifications(const confirmation *c, contest *who) {
+  const int begins[] = {0, c->search_count, c->shape_count};
+  add(c, who, WS__VERIFY_EDGES, -1);
+  for (int i = 0; i < 2; i++) {
+    int large =
+        ws__measuring_large(c->s->task.problem, who->candidate,
+                            c->shapes + begins[i], begins[i + 1] - begins[i]);
+    if (large >= 0)
+      add(c, who, WS__VERIFY_LARGE, begins[i] + large);
+  }
+}
+
+static ws_status load(const confirmation *c, const char *id, contest *out) {
+  size_t room = (size_t)(c->shape_count + VERIFICATIONS);
+  *out = (contest){.id = id, .refused = ""};
+  out->requests = ws_arena_alloc(c->arena, sizeof *out->requests * room);
+  out->shapes = ws_arena_alloc(c->arena, sizeof *out->shapes * room);
+  return ws__measuring_load(c->s->archive, c->arena, id, &out->candidate,
+                            &out->build, c->s->diag);
+}
+
+static void add_times(const confirmation *c, contest *who) {
+  for (int i = 0; i < c->shape_count; i++)
+    if (ws_candidate_broken_require(who->candidate, &c->shapes[i], NULL) < 0)
+      add(c, who, WS__TIME, i);
+}
+
+/* ---- asking ---- */
 static bool out_of_time(const ws_session *s) {
   return ws__signals_interrupted() || ws_clock_ms() >= s->deadline_ms;
 }
@@ -107,78 +213,166 @@ static int wall_ms(const ws_session *s) {
   return left < 0 ? 1 : left < WALL_MS ? (int)left + 1 : WALL_MS;
 }
 
-static ws_status measure(confirmation *c, const ws_candidate *candidate,
-                         const ws_build_result *build, ws__question question,
-                         const ws_shape *shape, ws_measured *out) {
-  ws_measure_request request;
-  *out = (ws_measured){.verdict = WS_VERDICT_OK, .reason = ""};
-  ws_diag why = {""};
-  int cu_count = ws_device_client_info(c->client)->cu_count;
-  if (ws__measuring_request(c->arena, &c->s->task, cu_count, candidate, build,
-                            question, shape, "confirmation", &request,
-                            &why) != WS_OK) {
-    out->verdict = WS_VERDICT_ILLEGAL;
-    out->reason = ws_arena_strdup(c->arena, why.text);
-    return WS_OK;
+/* *out_done: false when time ran out on the way. */
+static ws_status ask_device(confirmation *c, contest *who, bool *out_done) {
+  ws_measured *answers =
+      ws_arena_alloc(c->arena, sizeof *answers * (size_t)(who->count + 1));
+  bool more = true;
+  who->answers = answers;
+  while (who->answered < who->count && more && !out_of_time(c->s)) {
+    ws_measured *answer = &answers[who->answered];
+    ws_measure_request request = who->requests[who->answered++];
+    request.settings.wall_ms = wall_ms(c->s);
+    WS_TRY(ws_device_client_measure(c->client, c->arena, &request, answer,
+                                    c->s->diag));
+    more = answer->verdict == WS_VERDICT_OK;
   }
-  request.settings.wall_ms = wall_ms(c->s);
-  return ws_device_client_measure(c->client, c->arena, &request, out,
-                                  c->s->diag);
-}
-
-/* *out_us INFINITY: it does not take the shape, or fails there. */
-static ws_status time_on(confirmation *c, const ws_candidate *candidate,
-                         const ws_build_result *build, const ws_shape *shape,
-                         double *out_us) {
-  ws_measured measured;
-  *out_us = INFINITY;
-  if (out_of_time(c->s) ||
-      ws_candidate_broken_require(candidate, shape, NULL) >= 0)
-    return WS_OK;
-  WS_TRY(measure(c, candidate, build, WS__TIME, shape, &measured));
-  if (measured.verdict == WS_VERDICT_OK && measured.us > 0)
-    *out_us = measured.us;
+  *out_done = !out_of_time(c->s);
   return WS_OK;
 }
 
-/* ---- the reference ---- */
-static ws_status time_reference(confirmation *c) {
-  ws_candidate *candidate;
-  ws_build_result build;
-  size_t size = sizeof(double) * (size_t)c->shape_count;
-  c->against_us = ws_arena_alloc(c->arena, size);
-  c->again_us = ws_arena_alloc(c->arena, size);
-  WS_TRY(ws__measuring_load(c->s->archive, c->arena, c->against_id, &candidate,
-                            &build, c->s->diag));
+static ws_status ask_batch(confirmation *c, contest *who, bool *out_done) {
+  const contest *r = &c->reference;
+  ws_batch_answer answer;
+  const ws_batch_job job = {
+      .id = "",
+      .candidate = who->id,
+      .code_object = who->build.code_object,
+      .code_object_size = who->build.code_object_size,
+      .rival_code = c->simulated ? NULL : r->build.code_object,
+      .rival_size = c->simulated ? 0 : r->build.code_object_size,
+      .steps = who->requests,
+      .step_count = who->count};
+  WS_TRY(ws__batched_request(c->s->batched, c->arena, &job, out_done, &answer,
+                             c->s->diag));
+  if (*out_done) {
+    who->answers = answer.steps;
+    who->answered = answer.step_count;
+  } else {
+    c->s->confirming++;
+  }
+  return WS_OK;
+}
+
+static ws_status ask(confirmation *c, contest *who, bool *out_done) {
+  *out_done = true;
+  if (*who->refused || !who->count)
+    return WS_OK;
+  return c->s->batched ? ask_batch(c, who, out_done)
+                       : ask_device(c, who, out_done);
+}
+
+/* ---- what the answers say ---- */
+static const ws_measured *failure_of(const contest *who) {
+  for (int i = 0; i < who->answered; i++)
+    if (who->answers[i].verdict != WS_VERDICT_OK)
+      return &who->answers[i];
+  return NULL;
+}
+
+static const ws_measured *time_on(const contest *who, int shape) {
+  for (int i = 0; i < who->answered; i++)
+    if (who->shapes[i] == shape && who->answers[i].verdict == WS_VERDICT_OK &&
+        who->answers[i].us > 0)
+      return &who->answers[i];
+  return NULL;
+}
+
+/* ln of the speed-up over what the run began with; NAN: not known. */
+static double gain_on(const confirmation *c, const contest *who, int shape) {
+  const ws_measured *own = time_on(who, shape);
+  const ws_measured *other = time_on(&c->reference, shape);
+  if (own && own->ratio > 0)
+    return -log(own->ratio);
+  return own && other && c->simulated ? log(other->us / own->us) : NAN;
+}
+
+/* Over [begin, end), or those of it in `among`; 0: none. */
+static double speedup(const confirmation *c, const contest *who, int begin,
+                      int end, const bool *among) {
+  double sum = 0;
+  int count = 0;
+  for (int i = begin; i < end; i++) {
+    double gain = gain_on(c, who, i);
+    if (isfinite(gain) && (!among || among[i])) {
+      sum += gain;
+      count++;
+    }
+  }
+  return count ? exp(sum / count) : 0;
+}
+
+static void find_noise(confirmation *c) {
   for (int i = 0; i < c->shape_count; i++) {
-    WS_TRY(time_on(c, candidate, &build, &c->shapes[i], &c->against_us[i]));
-    c->again_us[i] = c->against_us[i];
-    if (!ws_device_client_info(c->client)->simulated)
-      WS_TRY(time_on(c, candidate, &build, &c->shapes[i], &c->again_us[i]));
-    if (isfinite(c->against_us[i]) && isfinite(c->again_us[i]))
-      c->noise = fmax(c->noise, fabs(log(c->against_us[i] / c->again_us[i])));
+    double gain = gain_on(c, &c->reference, i);
+    if (isfinite(gain))
+      c->noise = fmax(c->noise, fabs(gain));
   }
-  return WS_OK;
 }
 
-/* ---- one winner ---- */
-/* Edges, then one shape of the search and one held-out, by samples. */
-static ws_status verify(confirmation *c, const ws_candidate *candidate,
-                        const ws_build_result *build, ws_measured *out) {
-  const struct {
-    const ws_shape *shapes;
-    int count;
-  } sets[] = {{c->shapes, c->search_count},
-              {c->shapes + c->search_count, c->shape_count - c->search_count}};
-  WS_TRY(measure(c, candidate, build, WS__VERIFY_EDGES, NULL, out));
-  for (int i = 0; i < 2 && out->verdict == WS_VERDICT_OK; i++) {
-    int large = ws__measuring_large(c->s->task.problem, candidate,
-                                    sets[i].shapes, sets[i].count);
-    if (large >= 0)
-      WS_TRY(measure(c, candidate, build, WS__VERIFY_LARGE,
-                     &sets[i].shapes[large], out));
+static void find_worst(const confirmation *c, const contest *who,
+                       ws_confirmation_row *row) {
+  const ws_shape *shape = NULL;
+  row->worst_speedup = 0;
+  for (int i = 0; i < c->shape_count; i++) {
+    double one = exp(gain_on(c, who, i));
+    if (isfinite(one) && (!shape || one < row->worst_speedup)) {
+      row->worst_speedup = one;
+      shape = &c->shapes[i];
+    }
   }
-  return WS_OK;
+  if (shape && row->worst_speedup < 1 && !*row->reason)
+    row->reason = ws_arena_printf(
+        c->s->arena,
+        "slower than what the run began with on %lld,%lld,%lld: %.3f x",
+        (long long)shape->m, (long long)shape->n, (long long)shape->k,
+        row->worst_speedup);
+}
+
+/* A specialist has to gain where it is the fastest; who gains overall has to
+ * do so on held-out shapes, too. */
+static void decide(const confirmation *c, const winner *w, const contest *who,
+                   ws_confirmation_row *row) {
+  double floor = c->simulated ? c->s->knowledge.noise : 0;
+  double least = exp(fmax(c->noise, floor));
+  bool overall = row->search_speedup > least;
+  bool own = speedup(c, who, 0, c->search_count, w->shapes) > least;
+  bool held_out = row->held_out_speedup == 0 || row->held_out_speedup > least;
+  const char *where = !overall && !own       ? "the search's"
+                      : overall && !held_out ? "held-out"
+                                             : NULL;
+  row->verdict = ws_verdict_text(where ? WS_VERDICT_SLOW : WS_VERDICT_OK);
+  if (where)
+    row->reason = ws_arena_printf(
+        c->s->arena, "no gain beyond the noise on %s shapes", where);
+}
+
+/* Times on held-out shapes are of use to a dispatch's rules. */
+static ws_status keep_times(const confirmation *c, const contest *who) {
+  ws_measurement *items =
+      ws_arena_alloc(c->arena, sizeof *items * (size_t)(c->shape_count + 1));
+  int count = 0;
+  for (int i = c->search_count; i < c->shape_count; i++) {
+    const ws_measured *one = time_on(who, i);
+    if (one)
+      items[count++] =
+          (ws_measurement){.shape = c->shapes[i],
+                           .us = one->us,
+                           .low_us = one->low_us > 0 ? one->low_us : one->us,
+                           .high_us = one->high_us > 0 ? one->high_us : one->us,
+                           .bound = one->bound,
+                           .provenance = c->s->trials.provenance};
+  }
+  return ws_archive_put_measurements(c->s->archive, who->id, items, count,
+                                     c->s->diag);
+}
+
+static ws_status refute(confirmation *c, ws_confirmation_row *row,
+                        ws_verdict verdict, const char *reason) {
+  row->verdict = ws_verdict_text(verdict);
+  row->reason = ws_arena_strdup(c->s->arena, reason);
+  return ws_archive_refute(c->s->archive, row->candidate_id, row->verdict,
+                           row->reason, c->s->diag);
 }
 
 /* A few workgroups of every shape of the search, at random places, lane by lane
@@ -215,95 +409,36 @@ static ws_status sanitize(confirmation *c, const ws_candidate *candidate,
   return ws_compiler_build(c->compiler, c->arena, &request, out, s->diag);
 }
 
-static double speedup(const confirmation *c, const double *us, int begin,
-                      int end) {
-  double sum = 0;
-  int count = 0;
-  for (int i = begin; i < end; i++)
-    if (isfinite(us[i]) && isfinite(c->against_us[i])) {
-      sum += log(c->against_us[i] / us[i]);
-      count++;
-    }
-  return count ? exp(sum / count) : 0;
-}
-
-static void find_worst(const confirmation *c, const double *us,
-                       ws_confirmation_row *row) {
-  const ws_shape *shape = NULL;
-  row->worst_speedup = 0;
-  for (int i = 0; i < c->shape_count; i++) {
-    double one = c->against_us[i] / us[i];
-    if (isfinite(us[i]) && isfinite(c->against_us[i]) &&
-        (!shape || one < row->worst_speedup)) {
-      row->worst_speedup = one;
-      shape = &c->shapes[i];
-    }
-  }
-  if (shape && row->worst_speedup < 1 && !*row->reason)
-    row->reason = ws_arena_printf(
-        c->s->arena,
-        "slower than what the run began with on %lld,%lld,%lld: %.3f x",
-        (long long)shape->m, (long long)shape->n, (long long)shape->k,
-        row->worst_speedup);
-}
-
-static void decide(const confirmation *c, ws_confirmation_row *row) {
-  double least = exp(fmax(c->noise, c->s->knowledge.noise));
-  const char *where =
-      row->search_speedup <= least ? "the search's"
-      : row->held_out_speedup > 0 && row->held_out_speedup <= least ? "held-out"
-                                                                    : NULL;
-  row->verdict = ws_verdict_text(where ? WS_VERDICT_SLOW : WS_VERDICT_OK);
-  if (where)
-    row->reason = ws_arena_printf(
-        c->s->arena, "no gain beyond the noise on %s shapes", where);
-}
-
-static ws_status refute(confirmation *c, ws_confirmation_row *row,
-                        ws_verdict verdict, const char *reason) {
-  row->verdict = ws_verdict_text(verdict);
-  row->reason = ws_arena_strdup(c->s->arena, reason);
-  return ws_archive_refute(c->s->archive, row->candidate_id, row->verdict,
-                           row->reason, c->s->diag);
-}
-
 /* *out_done: false when time ran out on the way. */
-static ws_status confirm(confirmation *c, const char *id,
-                         ws_confirmation_row *row, bool *out_done) {
+static ws_status judge(confirmation *c, const winner *w, const contest *who,
+                       ws_confirmation_row *row, bool *out_done) {
   ws_session *s = c->s;
-  ws_candidate *candidate;
-  ws_build_result build;
-  ws_measured measured;
   ws_build_result sanitized;
-  *row = (ws_confirmation_row){.candidate_id = ws_arena_strdup(s->arena, id),
-                               .against_id = c->against_id,
-                               .provenance = s->trials.provenance,
-                               .run_id = s->run_id,
-                               .reason = "",
-                               .noise = c->noise};
-  WS_TRY(ws__measuring_load(s->archive, c->arena, id, &candidate, &build,
-                            s->diag));
-  WS_TRY(verify(c, candidate, &build, &measured));
-  *out_done = !out_of_time(s);
-  if (!*out_done)
-    return WS_OK;
-  if (measured.verdict != WS_VERDICT_OK)
-    return refute(c, row, measured.verdict, measured.reason);
-  WS_TRY(sanitize(c, candidate, &sanitized));
+  const ws_measured *failure = failure_of(who);
+  *out_done = true;
+  *row =
+      (ws_confirmation_row){.candidate_id = ws_arena_strdup(s->arena, who->id),
+                            .against_id = c->against_id,
+                            .provenance = s->trials.provenance,
+                            .run_id = s->run_id,
+                            .reason = "",
+                            .noise = c->noise};
+  if (*who->refused)
+    return refute(c, row, WS_VERDICT_ILLEGAL, who->refused);
+  if (failure)
+    return refute(c, row, failure->verdict, failure->reason);
+  WS_TRY(sanitize(c, who->candidate, &sanitized));
   *out_done = !out_of_time(s);
   if (!*out_done)
     return WS_OK;
   if (sanitized.verdict != WS_VERDICT_OK)
     return refute(c, row, sanitized.verdict, sanitized.reason);
-  double *us = ws_arena_alloc(c->arena, sizeof *us * (size_t)c->shape_count);
-  for (int i = 0; i < c->shape_count; i++)
-    WS_TRY(time_on(c, candidate, &build, &c->shapes[i], &us[i]));
-  *out_done = !out_of_time(s);
-  row->search_speedup = speedup(c, us, 0, c->search_count);
-  row->held_out_speedup = speedup(c, us, c->search_count, c->shape_count);
-  decide(c, row);
-  find_worst(c, us, row);
-  return WS_OK;
+  row->search_speedup = speedup(c, who, 0, c->search_count, NULL);
+  row->held_out_speedup =
+      speedup(c, who, c->search_count, c->shape_count, NULL);
+  decide(c, w, who, row);
+  find_worst(c, who, row);
+  return keep_times(c, who);
 }
 
 /* ---- all of them ---- */
@@ -326,39 +461,55 @@ static ws_status find_earlier(confirmation *c, const char *id,
 
 /* A device of its own: whatever the search did to the other is not seen. */
 static ws_status prepare(confirmation *c) {
-  if (c->client)
+  if (c->prepared)
     return WS_OK;
-  const char *kind = ws_device_client_info(c->s->trials.client)->kind;
-  WS_TRY(ws_device_client_start(kind, &c->client, c->s->diag));
+  c->prepared = true;
+  if (!c->s->batched)
+    WS_TRY(
+        ws_device_client_start(ws_device_client_info(c->s->trials.client)->kind,
+                               &c->client, c->s->diag));
   pick_shapes(c);
-  return time_reference(c);
+  WS_TRY(load(c, c->against_id, &c->reference));
+  add_times(c, &c->reference);
+  WS_TRY(ask(c, &c->reference, &c->has_reference));
+  if (c->has_reference && !c->simulated)
+    find_noise(c);
+  return WS_OK;
 }
 
-static ws_status confirm_one(confirmation *c, const char *id,
+static ws_status confirm_one(confirmation *c, const winner *w,
                              ws_confirmation_row *row, bool *out_done) {
-  WS_TRY(find_earlier(c, id, row, out_done));
+  contest who;
+  WS_TRY(find_earlier(c, w->id, row, out_done));
   if (*out_done)
     return WS_OK;
   WS_TRY(prepare(c));
   if (out_of_time(c->s))
     return WS_OK;
-  WS_TRY(confirm(c, id, row, out_done));
+  WS_TRY(load(c, w->id, &who));
+  add_verifications(c, &who);
+  add_times(c, &who);
+  WS_TRY(ask(c, &who, out_done));
+  *out_done = *out_done && c->has_reference;
+  if (!*out_done)
+    return WS_OK;
+  WS_TRY(judge(c, w, &who, row, out_done));
   return *out_done ? ws_archive_put_confirmation(c->s->archive, row, c->s->diag)
                    : WS_OK;
 }
 
 static ws_status confirm_all(confirmation *c, ws_tune_result *out) {
-  const char *ids[MOST_WINNERS];
+  winner winners[MOST_WINNERS];
   int count;
-  bool done = true;
-  WS_TRY(pick_winners(c, ids, &count));
+  WS_TRY(pick_winners(c, winners, &count));
   ws_confirmation_row *rows =
       ws_arena_alloc(c->s->arena, sizeof *rows * MOST_WINNERS);
   out->confirmations = rows;
-  for (int i = 0; i < count && done; i++) {
-    if (!strcmp(ids[i], c->against_id))
+  for (int i = 0; i < count && !out_of_time(c->s); i++) {
+    bool done;
+    if (!strcmp(winners[i].id, c->against_id))
       continue;
-    WS_TRY(confirm_one(c, ids[i], &rows[out->confirmation_count], &done));
+    WS_TRY(confirm_one(c, &winners[i], &rows[out->confirmation_count], &done));
     if (done)
       out->confirmation_count++;
   }
@@ -378,9 +529,11 @@ static const char *find_incumbent(const ws__knowledge *k) {
 /* What the run found is kept, also where this cannot be done. */
 void ws__confirm(ws_session *s, ws_tune_result *out) {
   confirmation c = {.s = s, .against_id = find_incumbent(&s->knowledge)};
-  if (!s->trials.client || !c.against_id || out_of_time(s))
+  bool has_device = s->trials.client || (s->batched && *s->batched->provenance);
+  if (!has_device || !c.against_id || out_of_time(s))
     return;
   c.arena = ws_arena_create();
+  c.simulated = ws__session_simulates(s);
   if (confirm_all(&c, out) != WS_OK)
     ws_log(WS_LOG_WARN, "winners are not confirmed: %s", s->diag->text);
   ws_device_client_stop(c.client);

@@ -71,11 +71,18 @@ void ws__batched_close(ws__batched *batched) {
 }
 
 /* ---- asking ---- */
+ws_status ws__batched_request(ws__batched *batched, ws_arena *arena,
+                              const ws_batch_job *job, bool *out_answered,
+                              ws_batch_answer *out_answer, ws_diag *diag) {
+  WS_TRY(
+      ws_batch_ask(batched->batch, arena, job, out_answered, out_answer, diag));
+  return *out_answered ? take_device(batched, out_answer->device, diag) : WS_OK;
+}
+
 /* An answer that ends early lost the race or failed at its last step. */
 static ws_status take_answer(ws__batched *b, ws__plan *plan,
                              const ws_batch_answer *answer, ws_diag *diag) {
   bool more = true;
-  WS_TRY(take_device(b, answer->device, diag));
   for (int i = 0; i < answer->step_count && more; i++)
     more = i < plan->count && ws__plan_take(plan, i, &answer->steps[i]);
   if (!more || answer->step_count == plan->count)
@@ -101,7 +108,7 @@ ws_status ws__batched_ask(ws__batched *batched, ws__plan *plan,
   *out_answered = plan->count == 0; /* it cannot be launched */
   if (*out_answered)
     return WS_OK;
-  WS_TRY(ws_batch_ask(batched->batch, plan->arena, &job, out_answered, &answer,
-                      diag));
+  WS_TRY(ws__batched_request(batched, plan->arena, &job, out_answered, &answer,
+                             diag));
   return *out_answered ? take_answer(batched, plan, &answer, diag) : WS_OK;
 }

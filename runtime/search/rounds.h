@@ -25,6 +25,11 @@ ws_status ws__batched_open(ws_arena *arena, const char *device,
                            ws_diag *diag) WS_MUST_CHECK;
 void ws__batched_close(ws__batched *batched); /* NULL is allowed */
 
+/* Asks for a job; *out_answered: the answer is of this run's card. */
+ws_status ws__batched_request(ws__batched *batched, ws_arena *arena,
+                              const ws_batch_job *job, bool *out_answered,
+                              ws_batch_answer *out_answer,
+                              ws_diag *diag) WS_MUST_CHECK;
 /* Takes the answer to the whole plan, or asks for it: *out_answered false. */
 ws_status ws__batched_ask(ws__batched *batched, ws__plan *plan,
                           bool *out_answered, ws_diag *diag) WS_MUST_CHECK;

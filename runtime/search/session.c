@@ -396,7 +396,7 @@ static ws_status open_device(ws_session *s) {
   return WS_OK;
 }
 
-static bool is_simulated(const ws_session *s) {
+bool ws__session_simulates(const ws_session *s) {
   return s->batched ? s->batched->simulated
                     : ws_device_client_info(s->trials.client)->simulated;
 }
@@ -404,7 +404,8 @@ static bool is_simulated(const ws_session *s) {
 static double noise_of(const ws_session *s) {
   if (s->table)
     return table_noise;
-  return s->rank_by_device && !is_simulated(s) ? card_noise : model_noise;
+  return s->rank_by_device && !ws__session_simulates(s) ? card_noise
+                                                        : model_noise;
 }
 
 /* Before the first answer there is no result that these would judge. */

@@ -108,6 +108,8 @@ struct ws_session {
   bool round_closed;   /* before that: nothing more can be asked now */
   int rounds;          /* in which something was there to be timed */
   bool round_asked;    /* this one is such a round */
+  int64_t confirming;  /* winners that wait for a batch, what they are
+                        * compared with included */
   bool awaits_answers; /* it ends because a batch has to be run */
   int64_t proposed, applied;
   int64_t candidates; /* requests so far that want one */
@@ -141,6 +143,8 @@ void ws__session_end(ws_session *s);
 void ws__session_add_source(ws_session *s, const ws__source *source);
 const ws__source *ws__session_source(const ws_session *s,
                                      const ws_template *tmpl);
+/* Its device, which there is, simulates. */
+bool ws__session_simulates(const ws_session *s);
 /* A batch has said whose its times are. */
 void ws__session_meet_device(ws_session *s);
 /* Interrupted, out of time, or stopped. */

@@ -191,6 +191,8 @@ static ws_status fill_result(ws_session *s, ws_tune_result *out) {
 static void say_what_is_awaited(ws_session *s, ws_tune_result *out) {
   for (int64_t i = s->applied; s->batched && i < s->proposed; i++)
     out->awaited += ws__job_at(s, i)->state == WS__JOB_TIMING;
+  int rounds = s->rounds + (s->confirming > 0);
+  out->awaited += s->confirming;
   if (!out->awaited)
     return;
   const char *folder = s->batched->folder;
@@ -198,7 +200,7 @@ static void say_what_is_awaited(ws_session *s, ws_tune_result *out) {
       s->arena,
       "round %d: %lld jobs in %s; run `wavesmith-device run %s` where the card "
       "is, bring %s/results.jsonl back, then repeat this command",
-      s->rounds, (long long)out->awaited, folder, folder, folder);
+      rounds, (long long)out->awaited, folder, folder, folder);
 }
 
 static ws_status run(ws_session *s, ws_tune_result *out) {

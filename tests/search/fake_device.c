@@ -9,6 +9,8 @@
  *   FAKE_DEVICE_DIES      set: every request kills it
  *   FAKE_DEVICE_ARCH      of the card, in place of gfx942
  *   FAKE_DEVICE_PROVENANCE  likewise
+ *   FAKE_DEVICE_CARD      set: it is a card
+ *   FAKE_DEVICE_NOISE     code beside itself takes that many times its time
  *   FAKE_DEVICE_LOG       a line per request is appended to this file
  */
 #include "wavesmith/measure.h"
@@ -46,7 +48,7 @@ static void send_ready(const char *kind) {
                                .cu_count = 304,
                                .memory_bytes = 1,
                                .cache_bytes = 1,
-                               .simulated = true};
+                               .simulated = !getenv("FAKE_DEVICE_CARD")};
   cJSON_AddItemToObject(json, "info", ws_device_info_to_json(&info));
   send_json(json);
 }
@@ -62,6 +64,29 @@ static void note(const char *op, const char *code,
           (long long)shape->m, (long long)shape->n, (long long)shape->k,
           (unsigned long long)workload->seed);
   close(file);
+}
+
+static double time_of(const ws_shape *shape, const char *code) {
+  char digit[2] = {code[0], 0};
+  return (double)shape->m * (double)shape->n * (double)shape->k / 1e8 *
+         (1 + (double)strtol(digit, NULL, 16) / 16);
+}
+
+/* The rival's code stands behind the candidate's. */
+static void time_rival(const cJSON *json, const char *code,
+                       const ws_shape *shape, ws_measured *measured) {
+  const cJSON *rival = cJSON_GetObjectItem(json, "rival");
+  const char *noise = getenv("FAKE_DEVICE_NOISE");
+  if (!rival)
+    return;
+  const char *other =
+      code + strlen(code) - cJSON_GetObjectItem(rival, "size")->valueint;
+  measured->rival_us = time_of(shape, other);
+  measured->ratio = measured->us / measured->rival_us;
+  if (noise && !strncmp(code, other, strlen(other)))
+    measured->ratio = strtod(noise, NULL);
+  measured->low_ratio = measured->high_ratio = measured->ratio;
+  measured->rival_low_us = measured->rival_high_us = measured->rival_us;
 }
 
 static void measure(ws_arena *arena, const cJSON *json, const char *code) {
@@ -81,9 +106,8 @@ static void measure(ws_arena *arena, const cJSON *json, const char *code) {
     measured.verdict = WS_VERDICT_WRONG;
     measured.reason = "made up";
   } else if (!strcmp(op, "time")) {
-    char digit[2] = {code[0], 0};
-    measured.us = (double)shape->m * (double)shape->n * (double)shape->k / 1e8 *
-                  (1 + (double)strtol(digit, NULL, 16) / 16);
+    measured.us = time_of(shape, code);
+    time_rival(json, code, shape, &measured);
   }
   cJSON *answer = cJSON_CreateObject();
   cJSON_AddItemToObject(answer, "measured", ws_measured_to_json(&measured));

@@ -153,7 +153,8 @@ WS_TEST(a_batch_gives_what_a_device_gives_at_once) {
     ws_tune_result result;
     b.options.strategy = strategies[i];
     int calls = tune_in_rounds(&b, &result);
-    WS_CHECK(calls >= 4); /* 40 candidates, 10 a round */
+    WS_CHECK(calls >= 6); /* 40 candidates, 10 a round, winners, the end */
+    WS_CHECK(result.confirmation_count > 0);
     WS_CHECK_TEXT(result.provenance, "sim:fake:MI300X");
     WS_CHECK(result.best_geomean_us > 0);
     WS_CHECK_INT(number(&b, "SELECT count(*) FROM candidate"), 40);
@@ -232,8 +233,6 @@ WS_TEST(a_killed_run_loses_nothing) {
   free_bench(&b);
 }
 
-/* The same run over a folder that is gone: what the archive knows of the
- * card is not asked again once the card is known. */
 WS_TEST(more_evaluations_go_on) {
   bench b = round_bench();
   ws_tune_result result;
@@ -298,5 +297,52 @@ WS_TEST(points_are_begun_with) {
   b.options.points = broken;
   b.options.point_count = 1;
   tune_fails(&b, WS_INPUT, "tile_m");
+  free_bench(&b);
+}
+
+/* ---- winners, on a card ---- */
+static bench card_bench(const char *noise) {
+  bench b = round_bench();
+  setenv("FAKE_DEVICE_CARD", "1", 1);
+  setenv("FAKE_DEVICE_PROVENANCE", "hip:card", 1);
+  setenv("FAKE_DEVICE_NOISE", noise, 1);
+  b.options.evaluations = 60;
+  return b;
+}
+
+/* The first that the run began with; its time by code is 1 + digit / 16, which
+ * the fastest code of the landscape, with digit 8, has 1.5 of. */
+WS_TEST(winners_are_timed_beside_what_the_run_began_with) {
+  bench b = card_bench("1.001");
+  ws_tune_result result;
+  tune_in_rounds(&b, &result);
+  WS_CHECK(result.confirmation_count > 0);
+  const ws_confirmation_row *row = &result.confirmations[0];
+  WS_CHECK(fabs(row->noise - log(1.001)) < 1e-9);
+  const char *codes =
+      query(&b, ws_arena_printf(b.arena,
+                                "SELECT c.code_object FROM build c WHERE"
+                                " c.candidate_id IN ('%s','%s')",
+                                row->candidate_id, row->against_id));
+  WS_CHECK(codes);
+  WS_CHECK(row->search_speedup > 1 + 1e-9);
+  WS_CHECK(fabs(row->search_speedup - row->held_out_speedup) < 1e-9);
+  WS_CHECK_TEXT(row->verdict, "ok");
+  /* Asked once: the same command again has nothing to do. */
+  ws_tune_result again = tune(&b);
+  WS_CHECK_INT(again.awaited, 0);
+  WS_CHECK_INT(again.confirmation_count, result.confirmation_count);
+  free_bench(&b);
+}
+
+WS_TEST(a_gain_within_the_noise_is_none) {
+  bench b = card_bench("2.5");
+  ws_tune_result result;
+  tune_in_rounds(&b, &result);
+  WS_CHECK(result.confirmation_count > 0);
+  for (int i = 0; i < result.confirmation_count; i++) {
+    WS_CHECK_TEXT(result.confirmations[i].verdict, "slow");
+    WS_CHECK_CONTAINS(result.confirmations[i].reason, "beyond the noise");
+  }
   free_bench(&b);
 }
