@@ -83,8 +83,9 @@ declare <2 x bfloat> @llvm.nvvm.ff2bf16x2.rn(float, float)
 declare float @llvm.fma.f32(float, float, float)
 declare i32 @llvm.umin.i32(i32, i32)
 
-; Expanded by the pass: four wgmma over 128 of k, and the wait for them.
-declare void @ws.wgmma.e4m3.k128(ptr, i64, i64, i32)
+; Expanded by the pass: four wgmma over 128 of k that ignore the old sums if the
+; last operand is 0, and the wait for them.
+declare void @ws.wgmma.e4m3.k128.onto(ptr, i64, i64, i32, i32)
 declare void @ws.wgmma.wait(ptr, i32, i32)
 
 ; ---- sizes: all constants once parameters are folded -------------------------
@@ -807,7 +808,7 @@ entry:
 
 ; Starts step number step of a block of k: one 64-row block of A's stage by
 ; step_columns columns of B's.
-define internal void @multiply(ptr %partial, i32 %step, i32 %stage, i32 %warpgroup) #1 {
+define internal void @multiply(ptr %partial, i32 %step, i32 %stage, i32 %warpgroup, i32 %k) #1 {
 entry:
   %tile_n = load i32, ptr addrspace(4) @ws.tile_n
   %warpgroups = load i32, ptr addrspace(4) @ws.warpgroups
@@ -833,7 +834,10 @@ entry:
   %b.at = add i32 %b.0, %b.1
   %a = call i64 @descriptor(i32 %a.at)
   %b = call i64 @descriptor(i32 %b.at)
-  call void @ws.wgmma.e4m3.k128(ptr %partial, i64 %a, i64 %b, i32 %columns)
+  ; always 0, but not to ptxas: partial stays where it is (pass/nvptx_expand.c)
+  %none = icmp eq i32 %k, 0
+  %never = zext i1 %none to i32
+  call void @ws.wgmma.e4m3.k128.onto(ptr %partial, i64 %a, i64 %b, i32 %columns, i32 %never)
   ret void
 }
 
@@ -1035,7 +1039,7 @@ body:
   br label %step.loop
 step.loop:
   %step = load i32, ptr %step.slot
-  call void @multiply(ptr %partial, i32 %step, i32 %stage, i32 %warpgroup)
+  call void @multiply(ptr %partial, i32 %step, i32 %stage, i32 %warpgroup, i32 %k)
   %a.scales = call <2 x float> @a_scales(i32 %step, i32 %stage, i32 %warpgroup, i32 %thread)
   call void @wait_all(ptr %partial)
   %read = icmp eq i32 %step, %last
@@ -1062,7 +1066,7 @@ exit:
 ; partial. Each step is scaled after the next has been started into the other
 ; set; the last one's next is step 0 of the next block, if there is one (more, a
 ; constant of the caller; ring is then at its stage).
-define internal void @block_overlapped(ptr %running, ptr %partial, i32 %set, i1 %more, ptr %ring, i32 %stage, <2 x float> %b_scales, i32 %column, i32 %warpgroup, i32 %thread) #1 {
+define internal void @block_overlapped(ptr %running, ptr %partial, i32 %set, i1 %more, ptr %ring, i32 %stage, <2 x float> %b_scales, i32 %column, i32 %k, i32 %warpgroup, i32 %thread) #1 {
 entry:
   %step.slot = alloca i32
   %parity.at = getelementptr i32, ptr %ring, i32 1
@@ -1083,7 +1087,7 @@ step.loop:
   %inner = icmp ult i32 %step.next, %steps
   br i1 %inner, label %start.own, label %border
 start.own:
-  call void @multiply(ptr %other, i32 %step.next, i32 %stage, i32 %warpgroup)
+  call void @multiply(ptr %other, i32 %step.next, i32 %stage, i32 %warpgroup, i32 %k)
   %own.scales = call <2 x float> @a_scales(i32 %step, i32 %stage, i32 %warpgroup, i32 %thread)
   call void @wait_but_one(ptr %here)
   br label %scale
@@ -1094,7 +1098,7 @@ start.next:
   %parity = load i32, ptr %parity.at
   %full = call i32 @full_barrier(i32 %stage.next)
   call void @barrier_wait(i32 %full, i32 %parity)
-  call void @multiply(ptr %other, i32 0, i32 %stage.next, i32 %warpgroup)
+  call void @multiply(ptr %other, i32 0, i32 %stage.next, i32 %warpgroup, i32 %k)
   %next.scales = call <2 x float> @a_scales(i32 %step, i32 %stage, i32 %warpgroup, i32 %thread)
   call void @wait_but_one(ptr %here)
   call void @release_stage(i32 %stage, i32 %lane)
@@ -1116,7 +1120,9 @@ step.exit:
 
 ; pipeline 1: within a warpgroup, the next step runs while this one is scaled.
 ; With an odd number of steps two blocks alternate between the sets of partial
-; sums; which set a step has must be known when this is compiled.
+; sums; which set a step has must be known when this is compiled. With an even
+; number one would do, but without an exit in its middle ptxas 13.0 serialises the
+; loop's matrix instructions (C7514).
 define internal void @accumulate_overlapped(ptr %running, ptr %ring, ptr %b_state, ptr addrspace(1) %bs, i32 %column, i32 %first, i32 %limit, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %warpgroup, i32 %thread) #1 {
 entry:
   %partial = alloca [256 x float]
@@ -1140,7 +1146,7 @@ begin:
   store i32 %stage.first, ptr %stage.slot
   %full.first = call i32 @full_barrier(i32 %stage.first)
   call void @barrier_wait(i32 %full.first, i32 %parity.first)
-  call void @multiply(ptr %partial, i32 0, i32 %stage.first, i32 %warpgroup)
+  call void @multiply(ptr %partial, i32 0, i32 %stage.first, i32 %warpgroup, i32 %k)
   call void @advance(ptr %ring)
   store i32 %first, ptr %block.slot
   br label %even.head
@@ -1154,7 +1160,7 @@ even.head:
 even.body:
   %even.b.next = call <2 x float> @b_scales_take(ptr %b_state, ptr addrspace(1) %bs, i32 %column, i32 %even.next, i32 %first, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %lane)
   %even.stage.next = load i32, ptr %ring
-  call void @block_overlapped(ptr %running, ptr %partial, i32 0, i1 true, ptr %ring, i32 %even.stage, <2 x float> %even.b, i32 %column, i32 %warpgroup, i32 %thread)
+  call void @block_overlapped(ptr %running, ptr %partial, i32 0, i1 true, ptr %ring, i32 %even.stage, <2 x float> %even.b, i32 %column, i32 %k, i32 %warpgroup, i32 %thread)
   call void @advance(ptr %ring)
   store <2 x float> %even.b.next, ptr %b.slot
   store i32 %even.stage.next, ptr %stage.slot
@@ -1167,17 +1173,17 @@ odd.head:
 odd.body:
   %odd.b.next = call <2 x float> @b_scales_take(ptr %b_state, ptr addrspace(1) %bs, i32 %column, i32 %odd.next, i32 %first, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %lane)
   %odd.stage.next = load i32, ptr %ring
-  call void @block_overlapped(ptr %running, ptr %partial, i32 %odd.0, i1 true, ptr %ring, i32 %even.stage.next, <2 x float> %even.b.next, i32 %column, i32 %warpgroup, i32 %thread)
+  call void @block_overlapped(ptr %running, ptr %partial, i32 %odd.0, i1 true, ptr %ring, i32 %even.stage.next, <2 x float> %even.b.next, i32 %column, i32 %k, i32 %warpgroup, i32 %thread)
   call void @advance(ptr %ring)
   store <2 x float> %odd.b.next, ptr %b.slot
   store i32 %odd.stage.next, ptr %stage.slot
   store i32 %odd.next, ptr %block.slot
   br label %even.head, !llvm.loop !2
 even.last:
-  call void @block_overlapped(ptr %running, ptr %partial, i32 0, i1 false, ptr %ring, i32 %even.stage, <2 x float> %even.b, i32 %column, i32 %warpgroup, i32 %thread)
+  call void @block_overlapped(ptr %running, ptr %partial, i32 0, i1 false, ptr %ring, i32 %even.stage, <2 x float> %even.b, i32 %column, i32 %k, i32 %warpgroup, i32 %thread)
   br label %exit
 odd.last:
-  call void @block_overlapped(ptr %running, ptr %partial, i32 %odd.0, i1 false, ptr %ring, i32 %even.stage.next, <2 x float> %even.b.next, i32 %column, i32 %warpgroup, i32 %thread)
+  call void @block_overlapped(ptr %running, ptr %partial, i32 %odd.0, i1 false, ptr %ring, i32 %even.stage.next, <2 x float> %even.b.next, i32 %column, i32 %k, i32 %warpgroup, i32 %thread)
   br label %exit
 exit:
   ret void
