@@ -88,12 +88,14 @@ static bool is_by_same_compiler(const rebuild *job,
           (job->family == WS_FAMILY_NVPTX && recorded->compiler[size] == ','));
 }
 
-/* ptxas may refuse what another one took. */
+/* What lowers for NVPTX has ptxas at its end, and one may refuse what another
+ * took. */
 static bool must_build(const rebuild *job, const ws_build_result *recorded,
                        const ws_build_result *built) {
+  const bool may_be_ptxas =
+      job->family == WS_FAMILY_NVPTX && !strcmp(built->stage, "lower");
   return is_by_same_compiler(job, recorded) &&
-         (job->family != WS_FAMILY_NVPTX ||
-          !strcmp(recorded->compiler, built->compiler));
+         (!may_be_ptxas || !strcmp(recorded->compiler, built->compiler));
 }
 
 static ws_status judge(const rebuild *job, const ws_candidate *candidate,

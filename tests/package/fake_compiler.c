@@ -4,6 +4,7 @@
  *   FAKE_LLVM   its version ("21.1.8"); comgr is always 3.0
  *   FAKE_P1     for candidates with p=1: VERDICT or VERDICT:CODE_HASH
  *   FAKE_P2     the same for p=2
+ *   FAKE_STAGE  where builds fail ("lower")
  * A build's code object is the template's text, its kernel's register count
  * the number of bodies with text, and it has one run result for each run that
  * was asked for.
@@ -59,7 +60,7 @@ static void build(ws_arena *arena, const cJSON *json, const void *text,
   ws_kernel_facts kernel = {.name = "k", .vgpr = request.body_count};
   ws_build_result result = {
       .verdict = verdict,
-      .stage = ok ? "" : "lower",
+      .stage = ok ? "" : setting("FAKE_STAGE", "lower"),
       .reason = ok ? "" : "the fake says so",
       .runs = runs,
       .run_count = request.run_count,

@@ -12,16 +12,16 @@ static const char template_text[] = "; the text of a template";
 static const char recorded_compiler[] =
     "wavesmith " WAVESMITH_VERSION ", LLVM 21.1.8, comgr 3.0";
 
-static const ws_template *make_template(ws_arena *arena) {
-  static const char *const head[] = {"t", "1", "fp8_gemm_blockscale", "gfx942",
-                                     "for a test"};
+static const ws_template *make_template(ws_arena *arena, const char *target) {
+  const char *const head[] = {"t", "1", "fp8_gemm_blockscale", target,
+                              "for a test"};
   static const char *const param[] = {"p", "ws.p", "1 2", "meaning", "1"};
   static const char *const launch[] = {"k", "m", "n", "1", "64", "1", "a b c"};
   static const char *const region[] = {"r", "contract"};
-  static const ws_record items[] = {{"template", head, 5, 1},
-                                    {"param", param, 5, 2},
-                                    {"launch", launch, 7, 3},
-                                    {"region", region, 2, 4}};
+  const ws_record items[] = {{"template", head, 5, 1},
+                             {"param", param, 5, 2},
+                             {"launch", launch, 7, 3},
+                             {"region", region, 2, 4}};
   const ws_records records = {items, 4};
   const ws_template *tmpl;
   ws_diag diag;
@@ -34,6 +34,7 @@ static const ws_template *make_template(ws_arena *arena) {
 }
 
 typedef struct fixture {
+  const char *target;
   ws_arena *arena;
   ws_archive *archive;
   ws_compiler *compiler;
@@ -60,10 +61,10 @@ static ws_dispatch_entry make_entry(ws_arena *arena, const ws_template *tmpl,
   return (ws_dispatch_entry){candidate, result, NULL, 0};
 }
 
-static void setup(fixture *f, const char *compiler) {
-  *f = (fixture){.arena = ws_arena_create(), .count = 2};
+static void setup_for(fixture *f, const char *target, const char *compiler) {
+  *f = (fixture){.arena = ws_arena_create(), .count = 2, .target = target};
   setenv("WAVESMITH_COMPILER", WS_FAKE_COMPILER, 1);
-  const ws_template *tmpl = make_template(f->arena);
+  const ws_template *tmpl = make_template(f->arena, target);
   if (ws_archive_open(":memory:", true, &f->archive, &f->diag) != WS_OK ||
       ws_archive_put_template(f->archive, tmpl, template_text, NULL,
                               &f->diag) != WS_OK ||
@@ -76,10 +77,14 @@ static void setup(fixture *f, const char *compiler) {
   ws_candidate_update_id(with_body);
 }
 
+static void setup(fixture *f, const char *compiler) {
+  setup_for(f, "gfx942", compiler);
+}
+
 static void run(fixture *f, bool sanitize, ws_status want) {
-  ws_status status =
-      ws_dispatch_rebuild(f->archive, f->compiler, f->arena, "gfx942", sanitize,
-                          f->entries, &f->count, &f->report, &f->diag);
+  ws_status status = ws_dispatch_rebuild(f->archive, f->compiler, f->arena,
+                                         f->target, sanitize, f->entries,
+                                         &f->count, &f->report, &f->diag);
   if (status != want)
     WS_FAIL("status %d (%s), want %d", status, f->diag.text, want);
   ws_compiler_stop(f->compiler);
@@ -185,5 +190,62 @@ WS_TEST(wrong_result_is_never_dropped) {
   setup(&f, recorded_compiler);
   run(&f, true, WS_INPUT);
   WS_CHECK_CONTAINS(f.diag.text, "(p=2) is wrong");
+  ws_arena_destroy(f.arena);
+}
+
+/* ---- NVPTX: the code is PTX, and ptxas comes after it ---- */
+
+static const char recorded_with_ptxas[] =
+    "wavesmith " WAVESMITH_VERSION ", LLVM 21.1.8, ptxas 12.4.99";
+
+WS_TEST(ptx_does_not_depend_on_ptxas) {
+  fixture f;
+  setup_for(&f, "sm_90a", recorded_with_ptxas);
+  run(&f, false, WS_OK);
+  WS_CHECK_INT(f.count, 2);
+  WS_CHECK_INT(f.report.changed, 0);
+  WS_CHECK_TEXT(f.report.compiler,
+                "wavesmith " WAVESMITH_VERSION ", LLVM 21.1.8");
+  WS_CHECK_TEXT(f.report.recorded_compiler, f.report.compiler);
+  ws_arena_destroy(f.arena);
+}
+
+WS_TEST(other_ptx_of_the_same_llvm_is_refused) {
+  fixture f;
+  setenv("FAKE_P2", "ok:cc99", 1);
+  setup_for(&f, "sm_90a", recorded_with_ptxas);
+  run(&f, false, WS_INPUT);
+  WS_CHECK_CONTAINS(f.diag.text, "(cc99) than recorded (cc22)");
+  ws_arena_destroy(f.arena);
+}
+
+WS_TEST(other_llvm_may_give_other_ptx) {
+  fixture f;
+  setenv("FAKE_LLVM", "21.1.80", 1); /* begins alike */
+  setenv("FAKE_P2", "ok:cc99", 1);
+  setup_for(&f, "sm_90a", recorded_with_ptxas);
+  run(&f, false, WS_OK);
+  WS_CHECK_INT(f.report.changed, 1);
+  WS_CHECK_TEXT(f.report.recorded_compiler, recorded_with_ptxas);
+  ws_arena_destroy(f.arena);
+  setenv("FAKE_LLVM", "21.1", 1);
+  setup_for(&f, "sm_90a", recorded_with_ptxas);
+  run(&f, false, WS_OK);
+  WS_CHECK_INT(f.report.changed, 1);
+  ws_arena_destroy(f.arena);
+}
+
+WS_TEST(what_ptxas_may_refuse_is_dropped) {
+  fixture f;
+  setenv("FAKE_P2", "no_compile", 1);
+  setup_for(&f, "sm_90a", recorded_with_ptxas);
+  run(&f, false, WS_OK);
+  WS_CHECK_INT(f.count, 1);
+  WS_CHECK_INT(f.report.dropped, 1);
+  ws_arena_destroy(f.arena);
+  setenv("FAKE_STAGE", "check", 1); /* before there is any PTX */
+  setup_for(&f, "sm_90a", recorded_with_ptxas);
+  run(&f, false, WS_INPUT);
+  WS_CHECK_CONTAINS(f.diag.text, "(p=2) is no_compile at stage check");
   ws_arena_destroy(f.arena);
 }
