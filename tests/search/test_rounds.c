@@ -223,7 +223,7 @@ WS_TEST(a_killed_run_loses_nothing) {
     usleep(20000 + (unsigned)i * 15000);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
-    if (access(ws_arena_printf(b.arena, "%s/batch/jobs.jsonl", b.folder),
+    if (access(ws_arena_printf(b.arena, "%s/batch/manifest.json", b.folder),
                F_OK) == 0)
       run_batch(&b, 2 + i % 3);
   }
