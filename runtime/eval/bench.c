@@ -22,9 +22,10 @@ static ws_arg_role role_of(const ws__bench *bench, int arg) {
   return bench->problem->args[arg].role;
 }
 
+/* By a kernel, and there. */
 static bool is_written(const ws__bench *bench, int arg) {
-  return role_of(bench, arg) == WS_ARG_OUTPUT ||
-         role_of(bench, arg) == WS_ARG_WORKSPACE;
+  return bench->memory[arg] && (role_of(bench, arg) == WS_ARG_OUTPUT ||
+                                role_of(bench, arg) == WS_ARG_WORKSPACE);
 }
 
 /* A workspace that does not fit is the candidate's doing. */
@@ -53,7 +54,9 @@ static ws_status open_argument(ws__bench *bench, int arg, ws_diag *diag) {
                           ? (size_t)bench->workload->workspace_bytes
                           : bench->set->bytes[arg];
   bench->memory[arg] = bench->set->copies[bench->copy].memory[arg];
-  return bench->memory[arg] ? WS_OK : allocate_own(bench, arg, diag);
+  /* a card is spared a workspace of nothing and its guard */
+  bool needed = bench->bytes[arg] || !bench->guard;
+  return bench->memory[arg] || !needed ? WS_OK : allocate_own(bench, arg, diag);
 }
 
 static ws_status open_extra(ws__bench *bench, const ws_operand *operand,

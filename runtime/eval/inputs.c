@@ -29,7 +29,7 @@ enum {
   MAX_PAD = 1 << 20,
   /* ws__inputs_compare, when sampled */
   WHOLE_BYTES = 1 << 20,
-  PIECES = 64,
+  PIECES = 16,
   PIECE_BYTES = 4096
 };
 static const size_t REFERENCE_LIMIT = (size_t)64 << 20; /* of one set */

@@ -12,10 +12,9 @@
  * on the first, X on the second. A block gives one ratio, in which everything
  * that changes linearly within the block cancels.
  *
- * Clocks are read after every batch. While the card is throttled for another
- * reason than its power (which is how fast it is), batches are dropped; but
- * not for ever, since a card that never cools is better timed than not, and the
- * result says so.
+ * Clocks are read after every batch. While the card is throttled for heat,
+ * batches are dropped; but not for ever, since a card that never cools is
+ * better timed than not, and the result says so.
  */
 #include "sampling.h"
 
@@ -143,8 +142,10 @@ static void note_clocks(ws__timer *t, const ws_device_clocks *now) {
                                     *out->throttle ? ", " : "", now->throttle);
 }
 
-static bool is_slowed_down(const ws_device_clocks *now) {
-  return *now->throttle && strcmp(now->throttle, "power");
+/* A power cap is how fast the card is, and what is neither ("other") is mostly
+ * a clock that somebody set: both are reported. */
+static bool is_too_hot(const ws_device_clocks *now) {
+  return !strcmp(now->throttle, "thermal");
 }
 
 static void wait_ms(int ms) {
@@ -231,7 +232,7 @@ ws_status ws__timer_batch(ws__timer *t, ws_diag *diag) {
   note_clocks(t, &now);
   bool patient = t->out->dropped < t->settings->max_samples &&
                  (!t->end_ms || ws_clock_ms() < t->end_ms);
-  if (is_slowed_down(&now) && patient) {
+  if (is_too_hot(&now) && patient) {
     t->out->dropped += count;
     wait_ms(THROTTLED_PAUSE_MS);
     return WS_OK;

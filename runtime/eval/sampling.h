@@ -53,8 +53,7 @@ ws_status ws__timer_read(ws__timer *t, int slot, double *out_us,
 ws_status ws__timer_measure_empty(ws__timer *t, ws_diag *diag) WS_MUST_CHECK;
 /* Repeats the sequence until times and clock have settled. */
 ws_status ws__timer_warm_up(ws__timer *t, ws_diag *diag) WS_MUST_CHECK;
-/* One batch; appended unless the card was throttled for another reason than
- * its power. */
+/* One batch; appended unless the card was throttled for heat. */
 ws_status ws__timer_batch(ws__timer *t, ws_diag *diag) WS_MUST_CHECK;
 /* Enough samples, or no more to be had? With medians and intervals in *out. */
 bool ws__timer_is_done(ws__timer *t);

@@ -103,12 +103,12 @@ static ws_measured time_of(const char *kernel, const char *rival) {
 
 /* ---- what a sample is ---- */
 
-/* c is filled (there is no workspace operand, but its guard is), then the cache
- * is flushed, and nothing lies between the events but the graph. */
+/* c is filled, then the cache, and nothing lies between the events but the
+ * graph. */
 WS_TEST(a_sample_is_poison_flush_event_graph_event) {
   begin();
   WS_CHECK_INT(time_of("ok", NULL).verdict, WS_VERDICT_OK);
-  const char *sample = "fffege";
+  const char *sample = "ffege";
   int samples = 0, graphs = 0;
   for (const char *at = fake.log; *at; at++) {
     graphs += *at == 'g';
@@ -125,7 +125,7 @@ WS_TEST(without_graphs_launches_are_plain) {
   ws_measured got = time_of("ok", NULL);
   WS_CHECK_INT(got.verdict, WS_VERDICT_OK);
   WS_CHECK_INT(fake.graph_starts, 0);
-  WS_CHECK(strstr(fake.log, "fffele") != NULL);
+  WS_CHECK(strstr(fake.log, "ffele") != NULL);
   WS_CHECK_NEAR(got.us, 100, 1e-9);
   WS_CHECK_NEAR(got.empty_us, 0, 1e-9);
   finish();
@@ -230,6 +230,22 @@ WS_TEST(a_rivals_fault_is_no_verdict) {
   finish();
 }
 
+/* They share inputs, so that the one makes the other's results wrong. */
+WS_TEST(who_writes_to_inputs_is_found_out_of_two) {
+  begin();
+  ws_measured got;
+  for (int i = 0; i < 4; i++) {
+    WS_CHECK_INT(time_pair("ok", "input", &got), WS_INPUT);
+    WS_CHECK_CONTAINS(diag.text, "the rival: ");
+    WS_CHECK(!strstr(diag.text + 11, "the rival: "));
+    WS_CHECK_INT(time_pair("input", "ok", &got), WS_OK);
+    WS_CHECK_INT(got.verdict, WS_VERDICT_WRONG);
+    WS_CHECK_INT(time_pair("ok", "ok", &got), WS_OK);
+    WS_CHECK_INT(got.verdict, WS_VERDICT_OK);
+  }
+  finish();
+}
+
 WS_TEST(contestants_work_on_the_same_shape) {
   begin();
   ws_measured got;
@@ -326,7 +342,7 @@ WS_TEST(right_when_verified_and_wrong_when_timed) {
   WS_CHECK_INT(fake.launches, 4);
   ws_measured got = time_of("late", NULL);
   WS_CHECK_INT(got.verdict, WS_VERDICT_WRONG);
-  WS_CHECK_CONTAINS(got.reason, "1 of 32 elements are wrong");
+  WS_CHECK_CONTAINS(got.reason, "1 of 64 elements are wrong");
   WS_CHECK_NEAR(got.us, 0, 0);
   finish();
 }

@@ -117,7 +117,7 @@ typedef struct ws_measured {
   double rival_us, rival_low_us, rival_high_us;
   double ratio, low_ratio, high_ratio;
   /* Of the card while it was timed, lowest and highest reading; samples taken
-   * while it throttled for heat or a fault were dropped, so many. */
+   * while it throttled for heat were dropped, so many. */
   int low_mhz, high_mhz, memory_mhz, dropped;
   const char *throttle; /* words of the driver, "" */
   /* What an empty launch sequence reads between the same events; part of every
