@@ -163,7 +163,7 @@ static void check_intrinsic(const ws_checker *checker, LLVMValueRef call,
 static void check_own_function(const ws_checker *checker, LLVMValueRef call,
                                LLVMValueRef callee) {
   if (ws__intrinsic_traits(name_of(callee), checker->target) &
-      WS_INTRINSIC_OTHER_TARGET)
+      (WS_INTRINSIC_OTHER_TARGET | WS_INTRINSIC_UNLISTED))
     REPORT(checker, WS_CHECK_INTRINSIC, call,
            "@%s is not available on this target (%s)", name_of(callee),
            checker->target->name);

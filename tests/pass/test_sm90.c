@@ -439,6 +439,36 @@ WS_TEST(no_pointer_out_of_assembly) {
   }
 }
 
+WS_TEST(amd_has_none_of_our_functions) {
+  static const char *const calls[] = {
+      "ws.wgmma.e4m3.k128(ptr null, i64 0, i64 0, i32 64)",
+      "ws.wgmma.e4m3.k128.onto(ptr null, i64 0, i64 0, i32 64, i32 0)",
+      "ws.wgmma.wait(ptr null, i32 64, i32 0)"};
+  static const char declarations[] =
+      "declare void @ws.wgmma.e4m3.k128(ptr, i64, i64, i32)\n"
+      "declare void @ws.wgmma.e4m3.k128.onto(ptr, i64, i64, i32, i32)\n"
+      "declare void @ws.wgmma.wait(ptr, i32, i32)\n"
+      "declare void @llvm.amdgcn.s.barrier()\n";
+  for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+    ws_arena *arena = ws_arena_create();
+    char *text =
+        replace(arena, read_tiny(arena),
+                "declare void @llvm.amdgcn.s.barrier()\n", declarations);
+    text = replace(arena, text, "  %base = mul i32 %group, %threads\n",
+                   ws_arena_printf(arena,
+                                   "  %%base = mul i32 %%group, %%threads\n"
+                                   "  call void @%s\n",
+                                   calls[i]));
+    fixture f = open_template(text);
+    WS_CHECK(ws_pass_splice(f.module, f.candidate, &f.findings));
+    WS_CHECK(!ws_pass_check(f.module, f.candidate, "gfx942", &f.findings));
+    WS_CHECK_CONTAINS(find_finding(&f, "check-intrinsic")->text,
+                      "not available on this target (gfx942)");
+    fixture_destroy(&f);
+    ws_arena_destroy(arena);
+  }
+}
+
 WS_TEST(amd_has_no_assembly) {
   ws_arena *arena = ws_arena_create();
   char *text =

@@ -178,6 +178,36 @@ WS_TEST(the_hash_is_of_the_code) {
   ws_arena_destroy(arena);
 }
 
+/* The scale of the first step is the call's last operand. */
+WS_TEST(sums_onto_sums) {
+  ws_arena *arena = ws_arena_create();
+  char *text = replace(
+      arena, read_tiny_sm90(arena),
+      "  call void @ws.wgmma.e4m3.k128(ptr %even, i64 %a.desc, i64 %b.desc, "
+      "i32 %columns)\n  call void @ws.wgmma.wait(ptr %even, i32 %columns, i32 "
+      "0)\n",
+      "  call void @ws.wgmma.e4m3.k128.onto(ptr %even, i64 %a.desc, i64 "
+      "%b.desc, i32 %columns, i32 %s)\n  call void @ws.wgmma.wait(ptr %even, "
+      "i32 %columns, i32 0)\n");
+  text = replace(arena, text, "declare void @ws.wgmma.wait(ptr, i32, i32)",
+                 "declare void @ws.wgmma.wait(ptr, i32, i32)\n"
+                 "declare void @ws.wgmma.e4m3.k128.onto(ptr, i64, i64, i32, "
+                 "i32)");
+  setenv("WAVESMITH_PTXAS", "none", 1);
+  lowered l = lower_text(text, "columns=64;sets=1", false);
+  check_good(&l);
+  const char *ptx = l.result.code_object, *first;
+  WS_CHECK(!strstr(ptx, ".local"));
+  WS_CHECK_INT(count_parts(ptx, "m64n64k32"), 4);
+  first = strstr(ptx, "setp.ne.b32 first, ");
+  WS_CHECK(first && strncmp(first, "setp.ne.b32 first, 0, 0;", 24));
+  WS_CHECK_INT(count_parts(ptx, ", a, b, first, 1, 1;\n"), 1);
+  WS_CHECK_INT(count_steps(ptx, 6), 2);
+  unsetenv("WAVESMITH_PTXAS");
+  fixture_destroy(&l.f);
+  ws_arena_destroy(arena);
+}
+
 /* ---- expansion ----------------------------------------------------------- */
 
 static void check_shape(const char *from, const char *to, const char *words,
