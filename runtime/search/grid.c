@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * The grid's bins: per axis a table of upper ends, the last one open. They
- * follow what changes on the hardware: LDS and registers where a further
- * workgroup or wave fits no more, tiles by the factor two. Of several launches
- * the one with the most work in the first sanitizer run counts.
+ * The grid's bins: per family and axis a table of upper ends, the last one
+ * open. They follow what changes on the hardware: LDS and registers where a
+ * further workgroup or wave fits no more, tiles by the factor two. Of several
+ * launches the one with the most work in the first sanitizer run counts, where
+ * there is none the first kernel.
  */
 #include "grid.h"
+#include "occupancy.h"
 
 #include <string.h>
 
@@ -18,29 +20,49 @@ typedef struct scale {
   const char *texts[MAX_BINS];
 } scale;
 
-static const scale scales[WS__AXIS_COUNT] = {
-    [WS__AXIS_LDS] = {"lds",
-                      5,
-                      {0, 8192, 16384, 32768},
-                      {"none", "1-8K", "8-16K", "16-32K", "32-64K"}},
-    [WS__AXIS_REGISTERS] = {"registers",
-                            6,
-                            {64, 96, 128, 168, 256},
-                            {"1-64", "65-96", "97-128", "129-168", "169-256",
-                             "257-512"}},
-    [WS__AXIS_OCCUPANCY] = {"occupancy",
-                            4,
-                            {1, 2, 4},
-                            {"1", "2", "3-4", "5-8"}},
-    [WS__AXIS_BOTTLENECK] = {"bottleneck", WS_BOUND_COUNT, {0}, {0}},
-    [WS__AXIS_TILE] = {"tile",
-                       6,
-                       {1024, 4096, 8192, 16384, 32768},
-                       {"1-1K", "1-4K", "4-8K", "8-16K", "16-32K", "32K-"}},
-};
+static const scale lds_scales[] = {
+    [WS_FAMILY_AMDGPU] = {"lds",
+                          5,
+                          {0, 8192, 16384, 32768},
+                          {"none", "1-8K", "8-16K", "16-32K", "32-64K"}},
+    [WS_FAMILY_NVPTX] = {"lds",
+                         5,
+                         {0, 57344, 76800, 115712}, /* four, three, two fit */
+                         {"none", "1-56K", "56-75K", "75-113K", "113-227K"}}};
+static const scale register_scales[] = {
+    [WS_FAMILY_AMDGPU] = {"registers",
+                          6,
+                          {64, 96, 128, 168, 256},
+                          {"1-64", "65-96", "97-128", "129-168", "169-256",
+                           "257-512"}},
+    [WS_FAMILY_NVPTX] = {
+        "registers",
+        6,
+        {40, 64, 96, 128, 168},
+        {"1-40", "41-64", "65-96", "97-128", "129-168", "169-255"}}};
+static const scale occupancy_scales[] = {
+    [WS_FAMILY_AMDGPU] = {"occupancy", 4, {1, 2, 4}, {"1", "2", "3-4", "5-8"}},
+    [WS_FAMILY_NVPTX] = {
+        "occupancy", 4, {2, 4, 8}, {"1-2", "3-4", "5-8", "9-16"}}};
+static const scale bottleneck_scale = {"bottleneck", WS_BOUND_COUNT, {0}, {0}};
+static const scale tile_scale = {
+    "tile",
+    6,
+    {1024, 4096, 8192, 16384, 32768},
+    {"1-1K", "1-4K", "4-8K", "8-16K", "16-32K", "32K-"}};
 
-static int8_t bin_of(ws__axis axis, int64_t value) {
-  const scale *s = &scales[axis];
+static const scale *scale_of(ws_target_family family, ws__axis axis) {
+  const scale *const scales[WS__AXIS_COUNT] = {
+      [WS__AXIS_LDS] = &lds_scales[family],
+      [WS__AXIS_REGISTERS] = &register_scales[family],
+      [WS__AXIS_OCCUPANCY] = &occupancy_scales[family],
+      [WS__AXIS_BOTTLENECK] = &bottleneck_scale,
+      [WS__AXIS_TILE] = &tile_scale};
+  return scales[axis];
+}
+
+static int8_t bin_of(const ws__cell *cell, ws__axis axis, int64_t value) {
+  const scale *s = scale_of(cell->family, axis);
   int bin = 0;
   while (bin + 1 < s->count && value > s->upper[bin])
     bin++;
@@ -94,23 +116,24 @@ static int64_t threads_of(const ws_candidate *candidate,
   return threads;
 }
 
-static int8_t occupancy_bin(const ws_candidate *candidate,
+static int8_t occupancy_bin(const ws__cell *cell, const ws_target *target,
+                            const ws_candidate *candidate,
                             const ws_launch *launch,
                             const ws_kernel_facts *facts) {
-  enum { LANES = 64, SIMDS = 4 };
+  enum { SIMDS = 4 };
   int64_t threads = launch ? threads_of(candidate, launch) : -1;
   if (threads <= 0 || threads > 1024)
     return -1;
-  int64_t groups =
-      ws_occupancy_workgroups(facts, (int)threads, facts->lds_bytes);
-  int64_t waves = groups * ((threads + LANES - 1) / LANES);
-  return bin_of(WS__AXIS_OCCUPANCY, (waves + SIMDS - 1) / SIMDS);
+  int64_t groups = ws__workgroups_per_cu(target, facts, (int)threads);
+  int64_t waves = groups * ((threads + target->wave - 1) / target->wave);
+  return bin_of(cell, WS__AXIS_OCCUPANCY, (waves + SIMDS - 1) / SIMDS);
 }
 
 /* tile_m * tile_n where the template has these parameters (as for the
  * sanitizer's runs, model.h), else the outputs of a large problem by its
  * workgroups. */
-static int64_t tile_of(const ws_candidate *candidate, const ws_launch *launch) {
+static int64_t tile_of(const ws_candidate *candidate, const ws_launch *launch,
+                       int cu_count) {
   static const ws_shape large = {4096, 4096, 4096};
   const ws_template *tmpl = candidate->tmpl;
   int m = ws_template_param_index(tmpl, "tile_m");
@@ -118,8 +141,7 @@ static int64_t tile_of(const ws_candidate *candidate, const ws_launch *launch) {
   if (m >= 0 && n >= 0)
     return candidate->values[m] * candidate->values[n];
   ws_arena *arena = ws_arena_create();
-  ws_scope scope =
-      ws_candidate_scope(arena, candidate, &large, ws_mi300x.cu_count);
+  ws_scope scope = ws_candidate_scope(arena, candidate, &large, cu_count);
   int64_t tile = large.m * large.n;
   for (int i = 0; tile > 0 && i < 3; i++) {
     int64_t groups;
@@ -141,22 +163,32 @@ static int8_t bottleneck_bin(const char *bound) {
   return -1;
 }
 
+static void fill_from_facts(ws__cell *cell, const ws_target *target,
+                            const ws_candidate *candidate,
+                            const ws_launch *launch,
+                            const ws_kernel_facts *facts) {
+  cell->bins[WS__AXIS_LDS] = bin_of(cell, WS__AXIS_LDS, ws__lds_bytes(facts));
+  if (facts->vgpr > 0 || cell->family == WS_FAMILY_AMDGPU)
+    cell->bins[WS__AXIS_REGISTERS] =
+        bin_of(cell, WS__AXIS_REGISTERS, facts->vgpr);
+  cell->bins[WS__AXIS_OCCUPANCY] =
+      occupancy_bin(cell, target, candidate, launch, facts);
+}
+
 ws__cell ws__cell_of(const ws_candidate *candidate,
                      const ws_build_result *result, const char *bound) {
+  const ws_target *target = ws_target_find(candidate->tmpl->target);
   const char *kernel = result ? longest_kernel(result) : "";
   const ws_launch *launch = launch_of(candidate->tmpl, kernel);
   const ws_kernel_facts *facts = result ? facts_of(result, kernel) : NULL;
-  int64_t tile = tile_of(candidate, launch);
-  ws__cell cell;
+  ws__cell cell = {.family = target->family};
+  int64_t tile = tile_of(candidate, launch, target->cu_count);
   memset(cell.bins, -1, sizeof cell.bins);
-  if (facts) {
-    cell.bins[WS__AXIS_LDS] = bin_of(WS__AXIS_LDS, facts->lds_bytes);
-    cell.bins[WS__AXIS_REGISTERS] = bin_of(WS__AXIS_REGISTERS, facts->vgpr);
-    cell.bins[WS__AXIS_OCCUPANCY] = occupancy_bin(candidate, launch, facts);
-  }
+  if (facts)
+    fill_from_facts(&cell, target, candidate, launch, facts);
   cell.bins[WS__AXIS_BOTTLENECK] = bottleneck_bin(bound);
   if (tile > 0)
-    cell.bins[WS__AXIS_TILE] = bin_of(WS__AXIS_TILE, tile);
+    cell.bins[WS__AXIS_TILE] = bin_of(&cell, WS__AXIS_TILE, tile);
   return cell;
 }
 
@@ -176,19 +208,20 @@ int ws__cell_distance(const ws__cell *a, const ws__cell *b) {
   return sum;
 }
 
-const char *ws__bin_text(ws__axis axis, int bin) {
-  if (bin < 0 || bin >= scales[axis].count)
-    return NULL;
+static const char *bin_text(const ws__cell *cell, ws__axis axis) {
+  int bin = cell->bins[axis];
+  const scale *s = scale_of(cell->family, axis);
+  if (bin < 0 || bin >= s->count)
+    return "?";
   return axis == WS__AXIS_BOTTLENECK ? ws_bound_text((ws_bound)bin)
-                                     : scales[axis].texts[bin];
+                                     : s->texts[bin];
 }
 
 char *ws__cell_text(ws_arena *arena, const ws__cell *cell) {
   char *text = ws_arena_strdup(arena, "");
-  for (int axis = 0; axis < WS__AXIS_COUNT; axis++) {
-    const char *bin = ws__bin_text((ws__axis)axis, cell->bins[axis]);
+  for (int axis = 0; axis < WS__AXIS_COUNT; axis++)
     text = ws_arena_printf(arena, "%s%s%s=%s", text, axis ? " " : "",
-                           scales[axis].name, bin ? bin : "?");
-  }
+                           scale_of(cell->family, (ws__axis)axis)->name,
+                           bin_text(cell, (ws__axis)axis));
   return text;
 }

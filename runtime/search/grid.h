@@ -7,10 +7,11 @@
 #define WAVESMITH_SEARCH_GRID_H
 
 #include "wavesmith/model.h"
+#include "wavesmith/target.h"
 
-/* lds: bytes of a workgroup; registers: VGPRs of a lane; occupancy: waves per
- * SIMD; bottleneck: ws_bound of the largest shape; tile: outputs of a
- * workgroup. */
+/* lds: bytes of a workgroup; registers of a lane; occupancy: waves per SIMD
+ * (warps per scheduler); bottleneck: ws_bound of the largest shape, where there
+ * is a bound model; tile: outputs of a workgroup. */
 #define WS__AXIS_MAP(X)                                                        \
   X(LDS, "lds") X(REGISTERS, "registers") X(OCCUPANCY, "occupancy")            \
   X(BOTTLENECK, "bottleneck") X(TILE, "tile")
@@ -23,6 +24,7 @@ typedef enum ws__axis {
 
 typedef struct ws__cell {
   int8_t bins[WS__AXIS_COUNT]; /* -1: not known */
+  ws_target_family family;     /* whose bins they are */
 } ws__cell;
 
 /* result NULL: only what the candidate's parameters say. bound: a
@@ -33,7 +35,4 @@ bool ws__cell_equal(const ws__cell *a, const ws__cell *b);
 int ws__cell_distance(const ws__cell *a, const ws__cell *b); /* bins, summed */
 /* "lds=16-32K registers=65-128 ..." in the arena. */
 char *ws__cell_text(ws_arena *arena, const ws__cell *cell);
-/* "16-32K"; NULL: there is no such bin. */
-const char *ws__bin_text(ws__axis axis, int bin);
-
 #endif

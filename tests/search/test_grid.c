@@ -4,6 +4,7 @@
  * docs/search.md.
  */
 #include "grid.h"
+#include "occupancy.h"
 #include "ws_test_template.h"
 
 #define TILES                                                                  \
@@ -105,8 +106,8 @@ WS_TEST(a_grid_that_cannot_be_worked_out_has_no_tile) {
 }
 
 WS_TEST(distances_add_up) {
-  ws__cell a = {{0, 0, 0, WS_BOUND_MFMA, 0}};
-  ws__cell b = {{4, 1, 0, WS_BOUND_LAUNCH, 2}};
+  ws__cell a = {.bins = {0, 0, 0, WS_BOUND_MFMA, 0}};
+  ws__cell b = {.bins = {4, 1, 0, WS_BOUND_LAUNCH, 2}};
   WS_CHECK(ws__cell_equal(&a, &a) && !ws__cell_equal(&a, &b));
   WS_CHECK_INT(ws__cell_distance(&a, &a), 0);
   WS_CHECK_INT(ws__cell_distance(&a, &b), 4 + 1 + 1 + 2);
@@ -115,10 +116,67 @@ WS_TEST(distances_add_up) {
 
 WS_TEST(every_bin_has_a_text_and_no_other) {
   static const int counts[WS__AXIS_COUNT] = {5, 6, 4, WS_BOUND_COUNT, 6};
-  for (int axis = 0; axis < WS__AXIS_COUNT; axis++) {
-    WS_CHECK(!ws__bin_text((ws__axis)axis, -1));
-    WS_CHECK(!ws__bin_text((ws__axis)axis, counts[axis]));
-    for (int bin = 0; bin < counts[axis]; bin++)
-      WS_CHECK(ws__bin_text((ws__axis)axis, bin));
+  ws_arena *arena = ws_arena_create();
+  for (int family = 0; family < 2; family++)
+    for (int axis = 0; axis < WS__AXIS_COUNT; axis++)
+      for (int bin = -1; bin <= counts[axis]; bin++) {
+        ws__cell cell = {.family = (ws_target_family)family};
+        cell.bins[axis] = (int8_t)bin;
+        bool unknown = strchr(ws__cell_text(arena, &cell), '?') != NULL;
+        WS_CHECK(unknown == (bin < 0 || bin == counts[axis]));
+      }
+  ws_arena_destroy(arena);
+}
+
+/* ---- sm_90a ---- */
+#define CUDA                                                                   \
+  "template|gemm|1|fp8_gemm_blockscale|sm_90a|x\n"                             \
+  "param|threads|ws.t|128 256 384 1024|x|384\n"                                \
+  "launch|only|ceildiv(m, 128)|ceildiv(n, 128)|1|threads|1|c\n"
+
+/* From the limits of a multiprocessor: 65536 registers, 228 KB of shared memory
+ * and 1 KB of it for each block, 2048 threads. */
+WS_TEST(blocks_of_a_multiprocessor) {
+  static const struct {
+    int32_t threads, registers, dynamic_lds;
+    int workgroups;
+    ws__limiter limiter;
+  } cases[] = {
+      /* 12 warps of 168 * 32 registers: 64512 of 65536 */
+      {384, 168, 100000, 1, WS__LIMITED_BY_REGISTERS},
+      {384, 168, 232448, 1, WS__LIMITED_BY_WAVES}, /* both */
+      /* 2 * (115712 + 1024) = 233472, just what there is */
+      {128, 64, 115712, 2, WS__LIMITED_BY_LDS},
+      {128, 64, 115713, 1, WS__LIMITED_BY_LDS},
+      /* 2048 / 256 = 8; 8 warps of 32 * 32 registers: 8 blocks too */
+      {256, 32, 0, 8, WS__LIMITED_BY_WAVES},
+      /* 33 registers are 1280 in units of 256: 65536 / 10240 = 6.4 */
+      {256, 33, 0, 6, WS__LIMITED_BY_REGISTERS},
+      {1024, 0, 0, 2, WS__LIMITED_BY_WAVES}, /* nothing has assembled it */
+  };
+  const ws_target *target = ws_target_find("sm_90a");
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const ws_kernel_facts facts = {.name = "only",
+                                   .vgpr = cases[i].registers,
+                                   .dynamic_lds = cases[i].dynamic_lds};
+    WS_CHECK_INT(ws__workgroups_per_cu(target, &facts, cases[i].threads),
+                 cases[i].workgroups);
+    WS_CHECK_INT(ws__limiter_of(target, &facts, cases[i].threads),
+                 cases[i].limiter);
   }
+}
+
+WS_TEST(cells_of_a_cuda_kernel) {
+  ws_arena *arena = ws_arena_create();
+  const ws_candidate *candidate =
+      ws_candidate_create(arena, ws_test_template(arena, CUDA));
+  const ws_kernel_facts facts = {
+      .name = "only", .vgpr = 168, .dynamic_lds = 199000};
+  const ws_build_result result = {.kernels = &facts, .kernel_count = 1};
+  ws__cell cell = ws__cell_of(candidate, &result, "");
+  /* One block of 12 warps: 3 for each scheduler. 16384 outputs. */
+  WS_CHECK_TEXT(ws__cell_text(arena, &cell),
+                "lds=113-227K registers=129-168 occupancy=3-4 bottleneck=? "
+                "tile=8-16K");
+  ws_arena_destroy(arena);
 }

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * How many workgroups of a kernel a compute unit holds at once, for every
+ * target.
+ */
+#ifndef WAVESMITH_SEARCH_OCCUPANCY_H
+#define WAVESMITH_SEARCH_OCCUPANCY_H
+
+#include "wavesmith/model.h"
+#include "wavesmith/target.h"
+
+typedef enum ws__limiter {
+  WS__LIMITED_BY_REGISTERS,
+  WS__LIMITED_BY_LDS,
+  WS__LIMITED_BY_WAVES /* or several together */
+} ws__limiter;
+/* threads from 1 to 1024. Facts without registers (nothing has assembled the
+ * code) do not limit. */
+int ws__workgroups_per_cu(const ws_target *target, const ws_kernel_facts *facts,
+                          int threads);
+ws__limiter ws__limiter_of(const ws_target *target,
+                           const ws_kernel_facts *facts, int threads);
+/* Of one workgroup, static and given at launch. */
+int ws__lds_bytes(const ws_kernel_facts *facts);
+
+#endif
