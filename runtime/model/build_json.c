@@ -107,6 +107,7 @@ static const struct field result_fields[] = {
     DOUBLE(ws_build_result, sanitize_ms), DOUBLE(ws_build_result, lower_ms)};
 /* Absent in results of before it was recorded. */
 static const struct field compiler_field = TEXT(ws_build_result, compiler);
+static const struct field object_field = TEXT(ws_build_result, object_hash);
 
 /* ---- writing
  * ------------------------------------------------------------------ */
@@ -204,11 +205,23 @@ static void append_run(cJSON *array, const ws_run_result *run) {
   }
 }
 
+static void write_object_hash(cJSON *json, const ws_build_result *result) {
+  ws_hash hash;
+  const char *text = result->object_hash;
+  if (result->code_object_size) {
+    hash = ws_hash_bytes(result->code_object, result->code_object_size);
+    text = hash.hex;
+  }
+  if (text && *text)
+    cJSON_AddStringToObject(json, object_field.name, text);
+}
+
 struct cJSON *ws_build_result_to_json(const ws_build_result *result) {
   cJSON *json = cJSON_CreateObject();
   cJSON_AddStringToObject(json, "verdict", ws_verdict_text(result->verdict));
   write_fields(json, FIELDS(result_fields), result);
   write_field(json, &compiler_field, (const char *)result);
+  write_object_hash(json, result);
   cJSON *findings = cJSON_AddArrayToObject(json, "findings");
   for (int i = 0; i < result->finding_count; i++)
     append_object(findings, FIELDS(finding_fields), &result->findings[i]);
@@ -487,6 +500,9 @@ ws_status ws_build_result_from_json(ws_arena *arena, const struct cJSON *json,
   result.compiler = "";
   if (cJSON_HasObjectItem(json, compiler_field.name))
     WS_TRY(read_field(&reader, json, &compiler_field, (char *)&result));
+  result.object_hash = "";
+  if (cJSON_HasObjectItem(json, object_field.name))
+    WS_TRY(read_field(&reader, json, &object_field, (char *)&result));
   WS_TRY(read_findings(&reader, json, &result));
   WS_TRY(read_run_results(&reader, json, &result));
   WS_TRY(read_kernels(&reader, json, &result));

@@ -206,6 +206,20 @@ WS_TEST(a_result_comes_back_as_it_went) {
   ws_arena_destroy(arena);
 }
 
+/* SHA-256 of "abc" begins ba7816bf (FIPS 180-2). */
+WS_TEST(the_hash_of_a_code_object_goes_along) {
+  ws_arena *arena = ws_arena_create();
+  ws_build_result result = {.code_object = "abc", .code_object_size = 3}, back;
+  for (int i = 0; i < 2; i++) { /* made of the bytes, then passed on */
+    struct cJSON *json = through_text(ws_build_result_to_json(&result));
+    WS_CHECK_INT(ws_build_result_from_json(arena, json, &back, NULL), WS_OK);
+    WS_CHECK_TEXT(back.object_hash, "ba7816bf8f01cfea414140de5dae2223");
+    cJSON_Delete(json);
+    result = back;
+  }
+  ws_arena_destroy(arena);
+}
+
 /* Text that was never set is "" on the other side. */
 WS_TEST(an_empty_result_passes) {
   ws_arena *arena = ws_arena_create();
@@ -216,6 +230,7 @@ WS_TEST(an_empty_result_passes) {
   WS_CHECK_INT(back.verdict, WS_VERDICT_OK);
   WS_CHECK_TEXT(back.reason, "");
   WS_CHECK_TEXT(back.code_hash, "");
+  WS_CHECK_TEXT(back.object_hash, "");
   cJSON_Delete(json);
   ws_arena_destroy(arena);
 }

@@ -186,6 +186,9 @@ typedef struct ws_build_result {
   /* What lowered it, "wavesmith 0.1.0, LLVM 21.1.8, comgr 3.0"; "" when not
    * lowered. Only builds by the same compiler must have the same hashes. */
   const char *compiler;
+  /* Of the code object's bytes, in JSON: what the archive keeps of them. "" or
+   * NULL: not known. */
+  const char *object_hash;
   const void *code_object;
   size_t code_object_size;
   double parse_ms, check_ms, sanitize_ms, lower_ms;
