@@ -98,6 +98,14 @@ static bool must_build(const rebuild *job, const ws_build_result *recorded,
          (!may_be_ptxas || !strcmp(recorded->compiler, built->compiler));
 }
 
+/* Of the same PTX the same ptxas makes the same bytes. */
+static bool is_other_object(const ws_build_result *recorded,
+                            const ws_build_result *built) {
+  return !strcmp(recorded->compiler, built->compiler) &&
+         recorded->object_hash && *recorded->object_hash &&
+         strcmp(recorded->object_hash, built->object_hash);
+}
+
 static ws_status judge(const rebuild *job, const ws_candidate *candidate,
                        const ws_build_result *recorded,
                        const ws_build_result *built, bool *out_keep,
@@ -109,6 +117,14 @@ static ws_status judge(const rebuild *job, const ws_candidate *candidate,
   if (!same_compiler && !strcmp(report->recorded_compiler, report->compiler))
     report->recorded_compiler =
         recorded->compiler[0] ? recorded->compiler : "an unknown compiler";
+  if (*out_keep && same_code && job->family == WS_FAMILY_NVPTX &&
+      is_other_object(recorded, built))
+    return ws_fail(diag, WS_INPUT, NULL, 0,
+                   "candidate %.8s: %s makes another code object (%.8s) of the "
+                   "same PTX than recorded (%.8s); restore the archive or "
+                   "export it again",
+                   candidate->id.hex, built->compiler, built->object_hash,
+                   recorded->object_hash);
   if (*out_keep && same_code)
     return WS_OK;
   if (!*out_keep) {

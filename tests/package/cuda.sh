@@ -64,7 +64,6 @@ expect 1 "provenance 'sim'" "$wavesmith" dispatch "$work/tune.db" --provenance s
 expect 1 'no model that estimates those of sm_90a' "$wavesmith" dispatch "$work/tune.db" --provenance estimate --out "$work/x"
 expect 1 'no model that estimates .* --device cuda' "$wavesmith" dispatch "$work/tune.db" --shapes decode --out "$work/x"
 expect 2 'check: kernels for sm_90a cannot be run on a CPU' "$wavesmith" build "$work/archive" --check --out "$work/x"
-quietly "$wavesmith" archive export "$work/tune.db" "$work/altered" --best 100
 edit() { # SED_SCRIPT: changes a candidate and its hash in the manifest
   local file old
   file=$(ls "$work"/altered/candidates/*.json | head -1)
@@ -72,6 +71,14 @@ edit() { # SED_SCRIPT: changes a candidate and its hash in the manifest
   sed -i "$1" "$file"
   sed -i "s/$old/$(sha256sum "$file" | cut -c1-32)/" "$work/altered/manifest.json"
 }
+if [ -n "$ptxas" ]; then
+  quietly "$wavesmith" archive export "$work/tune.db" "$work/altered" --best 100
+  edit 's/"object_hash": "[0-9a-f]*"/"object_hash": "00000000000000000000000000000000"/'
+  expect 1 'ptxas .* makes another code object .* of the same PTX' "$wavesmith" build "$work/altered" --out "$work/x"
+  expect 0 'compiled' with_ptx "$wavesmith" build "$work/altered" --out "$work/altered-ptx"
+  rm -r "$work/altered"
+fi
+quietly "$wavesmith" archive export "$work/tune.db" "$work/altered" --best 100
 edit 's/"code_hash": "[0-9a-f]*"/"code_hash": "00000000000000000000000000000000"/'
 expect 1 'compiles to other code .* by the same compiler' "$wavesmith" build "$work/altered" --out "$work/x"
 edit 's/, \(no ptxas\|ptxas [0-9.]*\)"/, ptxas 1.2"/' # which PTX does not depend on

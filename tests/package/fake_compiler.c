@@ -5,6 +5,7 @@
  *   FAKE_P1     for candidates with p=1: VERDICT or VERDICT:CODE_HASH
  *   FAKE_P2     the same for p=2
  *   FAKE_STAGE  where builds fail ("lower")
+ *   FAKE_COMPILER  what a build says lowered it ("a fake")
  * A build's code object is the template's text, its kernel's register count
  * the number of bodies with text, and it has one run result for each run that
  * was asked for.
@@ -68,9 +69,9 @@ static void build(ws_arena *arena, const cJSON *json, const void *text,
       .kernel_count = ok ? 1 : 0,
       .ir_hash = ok ? "1111" : "",
       .code_hash = ok && plan[verdict_size] ? plan + verdict_size + 1 : "",
-      .compiler = ok ? ws_arena_printf(arena, "LLVM %s, comgr 3.0",
-                                       setting("FAKE_LLVM", "21.1.8"))
-                     : ""};
+      .compiler = ok ? setting("FAKE_COMPILER", "a fake") : "",
+      .code_object = text,
+      .code_object_size = ok ? size : 0};
   cJSON *answer = cJSON_CreateObject();
   cJSON_AddItemToObject(answer, "result", ws_build_result_to_json(&result));
   send(answer, text, ok ? size : 0);

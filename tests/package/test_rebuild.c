@@ -210,6 +210,26 @@ WS_TEST(ptx_does_not_depend_on_ptxas) {
   ws_arena_destroy(f.arena);
 }
 
+WS_TEST(the_same_ptxas_makes_the_same_cubin) {
+  static const char *const hashes[] = {"", "0123456789abcdef"};
+  for (int i = 0; i < 2; i++) { /* not recorded, other than recorded */
+    fixture f;
+    setenv("FAKE_COMPILER", recorded_with_ptxas, 1);
+    setup_for(&f, "sm_90a", recorded_with_ptxas);
+    ((ws_build_result *)f.entries[1].result)->object_hash = hashes[i];
+    run(&f, false, i ? WS_INPUT : WS_OK);
+    if (i)
+      WS_CHECK_CONTAINS(f.diag.text, "ptxas 12.4.99 makes another code object");
+    ws_arena_destroy(f.arena);
+  }
+  fixture f; /* another ptxas may */
+  setenv("FAKE_COMPILER", "another", 1);
+  setup_for(&f, "sm_90a", recorded_with_ptxas);
+  ((ws_build_result *)f.entries[1].result)->object_hash = hashes[1];
+  run(&f, false, WS_OK);
+  ws_arena_destroy(f.arena);
+}
+
 WS_TEST(other_ptx_of_the_same_llvm_is_refused) {
   fixture f;
   setenv("FAKE_P2", "ok:cc99", 1);
