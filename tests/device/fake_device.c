@@ -141,6 +141,15 @@ static void read_arguments(const char *kernel, const unsigned char *kernarg,
   }
 }
 
+/* How many different outputs launches had so far. */
+static void count_place(fake_device *f, const void *place) {
+  for (int i = 0; i < f->place_count; i++)
+    if (f->places[i] == place)
+      return;
+  if (f->place_count < FAKE_PLACES)
+    f->places[f->place_count++] = place;
+}
+
 static void run_kernel(ws_device *device, const ws_device_launch *launch) {
   fake_device *f = of(device);
   arguments x;
@@ -154,6 +163,7 @@ static void run_kernel(ws_device *device, const ws_device_launch *launch) {
   pass_time(device, us);
   nanosleep(&(struct timespec){.tv_nsec = (long)(f->launch_ms * 1e6)}, NULL);
   f->launches++;
+  count_place(f, x.c);
   multiply(&x);
   uint16_t *last = &x.c[x.m * x.n - 1];
   if (!strcmp(name, "wrong") ||
@@ -162,7 +172,9 @@ static void run_kernel(ws_device *device, const ws_device_launch *launch) {
   else if (!strcmp(name, "input"))
     x.a[0] ^= 1;
   else if (!strcmp(name, "stray"))
-    *f->victim ^= 1;
+    *f->victim += 1;
+  else if (!strcmp(name, "unseen"))
+    x.a[20 * x.k] ^= 1;
   else if (!strcmp(name, "guard"))
     last[3] = 0;
   else if (!strcmp(name, "fault"))

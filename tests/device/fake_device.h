@@ -10,7 +10,8 @@
  *   wrong     one element off
  *   late      right in its first fake.right launches, then one element off
  *   input     right, and flips a bit of a
- *   stray     right, and flips a bit at fake.victim
+ *   unseen    right, and flips a bit of row 20 of a
+ *   stray     right, and adds 1 to the byte at fake.victim
  *   guard     right, and writes behind c
  *   fault     the next call that waits fails, and all after it
  */
@@ -19,7 +20,7 @@
 
 #include "device.h" /* runtime/device */
 
-enum { FAKE_LOG = 1 << 16, FAKE_KERNELS = 8 };
+enum { FAKE_LOG = 1 << 16, FAKE_KERNELS = 8, FAKE_PLACES = 64 };
 
 typedef struct fake_device {
   ws_device device; /* first: a ws_device * is a fake_device * */
@@ -40,6 +41,8 @@ typedef struct fake_device {
   size_t most_bytes; /* of one allocation; larger ones fail */
   unsigned char *victim;
   bool faulted, capturing;
+  const void *places[FAKE_PLACES]; /* outputs of launches so far */
+  int place_count;
   /* One letter each: f fill, e event, g graph, l launch. */
   char log[FAKE_LOG];
   int logged;

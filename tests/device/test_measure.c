@@ -143,6 +143,17 @@ WS_TEST(the_empty_launch_is_reported_and_not_subtracted) {
   finish();
 }
 
+/* Twice the cache of 64 KiB, in sets of 7,296 bytes, would be 18; most are 16.
+ * Two contestants use the same. */
+WS_TEST(samples_rotate_through_places) {
+  begin();
+  time_of("ok", NULL);
+  WS_CHECK_INT(fake.place_count, 16);
+  time_of("ok", "ok");
+  WS_CHECK(fake.place_count == 16 || fake.place_count == 32); /* relocated */
+  finish();
+}
+
 WS_TEST(sampling_goes_on_until_the_interval_is_narrow) {
   begin();
   fake.noise = 0.2; /* uniform over 20 %: the median of 20 is no good */
@@ -159,6 +170,7 @@ WS_TEST(sampling_goes_on_until_the_interval_is_narrow) {
 WS_TEST(a_slow_kernel_is_timed_within_its_share_of_the_limit) {
   begin();
   fake.launch_ms = 20;
+  fake.noise = 1e-3;
   settings.wall_ms = 1000;
   settings.target_width = 0;
   double before_ms = ws_clock_ms();
@@ -355,6 +367,26 @@ WS_TEST(a_kernel_that_writes_to_inputs_while_timed_is_wrong) {
   finish();
 }
 
+/* In a row of which no result is looked at. */
+WS_TEST(inputs_are_compared_after_a_timing) {
+  begin();
+  ws_measured got;
+  ws_workload one = workload("unseen", 64, 32, 128);
+  ws_contestant a = {"code", 5, &one};
+  /* an even number of launches would leave the bit as it was */
+  for (int i = 0; i < 8; i++) {
+    settings.min_samples = settings.max_samples = 20 + i;
+    WS_CHECK_INT(ws_time(fake_of(&fake), arena, &a, NULL, &settings, inputs,
+                         &got, &diag),
+                 WS_OK);
+    if (got.verdict == WS_VERDICT_WRONG)
+      break;
+  }
+  WS_CHECK_INT(got.verdict, WS_VERDICT_WRONG);
+  WS_CHECK_CONTAINS(got.reason, "wrote to its input 'a'");
+  finish();
+}
+
 WS_TEST(a_kernel_that_writes_behind_the_output_while_timed_is_wrong) {
   begin();
   ws_measured got = time_of("guard", NULL);
@@ -419,6 +451,9 @@ WS_TEST(a_second_candidate_uploads_nothing) {
     again += fake.uploads == before;
   }
   WS_CHECK(again >= 4);
+  for (int i = 0; i < 200; i++)
+    verify("ok");
+  WS_CHECK(fake.uploads > 8); /* 31/32 to the power of 416 is 2e-6 */
   finish();
 }
 

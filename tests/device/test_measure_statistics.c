@@ -53,6 +53,17 @@ WS_TEST(three_samples_give_their_whole_range) {
   WS_CHECK_NEAR(got.high, 3, 0);
 }
 
+/* Of five zeros and a one: a resample of six has three ones with probability
+ * 20 * 5^3 / 6^6 = 5.4 %, then its median is 0.5; and more than three with
+ * 406 / 6^6 = 0.9 %, then it is 1. So the upper 2.5 % point is 0.5. */
+WS_TEST(even_counts_take_the_mean_of_the_middle_two) {
+  const double six[] = {0, 0, 1, 0, 0, 0};
+  ws__interval got = interval_of(six, 6);
+  WS_CHECK_NEAR(got.median, 0, 0);
+  WS_CHECK_NEAR(got.low, 0, 0);
+  WS_CHECK_NEAR(got.high, 0.5, 0);
+}
+
 /* The median of a resample of 1 to 101 is at most r when at least 51 of its
  * draws are: binomial with p = r/101, 1.7 % at r = 40 and 2.8 % at 41 (summed
  * exactly). So the 2.5 % point is 41, by symmetry the other 61; a thousand
