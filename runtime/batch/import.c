@@ -56,7 +56,7 @@ static ws_status check_candidate(const importer *in, account *a,
   if (!found || strcmp(a->row.id, a->job.candidate) != 0)
     return ws_fail(diag, WS_INPUT, in->folder, 0,
                    "job %s is about candidate %s, which the archive does not "
-                   "have",
+                   "have (what tune asked for, tune takes in)",
                    a->job.id, a->job.candidate);
   WS_TRY(ws_archive_get_template(in->archive, a->arena, a->row.template_hash,
                                  NULL, &tmpl, diag));
@@ -128,6 +128,13 @@ static bool has_time(const ws_measurement *known, int count,
   return false;
 }
 
+/* A step beside a rival compares the two and is the tuner's to read. */
+static bool is_time(const account *a, int step) {
+  return a->job.steps[step].op == WS_MEASURE_TIME &&
+         !a->job.steps[step].rival &&
+         a->answer.steps[step].verdict == WS_VERDICT_OK;
+}
+
 static ws_status put_times(importer *in, const account *a, ws_diag *diag) {
   ws_measurement *known;
   int count;
@@ -140,10 +147,8 @@ static ws_status put_times(importer *in, const account *a, ws_diag *diag) {
   ws_status status = WS_OK;
   for (int i = 0; i < a->answer.step_count && status == WS_OK; i++) {
     const ws_measured *step = &a->answer.steps[i];
-    if (a->job.steps[i].op != WS_MEASURE_TIME ||
-        step->verdict != WS_VERDICT_OK ||
-        has_time(known, count, step->provenance,
-                 &a->job.steps[i].workloads[0].shape))
+    if (!is_time(a, i) || has_time(known, count, step->provenance,
+                                   &a->job.steps[i].workloads[0].shape))
       continue;
     in->out->times++;
     status = put_time(in, a, device, i, diag);

@@ -170,6 +170,32 @@ WS_TEST(job_is_read_as_it_was_written) {
   remove_folder();
 }
 
+/* The rival's code is a file of its own; sha256sum of "rival". */
+WS_TEST(rival_travels_along) {
+  static const char file[] = "code/1db147fa22abae8a70c94152c9ec8cb8.ptx";
+  make_folder();
+  ws_batch *batch = open_batch();
+  ws_batch_answer answer;
+  ws_batch_job job = job_of("PTX text"), got;
+  const ws_contestant rival = {"rival", 5, &workload};
+  steps[3].rival = &rival;
+  job.rival_code = "rival";
+  job.rival_size = 5;
+  ask(batch, &job, &answer);
+  steps[3].rival = NULL;
+  WS_CHECK(ws_file_exists(path_of(file)));
+  WS_CHECK(ws_batch_read_job(batch, arena, 0, &got, &fault) == WS_OK);
+  WS_CHECK(got.steps[3].rival && !got.steps[2].rival);
+  WS_CHECK_INT(got.steps[3].rival->workload->launches[0].block, 128);
+  WS_CHECK(ws_batch_read_code(batch, arena, &got, &fault) == WS_OK);
+  WS_CHECK(!memcmp(got.steps[3].rival->code_object, "rival", 5));
+  WS_CHECK(ws_file_write_atomic(path_of(file), "rIval", 5, &fault) == WS_OK);
+  WS_CHECK_INT(ws_batch_read_code(batch, arena, &got, &fault), WS_INPUT);
+  WS_CHECK(strstr(fault.text, path_of(file)));
+  ws_batch_close(batch);
+  remove_folder();
+}
+
 /* sha256sum and FNV-1a by hand: "a" is e40c292c... in 32 bits; in 64 bits its
  * published value is af63dc4c8601ec8c. */
 WS_TEST(names_are_those_of_other_tools) {

@@ -366,6 +366,17 @@ WS_TEST(damaged_folder_costs_no_device_time) {
   expect(run(NULL), 1, NULL, "jobs.jsonl:3: a broken line");
   WS_CHECK(truncate(path_of("jobs.jsonl"),
                     (off_t)strlen(content("jobs.jsonl")) - 7) == 0);
+  /* The last job alone lacks its code: the others are not begun. */
+  setenv("WAVESMITH_HIP_LIBRARY", WS_MOCK_HIP, 1);
+  ws_batch *batch = open_batch();
+  add_job(batch, "gemm_ok", "code gone", 0);
+  ws_batch_job last;
+  WS_CHECK(ws_batch_read_job(batch, arena, 2, &last, &fault) == WS_OK);
+  ws_batch_close(batch);
+  WS_CHECK(unlink(path_of(ws_arena_printf(arena, "code/%s", last.code_file))) ==
+           0);
+  expect(run(NULL), 1, NULL, last.code_file);
+  WS_CHECK_INT(count_lines("results.jsonl"), 0);
   append("manifest.json", "}");
   expect(run(NULL), 1, NULL, "manifest.json:2: more text");
   remove_folder();
