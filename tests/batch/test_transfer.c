@@ -314,6 +314,30 @@ WS_TEST(part_of_the_answers) {
   remove_archive();
 }
 
+/* What a tuning run asks at its end: the last step beside a rival. */
+WS_TEST(comparison_is_no_time) {
+  const ws_measured good[] = {measured(0), measured(0), measured(11),
+                              measured(30)};
+  ws_batch *batch;
+  ws_batch_answer none;
+  bool found;
+  make_archive();
+  put(1, "ok", "code 1", NULL, 0);
+  EXPORT(.all = true);
+  ws_batch_job job = job_at(0);
+  MUST(ws_batch_open(folder, "gfx942", "hip", &batch, diag));
+  MUST(ws_batch_read_code(batch, arena, &job, diag));
+  const ws_contestant rival = {"rival", 5, job.steps[3].workloads};
+  ((ws_measure_request *)job.steps)[3].rival = &rival;
+  job.rival_code = "rival";
+  job.rival_size = 5;
+  MUST(ws_batch_ask(batch, arena, &job, &found, &none, diag));
+  ws_batch_close(batch);
+  answer(1, good, 4);
+  WS_CHECK_INT(import().times, 1);
+  remove_archive();
+}
+
 /* A simulator that is too slow says nothing; a card that is says "timeout". */
 WS_TEST(whose_fault_it_is) {
   const ws_measured slow[] = {failed(WS_VERDICT_TIMEOUT, "too slow")};
