@@ -143,6 +143,7 @@ static void serve_next(server *s, ws_arena *arena) {
   cJSON_Delete(asked.json);
 }
 
+/* Inputs go with the process: after a fault the device frees nothing. */
 void ws__device_serve(int socket, ws_device *device) {
   server s = {.socket = socket, .device = device};
   s.inputs = ws_inputs_create(device, 0);
