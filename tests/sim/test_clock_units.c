@@ -157,7 +157,7 @@ static const struct {
 
 WS_TEST(occupancy_by_registers_and_lds) {
   for (size_t i = 0; i < sizeof occupancies / sizeof *occupancies; i++) {
-    const ws_occupancy got =
+    const ws__residence got =
         ws__occupancy(occupancies[i].vgpr, occupancies[i].sgpr,
                       occupancies[i].lds, occupancies[i].waves, mi300x);
     if (got.groups != occupancies[i].groups ||

@@ -68,11 +68,11 @@ typedef struct ws_lds_memory {
 ws_lds_cost ws__lds_cost_again(ws_lds_memory *last, const ws_access *access,
                                const ws__clock_constants *constants);
 
-typedef struct ws_occupancy {
+typedef struct ws__residence {
   int groups; /* workgroups that a CU holds; 0: none fits */
   const char *limiter;
-} ws_occupancy;
-ws_occupancy ws__occupancy(int vgprs, int sgprs, uint32_t lds_bytes, int waves,
+} ws__residence;
+ws__residence ws__occupancy(int vgprs, int sgprs, uint32_t lds_bytes, int waves,
                            const ws__clock_constants *constants);
 
 /* ---- set of 64-bit keys with a value each (clock_share.c) -------------------

@@ -18,7 +18,7 @@ enum { MOST_SAMPLES = 3, BUDGET_PER_SAMPLE = 350000 };
 typedef struct timing {
   const ws__clock_constants *constants;
   ws_plan plan;
-  ws_occupancy occupancy;
+  ws__residence occupancy;
   ws_sharing sharing;
   ws_cost *costs;
   ws_stalls *stalls; /* by instruction index, of all samples */

@@ -130,8 +130,8 @@ static int64_t groups_of_waves(int64_t per_simd, int waves,
   return c->simds * per_simd / waves;
 }
 
-ws_occupancy ws__occupancy(int vgprs, int sgprs, uint32_t lds_bytes, int waves,
-                           const ws__clock_constants *c) {
+ws__residence ws__occupancy(int vgprs, int sgprs, uint32_t lds_bytes, int waves,
+                            const ws__clock_constants *c) {
   const int64_t by_vgpr =
       c->vgpr_file / round_up(vgprs < 1 ? 1 : vgprs, c->vgpr_granule);
   const int64_t by_sgpr =
@@ -148,9 +148,9 @@ ws_occupancy ws__occupancy(int vgprs, int sgprs, uint32_t lds_bytes, int waves,
       {groups_of_waves(by_sgpr, waves, c), "sgpr"},
       {by_lds, "lds"},
   };
-  ws_occupancy least = {(int)limits[0].groups, limits[0].name};
+  ws__residence least = {(int)limits[0].groups, limits[0].name};
   for (size_t i = 1; i < sizeof limits / sizeof *limits; i++)
     if (limits[i].groups < least.groups)
-      least = (ws_occupancy){(int)limits[i].groups, limits[i].name};
+      least = (ws__residence){(int)limits[i].groups, limits[i].name};
   return least;
 }
