@@ -173,8 +173,8 @@ static const char *cut_text(rendering *r) {
 static const char *version_text(rendering *r) {
   const ws_prompt_text *kind = r->prompts->kinds[r->kind];
   const char *text =
-      ws_arena_printf(r->arena, "%s %d, system %d", kind->name, kind->version,
-                      r->prompts->system->version);
+      ws_arena_printf(r->arena, "%s %d, %s %d", kind->name, kind->version,
+                      r->prompts->system->name, r->prompts->system->version);
   for (int i = 0; i < WS__SECTION_COUNT; i++) {
     const ws_prompt_text *part = r->prompts->parts[i];
     if (part && r->slots[i].used && r->slots[i].text == part->text)

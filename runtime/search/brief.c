@@ -80,10 +80,14 @@ static const char *problem_section(ws__page *page) {
       ws_problem_layout_index(task->problem, task->layout));
 }
 
+/* A target that no text describes has its name alone. */
 static const char *target_section(const ws__page *page) {
-  return strcmp(page->parent.candidate->tmpl->target, "gfx942")
-             ? page->parent.candidate->tmpl->target
-             : NULL;
+  static const char *const described[] = {"gfx942", "sm_90a"};
+  const char *target = page->parent.candidate->tmpl->target;
+  for (size_t i = 0; i < sizeof described / sizeof *described; i++)
+    if (!strcmp(target, described[i]))
+      return NULL;
+  return target;
 }
 
 /* Region work by request needs no grammar of templates. */

@@ -5,6 +5,7 @@
  * says of its time.
  */
 #include "brief_page.h"
+#include "occupancy.h"
 
 #include "wavesmith/measure.h"
 
@@ -43,35 +44,49 @@ static int threads_of(ws__page *page, const ws_candidate *candidate,
   return 0;
 }
 
-/* Would more workgroups fit without this demand? */
-static const char *limiter(const ws_kernel_facts *facts, int threads,
-                           int workgroups) {
-  ws_kernel_facts fewer = *facts;
-  fewer.vgpr = fewer.agpr = 8;
-  if (ws_occupancy_workgroups(&fewer, threads, facts->lds_bytes) > workgroups)
-    return "registers";
-  return ws_occupancy_workgroups(facts, threads, 0) > workgroups
-             ? "LDS"
-             : "wave slots, or several together";
+static const char *limiter(const ws_target *target,
+                           const ws_kernel_facts *facts, int threads) {
+  static const char *const texts[] = {[WS__LIMITED_BY_REGISTERS] = "registers",
+                                      [WS__LIMITED_BY_LDS] = "LDS",
+                                      [WS__LIMITED_BY_WAVES] =
+                                          "wave slots, or several together"};
+  return texts[ws__limiter_of(target, facts, threads)];
 }
 
-static void put_kernel(ws__page *page, const ws_candidate *candidate,
-                       const ws_kernel_facts *k, ws_strbuf *out) {
-  const int threads = threads_of(page, candidate, k->name);
+static void put_amd_kernel(const ws_kernel_facts *k, ws_strbuf *out) {
   ws_strbuf_printf(out,
                    "Kernel %s: %d VGPRs (%d of them AGPRs), %d SGPRs, %d bytes "
                    "of LDS, %d of scratch, %d VGPR spills; %d bytes of code.",
                    k->name, k->vgpr, k->agpr, k->sgpr, k->lds_bytes,
                    k->scratch_bytes, k->vgpr_spills, k->code_bytes);
-  if (threads) {
-    const int groups = ws_occupancy_workgroups(k, threads, k->lds_bytes);
+}
+
+/* Nothing has assembled it: registers 0. */
+static void put_nvidia_kernel(const ws_kernel_facts *k, ws_strbuf *out) {
+  ws_strbuf_printf(out, "Kernel %s:", k->name);
+  if (k->vgpr)
     ws_strbuf_printf(out,
-                     " %d threads; %d workgroups per CU, %.3g waves per SIMD, "
-                     "limited by %s.",
-                     threads, groups, groups * threads / 256.0,
-                     limiter(k, threads, groups));
-  }
-  ws_strbuf_puts(out, "\n- instructions, static:");
+                     " %d registers a thread at entry, %d spilled, %d bytes of "
+                     "stack,",
+                     k->vgpr, k->vgpr_spills, k->scratch_bytes);
+  ws_strbuf_printf(out, " %d bytes of shared memory; %d bytes of code.",
+                   ws__lds_bytes(k), k->code_bytes);
+}
+
+static void put_occupancy(const ws_target *target, const ws_kernel_facts *k,
+                          int threads, ws_strbuf *out) {
+  const int groups = ws__workgroups_per_cu(target, k, threads);
+  const bool nvidia = target->family == WS_FAMILY_NVPTX;
+  ws_strbuf_printf(out,
+                   " %d threads; %d workgroups per %s, %.3g %s, limited by %s.",
+                   threads, groups, nvidia ? "SM" : "CU",
+                   groups * threads / (4.0 * target->wave),
+                   nvidia ? "warps per scheduler" : "waves per SIMD",
+                   limiter(target, k, threads));
+}
+
+static void put_loops(const ws_kernel_facts *k, ws_strbuf *out) {
+  ws_strbuf_puts(out, "- instructions, static:");
   put_mix(&k->mix, out);
   for (int i = 0; i < k->loop_count; i++) {
     ws_strbuf_printf(out, "- innermost loop %d:", i + 1);
@@ -84,6 +99,22 @@ static void put_kernel(ws__page *page, const ws_candidate *candidate,
           k->loops[i].load_bytes, k->loops[i].mfma_clocks_over_load,
           k->loops[i].mfma_clocks_over_load ? "" : " (waited for at once)");
   }
+}
+
+static void put_kernel(ws__page *page, const ws_candidate *candidate,
+                       const ws_kernel_facts *k, ws_strbuf *out) {
+  const ws_target *target = page->brief->task->target;
+  const bool nvidia = target->family == WS_FAMILY_NVPTX;
+  const int threads = threads_of(page, candidate, k->name);
+  if (nvidia)
+    put_nvidia_kernel(k, out);
+  else
+    put_amd_kernel(k, out);
+  if (threads)
+    put_occupancy(target, k, threads, out);
+  ws_strbuf_puts(out, "\n");
+  if (!nvidia) /* of their machine code nothing is counted */
+    put_loops(k, out);
 }
 
 const char *ws__page_facts(ws__page *page, const ws__subject *subject) {
@@ -150,10 +181,11 @@ static void put_estimate(ws__page *page, const ws_shape *shape,
 
 const char *ws__page_estimate(ws__page *page) {
   int shapes[3];
-  const int count =
-      page->parent.has_build && page->parent.build.verdict == WS_VERDICT_OK
-          ? choose_shapes(page, shapes)
-          : 0;
+  const int count = page->parent.has_build &&
+                            page->parent.build.verdict == WS_VERDICT_OK &&
+                            page->brief->task->target->has_host_model
+                        ? choose_shapes(page, shapes)
+                        : 0;
   ws_strbuf out;
   ws_strbuf_init(&out);
   for (int i = 0; i < count; i++)

@@ -6,28 +6,29 @@
  * lane), "lds" (bytes of a workgroup), "scratch" (bytes of a lane). Of several
  * kernels the one that uses most counts. Other claims are kept unmeasured.
  */
+#include "occupancy.h"
 #include "session.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
+static int vgpr_of(const ws_kernel_facts *facts) { return facts->vgpr; }
+static int scratch_of(const ws_kernel_facts *facts) {
+  return facts->scratch_bytes;
+}
+
 static const struct fact {
   const char *name;
-  size_t offset;
+  int (*of)(const ws_kernel_facts *facts);
 } facts[] = {
-    {"vgpr", offsetof(ws_kernel_facts, vgpr)},
-    {"lds", offsetof(ws_kernel_facts, lds_bytes)},
-    {"scratch", offsetof(ws_kernel_facts, scratch_bytes)},
-};
+    {"vgpr", vgpr_of}, {"lds", ws__lds_bytes}, {"scratch", scratch_of}};
 
-static int32_t most(const ws_build_result *build, size_t offset) {
-  int32_t value = 0;
+static int most(const ws_build_result *build, const struct fact *fact) {
+  int value = 0;
   for (int i = 0; i < build->kernel_count; i++) {
-    int32_t one;
-    memcpy(&one, (const char *)&build->kernels[i] + offset, sizeof one);
+    int one = fact->of(&build->kernels[i]);
     if (one > value)
       value = one;
   }
@@ -63,7 +64,7 @@ static double measured(const ws_session *s, const char *what,
   for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++)
     if (!strcmp(what, facts[i].name) && build->kernel_count &&
         before->kernel_count)
-      return most(build, facts[i].offset) - most(before, facts[i].offset);
+      return most(build, &facts[i]) - most(before, &facts[i]);
   return NAN;
 }
 

@@ -240,7 +240,6 @@ static ws_status open_models(ws_session *s) {
                    "strategy %s needs a --model; docs/llm.md lists the kinds, "
                    "exchange:DIR needs no key",
                    s->strategy->name);
-  WS_TRY(ws_prompts_open(s->arena, o->prompts, &s->prompts, s->diag));
   if (o->model_count == 0)
     return WS_OK;
   WS_TRY(check_budgets(s));
@@ -425,6 +424,8 @@ ws_status ws__session_begin(ws_session *s) {
   WS_TRY(ws_compiler_start(&compiler, s->diag));
   ws__pool_init(&s->pool, s->arena, s->options->workers, s->ring, compiler);
   WS_TRY(ws__task_init(&s->task, s->arena, s->options, compiler, s->diag));
+  WS_TRY(ws_prompts_open(s->arena, s->options->prompts, s->task.target->name,
+                         &s->prompts, s->diag));
   WS_TRY(ws_archive_open(s->options->archive_path, true, &s->archive, s->diag));
   ws__session_add_source(s, &s->task.source);
   if (s->task.baseline.tmpl)

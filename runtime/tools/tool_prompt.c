@@ -7,6 +7,7 @@
 #include "tools.h"
 #include "wavesmith/archive.h"
 #include "wavesmith/llm.h"
+#include "wavesmith/target.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -27,8 +28,8 @@ static const char usage[] =
     "  --archive DB, --candidate ID\n"
     "                   the parent is this candidate; ID may be its first "
     "digits\n"
-    "  --layout L       kmajor or mnmajor (default: kmajor, or the "
-    "candidate's)\n"
+    "  --layout L       kmajor, mnmajor or kmajor-ocp (default: the "
+    "candidate's,\n                   or the target's first)\n"
     "  --prompts DIR    a folder with texts in place of the program's own\n"
     "  --bytes N        budget of a prompt (default: 131072)\n"
     "  --raw            the texts as they are\n";
@@ -107,10 +108,20 @@ static ws_status check(job *j, ws_diag *diag) {
 /* ---- the parent ------------------------------------------------------------
  */
 
+/* Without one given it is the target's first. */
+static int layout_of(const job *j, const ws_template *tmpl) {
+  const ws_problem *problem = ws_problem_find(tmpl->problem);
+  const ws_target *target = ws_target_find(tmpl->target);
+  const char *name = j->layout;
+  if (!name && target)
+    name = ws_arena_strndup(j->arena, target->layouts,
+                            strcspn(target->layouts, " "));
+  return problem && name ? ws_problem_layout_index(problem, name) : 0;
+}
+
 static ws_status set_values(job *j, ws_candidate *candidate, ws_diag *diag) {
   const ws_problem *problem = ws_problem_find(candidate->tmpl->problem);
-  const int layout =
-      problem && j->layout ? ws_problem_layout_index(problem, j->layout) : 0;
+  const int layout = layout_of(j, candidate->tmpl);
   if (layout < 0)
     return ws_fail(diag, WS_USAGE, NULL, 0, "problem %s has no layout '%s'",
                    problem->name, j->layout);
@@ -189,8 +200,7 @@ static ws_status print_filled(const job *j, ws_diag *diag) {
   const ws_template *tmpl = j->candidate->tmpl;
   const ws_problem *problem = ws_problem_find(tmpl->problem);
   int regions[WS_TEMPLATE_MAX_REGIONS];
-  const int layout =
-      problem && j->layout ? ws_problem_layout_index(problem, j->layout) : 0;
+  const int layout = layout_of(j, tmpl);
   for (int i = 0; i < tmpl->region_count; i++)
     regions[i] = i;
   const ws_prompt_section sections[] = {
@@ -220,11 +230,12 @@ static ws_status print_filled(const job *j, ws_diag *diag) {
 
 static ws_status work(job *j, ws_diag *diag) {
   WS_TRY(check(j, diag));
-  WS_TRY(ws_prompts_open(j->arena, j->folder, &j->prompts, diag));
   if (j->template_file)
     WS_TRY(open_template(j, diag));
   else if (j->archive_path)
     WS_TRY(open_archived(j, diag));
+  const char *target = j->candidate ? j->candidate->tmpl->target : "";
+  WS_TRY(ws_prompts_open(j->arena, j->folder, target, &j->prompts, diag));
   if (j->candidate && !j->raw)
     return print_filled(j, diag);
   (j->kind_name || j->raw ? print_raw : print_list)(j);

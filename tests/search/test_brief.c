@@ -76,8 +76,13 @@ typedef struct run {
   ws_prompt prompt;
 } run;
 
+static const char *target = "gfx942"; /* tests may change it */
+
 static const ws_template *make_template(run *r) {
-  ws_records parsed = ws_test_records(r->arena, records);
+  char *text = ws_arena_strdup(r->arena, records), *at = strstr(text, "gfx942");
+  WS_CHECK(at && strlen(target) == 6);
+  memcpy(at, target, 6);
+  ws_records parsed = ws_test_records(r->arena, text);
   const ws_template *tmpl;
   MUST(ws_template_from_records(
       r->arena, &parsed, "/home/me/small.ll",
@@ -93,6 +98,7 @@ static run *run_create(void) {
   const ws_template *tmpl = make_template(r);
   MUST(ws_archive_put_template(r->archive, tmpl, template_text, NULL, diag));
   r->task.problem = ws_problem_find("fp8_gemm_blockscale");
+  r->task.target = ws_target_find(target);
   r->task.layout = "kmajor";
   r->task.shape_set = "contest";
   r->task.shapes = shapes;
@@ -101,7 +107,7 @@ static run *run_create(void) {
   MUST(ws__space_init(&r->task.space, arena, tmpl, 0, "kmajor", shapes, SHAPES,
                       diag));
   ws__knowledge_init(&r->knowledge, arena, &r->task.space, &r->seen, SHAPES,
-                     0.001);
+                     0.001, 0);
   const ws_run_row row = {.problem = tmpl->problem,
                           .layout = "kmajor",
                           .target = tmpl->target,
@@ -114,7 +120,7 @@ static run *run_create(void) {
                          .provenance = provenance,
                          .budget_bytes = WS_PROMPT_BYTES};
   MUST(ws_archive_begin_run(r->archive, &row, &r->brief.run_id, diag));
-  MUST(ws_prompts_open(arena, NULL, &r->brief.prompts, diag));
+  MUST(ws_prompts_open(arena, NULL, tmpl->target, &r->brief.prompts, diag));
   return r;
 }
 
@@ -423,6 +429,29 @@ WS_TEST(facts_say_what_limits) {
   WS_CHECK_CONTAINS(user, "256 threads; 4 workgroups per CU, 4 waves per SIMD, "
                           "limited by LDS.");
   WS_CHECK_CONTAINS(user, "static: valu 12 ds_read 3\n");
+  run_destroy(r);
+}
+
+/* 65536 registers: 96 x 256 threads are 24576, two fit; shared memory holds
+ * 233472 / 17408 = 13. No bound model, no OpenCL, no counts of instructions. */
+WS_TEST(facts_of_a_cuda_kernel) {
+  target = "sm_90a";
+  run *r = example();
+  const char *user = ask(r, WS_REQUEST_EXPLOIT, START, -1);
+  WS_CHECK_CONTAINS(user, "Kernel kernel: 96 registers a thread at entry, 0 "
+                          "spilled, 0 bytes of stack, 16384 bytes of shared "
+                          "memory;");
+  WS_CHECK_CONTAINS(user, "256 threads; 2 workgroups per SM, 4 warps per "
+                          "scheduler, limited by registers.");
+  WS_CHECK(!strstr(user, "static: valu"));
+  WS_CHECK(!strstr(user, "What the bound model says"));
+  WS_CHECK(!strstr(user, "(opencl)"));
+  WS_CHECK_CONTAINS(user, "There is no OpenCL C for this target");
+  WS_CHECK_CONTAINS(r->prompt.system, "NVIDIA H200, sm_90a");
+  WS_CHECK_CONTAINS(r->prompt.system, "@ws.wgmma.e4m3.k128");
+  WS_CHECK_CONTAINS(r->prompt.version, "system_sm_90a 1");
+  WS_CHECK(!strstr(r->prompt.system, "gfx942"));
+  WS_CHECK(!strstr(r->prompt.system, "amdgcn"));
   run_destroy(r);
 }
 

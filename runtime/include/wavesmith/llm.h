@@ -168,10 +168,11 @@ typedef struct ws_prompt {
 } ws_prompt;
 
 typedef struct ws_prompts ws_prompts; /* the texts */
-/* folder NULL: the program's own. WS_INPUT: a file that names an unknown
- * section, or lacks its version. */
+/* folder NULL: the program's own. target: a text NAME_TARGET.txt goes before
+ * NAME.txt; "" for none. WS_INPUT: a file that names an unknown section, or
+ * lacks its version. */
 ws_status ws_prompts_open(ws_arena *arena, const char *folder,
-                          const ws_prompts **out_prompts,
+                          const char *target, const ws_prompts **out_prompts,
                           ws_diag *diag) WS_MUST_CHECK;
 /* The texts as they are, to be shown: "system", the kinds in order, then the
  * sections that have a text. NULL: there is none of this index. */

@@ -25,7 +25,8 @@ static void put(setting *s, const char *name, const char *text) {
 }
 
 static ws_status open_folder(setting *s) {
-  return ws_prompts_open(s->arena, ws_test_directory(), &s->prompts, &s->diag);
+  return ws_prompts_open(s->arena, ws_test_directory(), "", &s->prompts,
+                         &s->diag);
 }
 
 /* A folder with a short system and the text as explore.txt. */
@@ -240,8 +241,9 @@ WS_TEST(refused_bytes) {
   WS_CHECK(ws_file_write_atomic(path, "# version 1\n\0x", 14, NULL) == WS_OK);
   WS_CHECK_INT(open_folder(&s), WS_INPUT);
   WS_CHECK_CONTAINS(s.diag.text, "NUL");
-  WS_CHECK_INT(ws_prompts_open(s.arena, "/nonexistent", &s.prompts, &s.diag),
-               WS_INPUT);
+  WS_CHECK_INT(
+      ws_prompts_open(s.arena, "/nonexistent", "", &s.prompts, &s.diag),
+      WS_INPUT);
   WS_CHECK_CONTAINS(s.diag.text, "/nonexistent");
   ws_arena_destroy(s.arena);
 }
@@ -298,7 +300,7 @@ WS_TEST(random_texts) {
 
 WS_TEST(own_prompts_are_whole_and_repeatable) {
   setting s = setting_create();
-  WS_CHECK_INT(ws_prompts_open(s.arena, NULL, &s.prompts, &s.diag), WS_OK);
+  WS_CHECK_INT(ws_prompts_open(s.arena, NULL, "", &s.prompts, &s.diag), WS_OK);
   static const char *const names[] = {
       "aim",     "code",   "diagnostics", "estimate", "facts",
       "lineage", "plan",   "population",  "problem",  "profile",
