@@ -9,6 +9,7 @@
  *   FAKE_DEVICE_DIES      set: every request kills it
  *   FAKE_DEVICE_ARCH      of the card, in place of gfx942
  *   FAKE_DEVICE_PROVENANCE  likewise
+ *   FAKE_DEVICE_COUNT     so many cards: hip:0 and up
  *   FAKE_DEVICE_CARD      set: it is a card
  *   FAKE_DEVICE_NOISE     code beside itself takes that many times its time
  *   FAKE_DEVICE_LOG       a line per request is appended to this file
@@ -23,6 +24,7 @@
 #include <unistd.h>
 
 enum { SOCKET = 3 };
+static const char *own_kind;
 
 static void send_json(cJSON *owned_json) {
   ws_diag diag;
@@ -60,9 +62,9 @@ static void note(const char *op, const char *code,
   if (!log)
     return;
   int file = open(log, O_WRONLY | O_APPEND | O_CREAT, 0644);
-  dprintf(file, "%s %s %lld,%lld,%lld seed %llu\n", op, code,
+  dprintf(file, "%s %s %lld,%lld,%lld seed %llu %s \n", op, code,
           (long long)shape->m, (long long)shape->n, (long long)shape->k,
-          (unsigned long long)workload->seed);
+          (unsigned long long)workload->seed, own_kind);
   close(file);
 }
 
@@ -114,10 +116,24 @@ static void measure(ws_arena *arena, const cJSON *json, const char *code) {
   send_json(answer);
 }
 
+/* "hip:2" of two cards. */
+static void check_number(const char *kind) {
+  const char *count = getenv("FAKE_DEVICE_COUNT"), *colon = strchr(kind, ':');
+  if (!count || !colon || strtol(colon + 1, NULL, 10) < strtol(count, NULL, 10))
+    return;
+  cJSON *json = cJSON_CreateObject();
+  cJSON_AddStringToObject(json, "error", "no such card");
+  cJSON_AddStringToObject(json, "status", "environment");
+  send_json(json);
+  _exit(1);
+}
+
 int main(int argc, char **argv) {
   const char *delay = getenv("FAKE_DEVICE_DELAY_US");
   if (argc != 3)
     return 2;
+  own_kind = argv[1];
+  check_number(own_kind);
   send_ready(argv[1]);
   for (;;) {
     ws_arena *arena = ws_arena_create();

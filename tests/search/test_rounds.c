@@ -300,6 +300,34 @@ WS_TEST(points_are_begun_with) {
   free_bench(&b);
 }
 
+/* ---- several cards ---- */
+WS_TEST(several_cards_give_what_one_gives) {
+  bench b = round_bench();
+  b.options.device = "hip:0";
+  b.options.rank = "device";
+  b.options.round = 0;
+  tune(&b);
+  char *one = archive_text(&b);
+  remove_archive(&b);
+  setenv("FAKE_DEVICE_COUNT", "3", 1);
+  setenv("FAKE_DEVICE_DELAY_US", "3000", 1);
+  setenv("FAKE_DEVICE_LOG", ws_arena_printf(b.arena, "%s/log", b.folder), 1);
+  b.options.device = "hip:all";
+  tune(&b);
+  check_same(archive_text(&b), one);
+  char *log;
+  size_t size;
+  ws_diag diag = {""};
+  WS_CHECK(ws_file_read(b.arena, getenv("FAKE_DEVICE_LOG"), &log, &size,
+                        &diag) == WS_OK);
+  for (int i = 0; i < 3; i++)
+    WS_CHECK_CONTAINS(log, ws_arena_printf(b.arena, "hip:%d ", i));
+  WS_CHECK(!strstr(log, "hip:3 "));
+  b.options.device = "hip:3";
+  tune_fails(&b, WS_ENVIRONMENT, "no such card");
+  free_bench(&b);
+}
+
 /* ---- winners, on a card ---- */
 static bench card_bench(const char *noise) {
   bench b = round_bench();
@@ -355,5 +383,82 @@ WS_TEST(a_gain_within_the_noise_is_none) {
     WS_CHECK_TEXT(result.confirmations[i].verdict, "slow");
     WS_CHECK_CONTAINS(result.confirmations[i].reason, "beyond the noise");
   }
+  free_bench(&b);
+}
+
+/* ---- a target without bound model and sanitizer ---- */
+static bench cuda_bench(void) {
+  char *text = strdup(LANDSCAPE), *at = strstr(text, "gfx942");
+  WS_CHECK(at);
+  memcpy(at, "sm_90a", 6);
+  at = strstr(text, "\"0 1\",\"layout\",\"0\"");
+  WS_CHECK(at);
+  memcpy(at, "\"2\"  ,\"layout\",\"2\"", 18);
+  bench b = make_bench(text);
+  setenv("WAVESMITH_DEVICE_SERVER", getenv("WS_FAKE_DEVICE"), 1);
+  setenv("FAKE_DEVICE_ARCH", "sm_90", 1);
+  setenv("FAKE_DEVICE_CARD", "1", 1);
+  setenv("FAKE_DEVICE_PROVENANCE", "cuda:card", 1);
+  b.options.layout = NULL;
+  b.options.device = ws_arena_printf(b.arena, "batch:%s/batch", b.folder);
+  b.options.round = 10;
+  b.options.evaluations = 30;
+  return b;
+}
+
+WS_TEST(only_the_card_judges) {
+  bench b = cuda_bench();
+  ws_tune_result result;
+  tune_in_rounds(&b, &result);
+  WS_CHECK_TEXT(result.layout, "kmajor-ocp");
+  WS_CHECK_TEXT(result.provenance, "cuda:card");
+  WS_CHECK(result.best_geomean_us > 0);
+  WS_CHECK_INT(number(&b, "SELECT count(*) FROM measurement WHERE provenance"
+                          " LIKE 'estimate%'"),
+               0);
+  WS_CHECK_TEXT(query(&b, "SELECT DISTINCT layout FROM candidate"),
+                "kmajor-ocp\n");
+  free_bench(&b);
+}
+
+/* What the sanitizer does elsewhere: a large shape by samples, before times. */
+WS_TEST(the_card_verifies_a_large_shape) {
+  bench b = cuda_bench();
+  ws_diag diag = {""};
+  ws_batch *batch;
+  ws_batch_job job;
+  tune(&b);
+  if (ws_batch_open(folder_of(&b), NULL, NULL, &batch, &diag) != WS_OK ||
+      ws_batch_read_job(batch, b.arena, 0, &job, &diag) != WS_OK)
+    WS_FAIL("%s", diag.text);
+  WS_CHECK_TEXT(ws_batch_target(batch), "sm_90a");
+  WS_CHECK_TEXT(ws_batch_device(batch), "cuda");
+  WS_CHECK_INT(job.step_count, 2 + 4);
+  WS_CHECK_INT(job.steps[0].op, WS_MEASURE_VERIFY);
+  WS_CHECK_INT(job.steps[1].op, WS_MEASURE_VERIFY);
+  WS_CHECK(job.steps[1].workloads[0].sampled);
+  /* 2 * 1024 * 4608 * 512 = 4.8e9 flops: 6144,576,7168 has too many */
+  WS_CHECK_INT(job.steps[1].workloads[0].shape.m, 1024);
+  for (int i = 2; i < 6; i++)
+    WS_CHECK_INT(job.steps[i].op, WS_MEASURE_TIME);
+  ws_batch_close(batch);
+  free_bench(&b);
+}
+
+WS_TEST(without_a_card_there_is_nothing_to_rank_by) {
+  bench b = cuda_bench();
+  b.options.device = "estimate";
+  tune_fails(&b, WS_USAGE, "there is no bound model of the H200");
+  b.options.device = "cuda";
+  b.options.rank = "estimate";
+  tune_fails(&b, WS_USAGE, "there is no bound model of the H200");
+  b.options.rank = NULL;
+  setenv("FAKE_DEVICE_ARCH", "gfx942", 1);
+  tune_fails(&b, WS_ENVIRONMENT, "does not run code for sm_90a");
+  setenv("FAKE_DEVICE_ARCH", "sm_89", 1);
+  b.options.device = "auto"; /* no simulator stands in */
+  tune_fails(&b, WS_ENVIRONMENT, "does not run code for sm_90a");
+  b.options.layout = "kmajor";
+  tune_fails(&b, WS_USAGE, "no layout 'kmajor' for sm_90a; it has kmajor-ocp");
   free_bench(&b);
 }
