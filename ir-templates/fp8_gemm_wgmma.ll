@@ -61,6 +61,7 @@ target triple = "nvptx64-nvidia-cuda"
 @ws.cluster_n = internal addrspace(4) constant i32 1
 @ws.b_scales = internal addrspace(4) constant i32 1
 @ws.output = internal addrspace(4) constant i32 0
+@ws.fixed_sums = internal addrspace(4) constant i32 1
 
 @ws.lds = external addrspace(3) global [0 x i8], align 1024
 
@@ -73,7 +74,7 @@ declare float @llvm.nvvm.shfl.sync.idx.f32(i32, float, i32, i32)
 declare { i32, i1 } @llvm.nvvm.elect.sync(i32)
 declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)
 declare void @llvm.nvvm.barrier.cta.sync.aligned.count(i32, i32)
-declare void @llvm.nvvm.barrier.cluster.arrive.aligned()
+declare void @llvm.nvvm.barrier.cluster.arrive.relaxed.aligned()
 declare void @llvm.nvvm.barrier.cluster.wait.aligned()
 declare void @llvm.nvvm.cp.async.bulk.tensor.g2s.tile.2d(ptr addrspace(7), ptr addrspace(3), ptr, i32, i32, i16, i64, i1 immarg, i1 immarg, i32 immarg)
 declare void @llvm.nvvm.cp.async.bulk.tensor.s2g.tile.2d(ptr addrspace(3), ptr, i32, i32, i64, i1 immarg)
@@ -85,6 +86,7 @@ declare i32 @llvm.umin.i32(i32, i32)
 
 ; Expanded by the pass: four wgmma over 128 of k that ignore the old sums if the
 ; last operand is 0, and the wait for them.
+declare void @ws.wgmma.e4m3.k128(ptr, i64, i64, i32)
 declare void @ws.wgmma.e4m3.k128.onto(ptr, i64, i64, i32, i32)
 declare void @ws.wgmma.wait(ptr, i32, i32)
 
@@ -131,6 +133,28 @@ entry:
   %rows.0 = udiv i32 %tile_m, 64
   %rows = udiv i32 %rows.0, %warpgroups
   ret i32 %rows
+}
+
+; Where a warpgroup stands among the consumers, along m and along n. Constants
+; where it can only stand in one place.
+define internal i32 @group_m(i32 %warpgroup) #1 {
+entry:
+  %warpgroups = load i32, ptr addrspace(4) @ws.warpgroups
+  %warpgroups_n = load i32, ptr addrspace(4) @ws.warpgroups_n
+  %row = icmp eq i32 %warpgroups_n, 1
+  %among = urem i32 %warpgroup, %warpgroups
+  %group = select i1 %row, i32 %warpgroup, i32 %among
+  ret i32 %group
+}
+
+define internal i32 @group_n(i32 %warpgroup) #1 {
+entry:
+  %warpgroups = load i32, ptr addrspace(4) @ws.warpgroups
+  %warpgroups_n = load i32, ptr addrspace(4) @ws.warpgroups_n
+  %row = icmp eq i32 %warpgroups_n, 1
+  %among = udiv i32 %warpgroup, %warpgroups
+  %group = select i1 %row, i32 0, i32 %among
+  ret i32 %group
 }
 
 ; Columns of one matrix instruction.
@@ -320,6 +344,14 @@ entry:
   ret void
 }
 
+; Lane 0 arrives at another workgroup's barrier.
+define internal void @barrier_arrive_in(i32 %there, i32 %lane) #1 {
+entry:
+  call void asm sideeffect "{\0A.reg .pred one;\0Asetp.eq.u32 one, $1, 0;\0A@one mbarrier.arrive.release.cluster.shared::cluster.b64 _, [$0];\0A}", "r,r,~{memory}"(i32 %there, i32 %lane) #2
+  ret void
+}
+
+; An address of this workgroup as the cluster sees that of workgroup rank.
 define internal i32 @address_in(i32 %at, i32 %rank) #1 {
 entry:
   %there = call i32 asm "mapa.shared::cluster.u32 $0, $1, $2;", "=r,r,r"(i32 %at, i32 %rank)
@@ -338,6 +370,33 @@ own:
 shared:
   call void @barrier_arrive_sharers(i32 %at, i32 %lane, i32 %sharers)
   br label %done
+done:
+  ret void
+}
+
+; By the first thread of a warpgroup, to all whose producers write here: not
+; before it, so no other lane may do it.
+define internal void @return_ring(i32 %place) #1 {
+entry:
+  %i.slot = alloca i32
+  %sharers = call i32 @sharers()
+  %at = call i32 @returned_barrier()
+  %alone = icmp eq i32 %sharers, 1
+  br i1 %alone, label %own, label %shared
+own:
+  call void @barrier_arrive(i32 %at, i32 %place)
+  br label %done
+shared:
+  store i32 0, ptr %i.slot
+  br label %i.loop
+i.loop:
+  %i = load i32, ptr %i.slot
+  %there = call i32 @address_in(i32 %at, i32 %i)
+  call void @barrier_arrive_in(i32 %there, i32 %place)
+  %i.next = add i32 %i, 1
+  store i32 %i.next, ptr %i.slot
+  %i.more = icmp ult i32 %i.next, %sharers
+  br i1 %i.more, label %i.loop, label %done, !llvm.loop !1
 done:
   ret void
 }
@@ -370,7 +429,8 @@ i.exit:
   %received = call i32 @received_barrier()
   call void @barrier_init(i32 %received, i32 1)
   %returned = call i32 @returned_barrier()
-  call void @barrier_init(i32 %returned, i32 %consumers)
+  %lenders = mul i32 %consumers, %sharers
+  call void @barrier_init(i32 %returned, i32 %lenders)
   call void asm sideeffect "fence.mbarrier_init.release.cluster;", "~{memory}"() #2
   ret void
 }
@@ -811,14 +871,13 @@ entry:
 define internal void @multiply(ptr %partial, i32 %step, i32 %stage, i32 %warpgroup, i32 %k) #1 {
 entry:
   %tile_n = load i32, ptr addrspace(4) @ws.tile_n
-  %warpgroups = load i32, ptr addrspace(4) @ws.warpgroups
   %warpgroups_n = load i32, ptr addrspace(4) @ws.warpgroups_n
   %column_steps = load i32, ptr addrspace(4) @ws.column_steps
   %own.rows = call i32 @own_rows()
   %own.columns = udiv i32 %tile_n, %warpgroups_n
   %columns = udiv i32 %own.columns, %column_steps
-  %group.m = urem i32 %warpgroup, %warpgroups
-  %group.n = udiv i32 %warpgroup, %warpgroups
+  %group.m = call i32 @group_m(i32 %warpgroup)
+  %group.n = call i32 @group_n(i32 %warpgroup)
   %row.0 = mul i32 %group.m, %own.rows
   %row.1 = udiv i32 %step, %column_steps
   %row = add i32 %row.0, %row.1
@@ -834,10 +893,19 @@ entry:
   %b.at = add i32 %b.0, %b.1
   %a = call i64 @descriptor(i32 %a.at)
   %b = call i64 @descriptor(i32 %b.at)
+  %fixed_sums = load i32, ptr addrspace(4) @ws.fixed_sums
+  %fixed = icmp eq i32 %fixed_sums, 1
+  br i1 %fixed, label %onto, label %fresh
+onto:
   ; always 0, but not to ptxas: partial stays where it is (pass/nvptx_expand.c)
   %none = icmp eq i32 %k, 0
   %never = zext i1 %none to i32
   call void @ws.wgmma.e4m3.k128.onto(ptr %partial, i64 %a, i64 %b, i32 %columns, i32 %never)
+  br label %done
+fresh:
+  call void @ws.wgmma.e4m3.k128(ptr %partial, i64 %a, i64 %b, i32 %columns)
+  br label %done
+done:
   ret void
 }
 
@@ -867,10 +935,9 @@ entry:
 ; This thread's two scales of A for a step: of its rows l/4 and l/4 + 8.
 define internal <2 x float> @a_scales(i32 %step, i32 %stage, i32 %warpgroup, i32 %thread) #1 {
 entry:
-  %warpgroups = load i32, ptr addrspace(4) @ws.warpgroups
   %column_steps = load i32, ptr addrspace(4) @ws.column_steps
   %own.rows = call i32 @own_rows()
-  %group.m = urem i32 %warpgroup, %warpgroups
+  %group.m = call i32 @group_m(i32 %warpgroup)
   %block.0 = mul i32 %group.m, %own.rows
   %block.1 = udiv i32 %step, %column_steps
   %block = add i32 %block.0, %block.1
@@ -896,20 +963,20 @@ entry:
 
 ; ---- region scale_accumulate: partial -> running -----------------------------
 
-; The product of scales for 8 columns from column on (of the tile): with tiles
-; across a border of column blocks, of the block they are in. Borders lie at
-; multiples of the largest power of two in tile_n, so groups of so many columns
-; share a comparison.
-define internal float @scale_of(float %low, float %high, i32 %column, i32 %start) #1 {
+; The product of scales for 8 columns from column on: of the tile's first column
+; block, or of its second from column number 128 - past on. That border is at a
+; multiple of the largest power of two in own_columns, so groups of so many
+; columns share a comparison.
+define internal float @scale_of(float %low, float %high, i32 %column, i32 %past) #1 {
 entry:
   %tile_n = load i32, ptr addrspace(4) @ws.tile_n
-  %negative = sub i32 0, %tile_n
-  %unit.0 = and i32 %tile_n, %negative
+  %own = call i32 @own_columns()
+  %negative = sub i32 0, %own
+  %unit.0 = and i32 %own, %negative
   %unit = call i32 @llvm.umin.i32(i32 %unit.0, i32 128)
   %group.0 = udiv i32 %column, %unit
   %group = mul i32 %group.0, %unit
-  %within = urem i32 %start, 128
-  %reach = add i32 %within, %group
+  %reach = add i32 %past, %group
   %beyond = icmp uge i32 %reach, 128
   %one.0 = urem i32 128, %tile_n
   %one = icmp eq i32 %one.0, 0
@@ -919,7 +986,7 @@ entry:
   ret float %scale
 }
 
-define internal void @scale_accumulate(ptr %running, ptr %partial, <2 x float> %a_scales, <2 x float> %b_scales, i32 %column, i32 %start) #1 {
+define internal void @scale_accumulate(ptr %running, ptr %partial, <2 x float> %a_scales, <2 x float> %b_scales, i32 %column, i32 %past) #1 {
 entry:
   %i.slot = alloca i32
   %columns = call i32 @step_columns()
@@ -938,8 +1005,8 @@ i.loop:
   %i = load i32, ptr %i.slot
   %column.0 = mul i32 %i, 8
   %column.here = add i32 %column, %column.0
-  %upper = call float @scale_of(float %upper.low, float %upper.high, i32 %column.here, i32 %start)
-  %lower = call float @scale_of(float %lower.low, float %lower.high, i32 %column.here, i32 %start)
+  %upper = call float @scale_of(float %upper.low, float %upper.high, i32 %column.here, i32 %past)
+  %lower = call float @scale_of(float %lower.low, float %lower.high, i32 %column.here, i32 %past)
   %element = mul i32 %i, 4
   call void @accumulate_pair(ptr %running, ptr %partial, i32 %element, float %upper)
   %element.lower = add i32 %element, 2
@@ -997,18 +1064,18 @@ i.exit:
 ; Adds a step's partial sums to its part of running.
 define internal void @scale_step(ptr %running, ptr %partial, i32 %step, <2 x float> %a_scales, <2 x float> %b_scales, i32 %start, i32 %warpgroup) #1 {
 entry:
-  %warpgroups = load i32, ptr addrspace(4) @ws.warpgroups
   %own.columns = call i32 @own_columns()
   %columns = call i32 @step_columns()
-  %group.n = udiv i32 %warpgroup, %warpgroups
-  %column.0 = mul i32 %group.n, %own.columns
-  %column.1 = mul i32 %step, %columns
-  %column.2 = urem i32 %column.1, %own.columns
-  %column = add i32 %column.0, %column.2
+  %group.n = call i32 @group_n(i32 %warpgroup)
+  %past.0 = urem i32 %start, 128
+  %past.1 = mul i32 %group.n, %own.columns
+  %past = add i32 %past.0, %past.1
   ; steps go along the columns of a row block first, as running does
-  %first = udiv i32 %column.1, 2
+  %column.0 = mul i32 %step, %columns
+  %column = urem i32 %column.0, %own.columns
+  %first = udiv i32 %column.0, 2
   %part = getelementptr float, ptr %running, i32 %first
-  call void @scale_accumulate(ptr %part, ptr %partial, <2 x float> %a_scales, <2 x float> %b_scales, i32 %column, i32 %start)
+  call void @scale_accumulate(ptr %part, ptr %partial, <2 x float> %a_scales, <2 x float> %b_scales, i32 %column, i32 %past)
   ret void
 }
 
@@ -1543,15 +1610,14 @@ i.exit:
 define internal void @store_boxes(ptr %c_map, i32 %row, i32 %column, i32 %first, i32 %limit, i32 %warpgroup) #1 {
 entry:
   %i.slot = alloca i32
-  %warpgroups = load i32, ptr addrspace(4) @ws.warpgroups
   %rows = call i32 @own_rows()
   %columns = call i32 @own_columns()
   %box.columns = call i32 @box_columns()
   %boxes = udiv i32 %columns, %box.columns
   %box.groups = udiv i32 %box.columns, 16
   %count = mul i32 %boxes, %rows
-  %group.m = urem i32 %warpgroup, %warpgroups
-  %group.n = udiv i32 %warpgroup, %warpgroups
+  %group.m = call i32 @group_m(i32 %warpgroup)
+  %group.n = call i32 @group_n(i32 %warpgroup)
   %row.0 = mul i32 %group.m, %rows
   %column.0 = mul i32 %group.n, %columns
   %column.first = add i32 %column, %column.0
@@ -1673,13 +1739,12 @@ entry:
   %i.slot = alloca i32
   %thread = call i32 @thread_again()
   %warpgroup = udiv i32 %thread, 128
-  %warpgroups = load i32, ptr addrspace(4) @ws.warpgroups
   %rows = call i32 @own_rows()
   %columns = call i32 @own_columns()
   %eights = udiv i32 %columns, 8
   %count = mul i32 %eights, %rows
-  %group.m = urem i32 %warpgroup, %warpgroups
-  %group.n = udiv i32 %warpgroup, %warpgroups
+  %group.m = call i32 @group_m(i32 %warpgroup)
+  %group.n = call i32 @group_n(i32 %warpgroup)
   %lane = urem i32 %thread, 32
   %warp.0 = udiv i32 %thread, 32
   %warp = urem i32 %warp.0, 4
@@ -1728,14 +1793,13 @@ i.exit:
 
 ; ---- the consumers -----------------------------------------------------------
 
-define internal void @consume_tile(ptr %c_map, ptr addrspace(1) %bs, ptr addrspace(1) %c, i32 %position, i32 %position.next, i32 %m, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %rank, i32 %parity, ptr %ring, ptr %b_state, i32 %warpgroup, i32 %thread) #1 {
+define internal void @consume_tile(ptr %c_map, ptr addrspace(1) %bs, ptr addrspace(1) %c, <2 x i32> %origin, i32 %column.next, i32 %m, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %rank, i32 %parity, ptr %ring, ptr %b_state, i32 %warpgroup, i32 %thread) #1 {
 entry:
   %running = alloca [256 x float]
   %split_k = load i32, ptr addrspace(4) @ws.split_k
   %pipeline = load i32, ptr addrspace(4) @ws.pipeline
   %output = load i32, ptr addrspace(4) @ws.output
   %lane = urem i32 %thread, 32
-  %origin = call <2 x i32> @origin(i32 %position, i32 %m, i32 %n, i32 %rank)
   %row = extractelement <2 x i32> %origin, i32 0
   %column = extractelement <2 x i32> %origin, i32 1
   %slice = call <2 x i32> @slice(i32 %k, i32 %rank)
@@ -1760,8 +1824,6 @@ loop.in.turn:
   br label %summed
 summed:
   ; the next tile's first scales are on their way while this one is stored
-  %origin.next = call <2 x i32> @origin(i32 %position.next, i32 %m, i32 %n, i32 %rank)
-  %column.next = extractelement <2 x i32> %origin.next, i32 1
   call void @b_scales_load(ptr %b_state, ptr addrspace(1) %bs, i32 %column.next, i32 %first, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %lane)
   br i1 %sliced, label %share, label %complete
 share:
@@ -1789,10 +1851,8 @@ stored:
   %lent = call i1 @ring_is_lent()
   br i1 %lent, label %return, label %done
 return:
-  ; one arrival for each warpgroup, by its first warp
   %place = urem i32 %thread, 128
-  %returned = call i32 @returned_barrier()
-  call void @barrier_arrive(i32 %returned, i32 %place)
+  call void @return_ring(i32 %place)
   br label %done
 done:
   ret void
@@ -1802,6 +1862,7 @@ define internal void @consumer(ptr %c_map, ptr addrspace(1) %bs, ptr addrspace(1
 entry:
   %ring = alloca [2 x i32]
   %b_state = alloca [4 x float]
+  %origin.slot = alloca <2 x i32>
   %position.slot = alloca i32
   %parity.slot = alloca i32
   %parity.at = getelementptr i32, ptr %ring, i32 1
@@ -1810,24 +1871,29 @@ entry:
   %position.first = call i32 @first_position()
   %slice = call <2 x i32> @slice(i32 %k, i32 %rank)
   %first = extractelement <2 x i32> %slice, i32 0
-  %origin = call <2 x i32> @origin(i32 %position.first, i32 %m, i32 %n, i32 %rank)
-  %column = extractelement <2 x i32> %origin, i32 1
+  %origin.first = call <2 x i32> @origin(i32 %position.first, i32 %m, i32 %n, i32 %rank)
+  %column = extractelement <2 x i32> %origin.first, i32 1
   call void @b_scales_load(ptr %b_state, ptr addrspace(1) %bs, i32 %column, i32 %first, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %lane)
   store i32 0, ptr %ring
   store i32 0, ptr %parity.at
   store i32 0, ptr %parity.slot
   store i32 %position.first, ptr %position.slot
+  store <2 x i32> %origin.first, ptr %origin.slot
   br label %loop
 loop:
   %position = load i32, ptr %position.slot
+  %origin = load <2 x i32>, ptr %origin.slot
   %parity = load i32, ptr %parity.slot
   %next = add i32 %position, %stride
   %another = call i1 @another(i32 %next, i32 %m, i32 %n)
   %next.valid = select i1 %another, i32 %next, i32 %position
-  call void @consume_tile(ptr %c_map, ptr addrspace(1) %bs, ptr addrspace(1) %c, i32 %position, i32 %next.valid, i32 %m, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %rank, i32 %parity, ptr %ring, ptr %b_state, i32 %warpgroup, i32 %thread)
+  %origin.next = call <2 x i32> @origin(i32 %next.valid, i32 %m, i32 %n, i32 %rank)
+  %column.next = extractelement <2 x i32> %origin.next, i32 1
+  call void @consume_tile(ptr %c_map, ptr addrspace(1) %bs, ptr addrspace(1) %c, <2 x i32> %origin, i32 %column.next, i32 %m, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %rank, i32 %parity, ptr %ring, ptr %b_state, i32 %warpgroup, i32 %thread)
   %flipped = xor i32 %parity, 1
   store i32 %flipped, ptr %parity.slot
   store i32 %next, ptr %position.slot
+  store <2 x i32> %origin.next, ptr %origin.slot
   br i1 %another, label %loop, label %exit, !llvm.loop !2
 exit:
   ; the TMA of the last tile has read the buffer
@@ -1892,9 +1958,10 @@ done:
 
 ; ---- kernel ------------------------------------------------------------------
 
+; Relaxed: nothing is handed over but barriers, which fence.mbarrier_init covers.
 define internal void @sync_cluster() #1 {
 entry:
-  call void @llvm.nvvm.barrier.cluster.arrive.aligned() #2
+  call void @llvm.nvvm.barrier.cluster.arrive.relaxed.aligned() #2
   call void @llvm.nvvm.barrier.cluster.wait.aligned() #2
   ret void
 }
@@ -1974,7 +2041,7 @@ attributes #2 = { convergent nounwind }
 !wavesmith.template = !{!6}
 !6 = !{!"fp8_gemm_wgmma", !"1", !"fp8_gemm_blockscale", !"sm_90a", !"Warpgroup matrix instructions fed by TMA, two levels of accumulators, split K within clusters."}
 
-!wavesmith.param = !{!10, !11, !12, !13, !14, !15, !16, !17, !18, !19, !20, !21, !22, !23, !24, !25}
+!wavesmith.param = !{!10, !11, !12, !13, !14, !15, !16, !17, !18, !19, !20, !21, !22, !23, !24, !25, !91}
 !10 = !{!"layout", !"ws.layout", !"2", !"layout of a and b: k-major, OCP e4m3"}
 !11 = !{!"tile_m", !"ws.tile_m", !"64 128 192 256", !"rows of C per workgroup"}
 !12 = !{!"tile_n", !"ws.tile_n", !"16 32 48 64 80 96 112 128 144 160 192 256", !"columns of C per workgroup; a tile touches at most two column blocks of 128"}
@@ -1991,6 +2058,7 @@ attributes #2 = { convergent nounwind }
 !23 = !{!"cluster_n", !"ws.cluster_n", !"1 2 4", !"tiles along n that load A together"}
 !24 = !{!"b_scales", !"ws.b_scales", !"0 1", !"scales of B: 0 loaded one block ahead, 1 those of 32 blocks at a time, kept in the lanes"}
 !25 = !{!"output", !"ws.output", !"0 1 2", !"C goes 0 through a buffer of its own, 1 through the ring's memory (loads wait), 2 from registers"}
+!91 = !{!"fixed_sums", !"ws.fixed_sums", !"0 1", !"partial sums: 1 in registers that stay the same through the loop, 0 where ptxas puts them for each block"}
 
 !wavesmith.require = !{!30, !31, !32, !33, !34, !35, !36, !37, !38, !39, !40, !90}
 !30 = !{!"warpgroups * warpgroups_n <= 4", !"a workgroup has at most 640 threads"}
@@ -2024,7 +2092,7 @@ attributes #2 = { convergent nounwind }
 !wavesmith.region = !{!48, !49, !50, !51, !52, !53, !54, !55, !56}
 !48 = !{!"tile_order", !"Returns which tile of C stands at a position of the walk, as (row of tiles, column of tiles). Must be a bijection: each of the tiles_m * tiles_n tiles exactly once for position = 0 .. tiles_m * tiles_n - 1, whatever these counts (1 included). Workgroups take positions in order, so those of one moment are about 132 neighbours; they share L2, where rows of A and columns of B that several of them use should meet. With cluster_m or cluster_n > 1 a tile is a cluster's. Called by producer and consumers, which must agree: a function of its arguments alone. No memory, no barrier."}
 !49 = !{!"produce", !"By one thread: starts the loads of one stage, all tile_m rows of A and tile_n of B of a block of 128 in k, and tile_m scales of A, and says first how many bytes full_barrier(stage) has to wait for: 132 * tile_m + 128 * tile_n, zeros for what is outside included. A goes to a_stage(stage), B to b_stage(stage), the scales to scale_stage(stage). With cluster_m (cluster_n) > 1 a workgroup loads its part of B's (A's) rows for all of the cluster, rank being its number in it. The stage is empty when this is called. No waiting in here."}
-!50 = !{!"scale_accumulate", !"Adds the partial sums of one step, scaled, to running: running[i] += partial[i] * (A's scale of its row * B's scale of its column block), in fp32, for i below 4 * step_columns() / 8. Element 4j + e has row e / 2 of a_scales (two rows a thread), and columns column + 8j .. + 7 of the tile, which starts at column start of C; its b_scales are those of column block start / 128 and the next. Both arrays are private memory that must become registers: constant indices only. By all threads of a warpgroup, while the next matrix instructions may be running. No barrier."}
+!50 = !{!"scale_accumulate", !"Adds the partial sums of one step, scaled, to running: running[i] += partial[i] * (A's scale of its row * B's scale of its column block), in fp32, for i below 4 * step_columns() / 8. Element 4j + e has row e / 2 of a_scales (two rows a thread), and is of columns column + 8j .. + 7 of the warpgroup, which are past + column + 8j on from the start of the column block of b_scales[0]; from 128 on b_scales[1] is theirs. Both arrays are private memory that must become registers: constant indices only. By all threads of a warpgroup, while the next matrix instructions may be running. No barrier."}
 !51 = !{!"accumulate_in_turn", !"pipeline 0. The blocks first .. limit - 1 of k of one tile (perhaps none): for each waits for the next full stage of the ring, starts all steps of this warpgroup (multiply), waits for them, releases the stage once the last matrix instruction and the last scale of A have been read, and adds the scaled sums to running (scale_step). Takes each block's b_scales in order with b_scales_take, and advances the ring once a block. All threads of a warpgroup together."}
 !52 = !{!"accumulate_overlapped", !"pipeline 1. As accumulate_in_turn, but with a second set of partial sums (256 floats), so that the next step's matrix instructions run while a step is scaled: wait_but_one(set) returns when all but the newest step is complete. A set of partial sums must not be touched between its multiply and its wait; indices into sets must be constants."}
 !53 = !{!"store_staged", !"output 0 and 1. Rounds the tile's sums to bf16 (nearest even) and stores the groups of 16 columns first .. limit - 1 of each of this warpgroup's 64-row blocks to C through the buffer at the start of shared memory (output 0: the tile's own; 1: the ring's, after all consumers have met) and c_map, boxes of 64 rows and box_columns() columns. Returns with output 0 when the TMA is on its way; the next call waits until it has read the buffer. With output 1 when it has been read. All threads of a warpgroup."}
