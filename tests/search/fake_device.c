@@ -9,6 +9,7 @@
  *   FAKE_DEVICE_DIES      set: every request kills it
  *   FAKE_DEVICE_ARCH      of the card, in place of gfx942
  *   FAKE_DEVICE_PROVENANCE  likewise
+ *   FAKE_DEVICE_STEEP     set: that factor to the power of four
  *   FAKE_DEVICE_COUNT     so many cards: hip:0 and up
  *   FAKE_DEVICE_CARD      set: it is a card
  *   FAKE_DEVICE_NOISE     code beside itself takes that many times its time
@@ -70,8 +71,10 @@ static void note(const char *op, const char *code,
 
 static double time_of(const ws_shape *shape, const char *code) {
   char digit[2] = {code[0], 0};
-  return (double)shape->m * (double)shape->n * (double)shape->k / 1e8 *
-         (1 + (double)strtol(digit, NULL, 16) / 16);
+  double factor = 1 + (double)strtol(digit, NULL, 16) / 16;
+  if (getenv("FAKE_DEVICE_STEEP"))
+    factor *= factor * factor * factor;
+  return (double)shape->m * (double)shape->n * (double)shape->k / 1e8 * factor;
 }
 
 /* The rival's code stands behind the candidate's. */

@@ -164,6 +164,20 @@ WS_TEST(a_batch_gives_what_a_device_gives_at_once) {
   }
 }
 
+/* Factors from 1.5^4 = 5.1 to 1.94^4 = 14.1: more than twice the leader's. */
+WS_TEST(a_batch_races_as_a_device_does) {
+  bench b = round_bench();
+  ws_tune_result result;
+  setenv("FAKE_DEVICE_STEEP", "1", 1);
+  b.options.evaluations = 60;
+  tune_in_rounds(&b, &result);
+  WS_CHECK(number(&b, "SELECT count(*) FROM candidate WHERE verdict='slow'") >
+           0);
+  char *text = archive_text(&b);
+  check_same(text, directly(&b));
+  free_bench(&b);
+}
+
 WS_TEST(a_round_says_what_is_to_be_done) {
   bench b = round_bench();
   ws_tune_result result = tune(&b);
