@@ -101,6 +101,37 @@ static ws_measurement *new_measurements(ws_arena *arena, const ws__task *task) {
                         sizeof(ws_measurement) * 2 * (size_t)task->shape_count);
 }
 
+/* What stands behind the times of a card. */
+static ws_status put_timings(ws__judge *judge, const char *id,
+                             const ws__ranked *ranked, ws_diag *diag) {
+  if (!ranked || !ranked->device || ranked->device->simulated)
+    return WS_OK;
+  cJSON *json = ws_device_info_to_json(ranked->device);
+  char *device = cJSON_PrintUnformatted(json);
+  cJSON_Delete(json);
+  WS_ASSERT(device && "out of memory");
+  ws_status status = WS_OK;
+  for (int s = 0; s < judge->task->shape_count && status == WS_OK; s++) {
+    const ws_measured *m = ranked->measured[s];
+    if (!m)
+      continue;
+    const ws_timing_row row = {.candidate_id = id,
+                               .provenance = judge->provenance,
+                               .shape = judge->task->shapes[s],
+                               .samples_us = m->samples,
+                               .sample_count = m->sample_count,
+                               .low_mhz = m->low_mhz,
+                               .high_mhz = m->high_mhz,
+                               .memory_mhz = m->memory_mhz,
+                               .dropped = m->dropped,
+                               .throttle = m->throttle ? m->throttle : "",
+                               .device_json = device};
+    status = ws_archive_put_timing(judge->archive, &row, diag);
+  }
+  cJSON_free(device);
+  return status;
+}
+
 /* The bound of the largest shape that has one. */
 static const char *main_bound(const ws__task *task, const char *const *bounds) {
   const char *bound = "";
@@ -232,6 +263,7 @@ static ws_status keep_ranked(ws__judge *judge, ws_arena *arena, const char *id,
   ws_measurement *items = new_measurements(arena, judge->task);
   int count = add_ranked(judge, ranked, items, 0);
   WS_TRY(ws_archive_put_measurements(judge->archive, id, items, count, diag));
+  WS_TRY(put_timings(judge, id, ranked, diag));
   if (ranked->verdict == WS_VERDICT_OK || ranked->verdict == WS_VERDICT_SLOW)
     return WS_OK;
   out->verdict = ranked->verdict;
@@ -430,6 +462,7 @@ ws_status ws__judge_record(ws__judge *judge, ws_arena *arena,
   row.reason = out->reason;
   ws_measurement *items = new_measurements(arena, judge->task);
   int count = measurements_of(judge, &r, ranked, out, items);
-  return ws_archive_put_candidate(judge->archive, &row, candidate, NULL, 0,
-                                  items, count, diag);
+  WS_TRY(ws_archive_put_candidate(judge->archive, &row, candidate, NULL, 0,
+                                  items, count, diag));
+  return put_timings(judge, row.id, ranked, diag);
 }

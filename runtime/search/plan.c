@@ -58,6 +58,7 @@ static void begin(ws__plan *p) {
       .low_us = new_times(p->arena, count),
       .high_us = new_times(p->arena, count),
       .bounds = ws_arena_alloc(p->arena, sizeof(char *) * (size_t)count),
+      .measured = ws_arena_alloc(p->arena, sizeof(void *) * (size_t)count),
       .profiled = -1};
   for (int s = 0; s < count; s++)
     p->out.bounds[s] = "";
@@ -184,6 +185,7 @@ static void race(ws__plan *p) {
 }
 
 static void keep_time(ws__ranked *out, int s, const ws_measured *measured) {
+  out->measured[s] = measured;
   out->us[s] = measured->us;
   out->low_us[s] = measured->low_us > 0 ? measured->low_us : measured->us;
   out->high_us[s] = measured->high_us > 0 ? measured->high_us : measured->us;
@@ -195,13 +197,17 @@ static void keep_time(ws__ranked *out, int s, const ws_measured *measured) {
   }
 }
 
-bool ws__plan_take(ws__plan *plan, int step, const ws_measured *measured) {
+bool ws__plan_take(ws__plan *plan, int step, const ws_device_info *device,
+                   const ws_measured *measured) {
+  plan->out.device = device;
   if (measured->verdict != WS_VERDICT_OK) {
     fail(plan, measured->verdict, measured->reason);
     plan->out.findings = measured->findings;
     plan->out.finding_count = measured->finding_count;
   } else if (plan->shapes[step] >= 0) {
-    keep_time(&plan->out, plan->shapes[step], measured);
+    ws_measured *copy = ws_arena_alloc(plan->arena, sizeof *copy);
+    *copy = *measured;
+    keep_time(&plan->out, plan->shapes[step], copy);
   }
   if (step == plan->race_last && plan->out.verdict == WS_VERDICT_OK)
     race(plan);

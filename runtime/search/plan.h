@@ -16,8 +16,10 @@ typedef struct ws__ranked {
   int finding_count;
   double *us, *low_us, *high_us; /* by shape; INFINITY: not timed */
   const char **bounds;
-  int profiled;       /* shape of the report, -1: none */
-  const char *report; /* of a simulator */
+  const ws_measured **measured; /* by shape; NULL: not timed now */
+  const ws_device_info *device; /* that took the times; NULL: none did */
+  int profiled;                 /* shape of the report, -1: none */
+  const char *report;           /* of a simulator */
 } ws__ranked;
 
 /* The same for all candidates of a task. */
@@ -56,8 +58,9 @@ ws_status ws__plan_make(ws__plan *plan, const ws__schedule *schedule,
                         const ws_candidate *candidate,
                         const ws_build_result *build, const double *known_us,
                         const double *bar_us, ws_diag *diag) WS_MUST_CHECK;
-/* Takes the answer to a request, in the arena. False: the plan is at its end,
- * `out` says how. */
-bool ws__plan_take(ws__plan *plan, int step, const ws_measured *measured);
+/* Takes a device's answer to a request; what it points at lives in the arena.
+ * False: the plan is at its end, `out` says how. */
+bool ws__plan_take(ws__plan *plan, int step, const ws_device_info *device,
+                   const ws_measured *measured);
 
 #endif

@@ -21,7 +21,8 @@ static ws_status receive(ws__ranker *r, bool *out_more, ws_diag *diag) {
   ws_measured measured;
   r->sent = false;
   WS_TRY(ws_device_client_receive(r->client, r->plan.arena, &measured, diag));
-  *out_more = ws__plan_take(&r->plan, r->step++, &measured);
+  *out_more = ws__plan_take(&r->plan, r->step++,
+                            ws_device_client_info(r->client), &measured);
   return WS_OK;
 }
 

@@ -84,7 +84,8 @@ static ws_status take_answer(ws__batched *b, ws__plan *plan,
                              const ws_batch_answer *answer, ws_diag *diag) {
   bool more = true;
   for (int i = 0; i < answer->step_count && more; i++)
-    more = i < plan->count && ws__plan_take(plan, i, &answer->steps[i]);
+    more = i < plan->count &&
+           ws__plan_take(plan, i, answer->device, &answer->steps[i]);
   if (!more || answer->step_count == plan->count)
     return WS_OK;
   return ws_fail(diag, WS_INPUT, b->folder, 0,

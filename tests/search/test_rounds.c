@@ -103,11 +103,13 @@ static int tune_in_rounds(bench *b, ws_tune_result *out) {
 static const char candidates[] =
     "SELECT sequence,id,proposer,parent_id,move,verdict,stage,reason,ir_hash"
     " FROM candidate ORDER BY sequence";
+#define SEARCHED                                                               \
+  "'16,7168,2048','128,2048,7168','1024,4608,512','6144,576,7168'"
+
 /* On the search's shapes: others are timed when it has ended. */
 static const char measurements[] =
     "SELECT candidate_id,m,n,k,us,low_us,high_us,provenance,bound"
-    " FROM measurement WHERE m || ',' || n || ',' || k IN"
-    " ('16,7168,2048','128,2048,7168','1024,4608,512','6144,576,7168')"
+    " FROM measurement WHERE m || ',' || n || ',' || k IN (" SEARCHED ")"
     " ORDER BY 1,2,3,4,8";
 
 /* Outlives the bench. */
@@ -430,6 +432,10 @@ WS_TEST(only_the_card_judges) {
   WS_CHECK_INT(number(&b, "SELECT count(*) FROM measurement WHERE provenance"
                           " LIKE 'estimate%'"),
                0);
+  /* The four shapes' samples and clocks are kept with each time. */
+  WS_CHECK_INT(number(&b, "SELECT count(*) FROM timing"),
+               number(&b, "SELECT count(*) FROM measurement WHERE"
+                          " m || ',' || n || ',' || k IN (" SEARCHED ")"));
   WS_CHECK_TEXT(query(&b, "SELECT DISTINCT layout FROM candidate"),
                 "kmajor-ocp\n");
   free_bench(&b);
