@@ -75,6 +75,7 @@ declare { i32, i1 } @llvm.nvvm.elect.sync(i32)
 declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)
 declare void @llvm.nvvm.barrier.cta.sync.aligned.count(i32, i32)
 declare void @llvm.nvvm.barrier.cluster.arrive.relaxed.aligned()
+declare void @llvm.nvvm.barrier.cluster.wait()
 declare void @llvm.nvvm.barrier.cluster.wait.aligned()
 declare void @llvm.nvvm.cp.async.bulk.tensor.g2s.tile.2d(ptr addrspace(7), ptr addrspace(3), ptr, i32, i32, i16, i64, i1 immarg, i1 immarg, i32 immarg)
 declare void @llvm.nvvm.cp.async.bulk.tensor.s2g.tile.2d(ptr addrspace(3), ptr, i32, i32, i64, i1 immarg)
@@ -1966,16 +1967,44 @@ entry:
   ret void
 }
 
-define internal void @sync_all() #1 {
+define internal i1 @shares_k() #1 {
 entry:
-  %cluster = call i32 @cluster()
-  %alone = icmp eq i32 %cluster, 1
+  %split_k = load i32, ptr addrspace(4) @ws.split_k
+  %shares = icmp ugt i32 %split_k, 1
+  ret i1 %shares
+}
+
+; Barriers are there: of all the cluster's workgroups where loads go to them at
+; once. With split_k the first look at another workgroup comes later, and loads
+; need not wait for it to be started: join_cluster.
+define internal void @sync_start() #1 {
+entry:
+  %sharers = call i32 @sharers()
+  %shares = call i1 @shares_k()
+  %alone = icmp eq i32 %sharers, 1
   br i1 %alone, label %workgroup, label %together
 workgroup:
+  br i1 %shares, label %announce, label %sync
+announce:
+  call void @llvm.nvvm.barrier.cluster.arrive.relaxed.aligned() #2
+  br label %sync
+sync:
   call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0) #2
   br label %done
 together:
   call void @sync_cluster()
+  br label %done
+done:
+  ret void
+}
+
+; Not aligned: the producer's threads come one by one.
+define internal void @join_cluster() #1 {
+entry:
+  %shares = call i1 @shares_k()
+  br i1 %shares, label %join, label %done
+join:
+  call void @llvm.nvvm.barrier.cluster.wait() #2
   br label %done
 done:
   ret void
@@ -1999,26 +2028,31 @@ start:
   call void @start_barriers()
   br label %started
 started:
-  call void @sync_all()
+  call void @sync_start()
   %produces = icmp eq i32 %warpgroup, %consumers
   br i1 %produces, label %produce, label %consume
 produce:
   call void @give_registers()
   %first.warp = mul i32 %consumers, 4
   %chosen.warp = icmp eq i32 %warp, %first.warp
-  br i1 %chosen.warp, label %elect, label %done
+  br i1 %chosen.warp, label %elect, label %idle
 elect:
   %elected = call { i32, i1 } @llvm.nvvm.elect.sync(i32 -1) #2
   %chosen = extractvalue { i32, i1 } %elected, 1
-  br i1 %chosen, label %load, label %done
+  br i1 %chosen, label %load, label %idle
 load:
   call void @producer(ptr %a_map, ptr %b_map, ptr %as_map, ptr %c_map, i32 %m, i32 %n, i32 %k, i32 %rank)
+  br label %idle
+idle:
+  call void @join_cluster()
   br label %done
 consume:
   call void @take_registers()
+  call void @join_cluster()
   call void @consumer(ptr %c_map, ptr addrspace(1) %bs, ptr addrspace(1) %c, i32 %m, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %rank, i32 %warpgroup, i32 %thread)
-  ; a sharer may still hand stages back here, or with split_k still read
-  %leave.0 = icmp ugt i32 %cluster, 1
+  ; a sharer may still hand stages back here; with split_k all has come
+  %sharers = call i32 @sharers()
+  %leave.0 = icmp ugt i32 %sharers, 1
   br i1 %leave.0, label %leave, label %done
 leave:
   call void @sync_cluster()
