@@ -246,6 +246,16 @@ static void tell_bandit(ws_session *s, const ws__job *job, int index) {
   ws__bandit_learn(s->bandit, &arm, reward > 0 ? reward : 0, job->answer.usd);
 }
 
+/* What the device did for the run's ranking. */
+static void count_ranked(ws_session *s, const ws__ranked *ranked) {
+  bool right =
+      ranked->verdict == WS_VERDICT_OK || ranked->verdict == WS_VERDICT_SLOW;
+  s->trials.verified += right;
+  s->trials.refuted += !right;
+  for (int i = 0; i < s->task.shape_count; i++)
+    s->trials.timed += ranked->measured[i] != NULL;
+}
+
 static void count(ws_session *s, const ws__job *job,
                   const ws__judgement *judgement) {
   if (ws_request_is_document(job->request.kind)) {
@@ -253,6 +263,8 @@ static void count(ws_session *s, const ws__job *job,
     return;
   }
   s->verdicts[judgement->verdict]++;
+  if (job->was_ranked && job->ranked.device)
+    count_ranked(s, &job->ranked);
   if (!job->candidate)
     s->refused++;
   else if (job->replayed)

@@ -42,11 +42,22 @@ static ws_status open_one(ws__devices *devices, const ws_target *target,
 }
 
 /* ---- which ---- */
+/* Nothing on this machine can stand in for the card. */
+static ws_status name_batches(ws_status status, ws_diag *diag) {
+  const ws_diag why = *diag;
+  return ws_fail(diag, status, NULL, 0,
+                 "%s; or give --device batch:FOLDER, and time on another "
+                 "machine",
+                 why.text);
+}
+
 static ws_status open_auto(ws__devices *devices, const ws_target *target,
                            ws_diag *diag) {
   ws_status status = open_one(devices, target, target->device, diag);
-  if (status == WS_OK || !target->has_host_model)
-    return status;
+  if (status == WS_OK)
+    return WS_OK;
+  if (!target->has_host_model)
+    return name_batches(status, diag);
   ws_log(WS_LOG_INFO, "no device %s: %s", target->device, diag->text);
   if (open_one(devices, target, "sim", diag) == WS_OK)
     return WS_OK;

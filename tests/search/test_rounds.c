@@ -195,6 +195,9 @@ WS_TEST(a_round_says_what_is_to_be_done) {
   run_batch(&b, 1000000);
   result = tune(&b);
   WS_CHECK_CONTAINS(result.stop, "round 2: ");
+  WS_CHECK_INT(result.verified + result.refuted, again.awaited);
+  WS_CHECK_INT(result.timed, number(&b, "SELECT count(*) FROM measurement"
+                                        " WHERE provenance LIKE 'sim:%'"));
   free_bench(&b);
 }
 
