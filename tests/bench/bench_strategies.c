@@ -5,7 +5,8 @@
  * docs/search.md) and on the made-up landscape of the search's tests (millions
  * of points, 4 shapes). Per strategy the evaluations until the geometric mean
  * over the shapes of best so far / best there is comes within a margin: median
- * and extremes over seeds. `bench_strategies [SEEDS [WINDOW [FIRST SEED]]]`.
+ * and extremes over seeds. `bench_strategies [SEEDS [WINDOW [FIRST SEED]]]`; a
+ * negative window is a round of that size.
  * The table's part is skipped where the data is absent
  * (WS_SHARED_DIR/data/mi300x_fp8_gemm_sweep.csv).
  */
@@ -227,7 +228,8 @@ int main(int argc, char **argv) {
   long seeds = argc > 1 ? strtol(argv[1], NULL, 10) : 5;
   long window = argc > 2 ? strtol(argv[2], NULL, 10) : 0;
   unsigned long first = argc > 3 ? strtoul(argv[3], NULL, 10) : 1;
-  if (seeds < 1 || seeds > MAX_SEEDS || window < 0 || window > WS__WINDOW) {
+  if (seeds < 1 || seeds > MAX_SEEDS || window < -WS__MOST_ROUND ||
+      window > WS__WINDOW) {
     fprintf(stderr, "usage: bench_strategies [SEEDS [WINDOW [FIRST SEED]]]\n");
     return 2;
   }
