@@ -300,6 +300,7 @@ WS_TEST(a_build_comes_before_its_candidate) {
   WS_CHECK(added);
   build.verdict = WS_VERDICT_TIMEOUT; /* the first one stays */
   build.code_object = NULL;
+  build.code_object_size = 0;
   MUST(ws_archive_put_build(s.archive, id, &build, &added, diag));
   WS_CHECK(!added);
   MUST(ws_archive_get_build(s.archive, s.arena, id, &found, &back, diag));
