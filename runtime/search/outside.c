@@ -107,6 +107,12 @@ static ws_status begin(ws_session *s) {
 
 ws_status ws_session_open(const ws_tune_options *options,
                           ws_session **out_session, ws_diag *diag) {
+  *out_session = NULL;
+  if (ws__is_batch(options->device))
+    return ws_fail(diag, WS_USAGE, NULL, 0,
+                   "--device %s answers later; who proposes step by step needs "
+                   "a device that answers at once",
+                   options->device);
   ws_arena *arena = ws_arena_create();
   ws_session *s = ws_arena_alloc(arena, sizeof *s);
   s->options = options;

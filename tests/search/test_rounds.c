@@ -295,6 +295,10 @@ WS_TEST(wrong_batches_are_named) {
   b.options.device = "batch:";
   tune_fails(&b, WS_USAGE, "names no folder");
   b.options.device = ws_arena_printf(b.arena, "batch:%s/batch", b.folder);
+  ws_session *session;
+  ws_diag diag = {""};
+  WS_CHECK(ws_session_open(&b.options, &session, &diag) == WS_USAGE);
+  WS_CHECK_CONTAINS(diag.text, "answers later");
   b.options.rank = "estimate";
   tune_fails(&b, WS_USAGE, "--rank device");
   free_bench(&b);
