@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""fp8_gemm_wgmma on the CPU: each point is turned into a library whose assembly
+and intrinsics are functions of host_wgmma.c, run on shapes with cut tiles in
+random order of threads and copies, and compared with the fp64 reference. Then
+mutants, wrong in one place each, which must be found.
+
+  host_wgmma.py HOST LLVM_TOOLS [SEED COUNT]
+  (the built host_wgmma; where opt is; instead of the chosen points, COUNT
+  random ones)
+"""
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(FOLDER, "..", "bench"))
+from peers_plan import ROOT, Template, evaluate  # noqa: E402
+
+TEMPLATE = os.path.join(ROOT, "ir-templates", "fp8_gemm_wgmma.ll")
+HARD = 1 << 63  # WS_HARD_INPUTS
+
+# Parameters, variants, multiprocessors, shapes.
+POINTS = [
+    ("", "", 2, "16,16,128 144,272,384 272,144,1024"),
+    ("pipeline=0;b_scales=0", "tile_order=tile_order_snake", 2,
+     "400,272,256"),
+    ("tile_m=192;tile_n=144;warpgroups=3;column_steps=2;pipeline=0;stages=3",
+     "tile_order=tile_order_columns", 2, "208,576,384"),
+    ("tile_m=64;tile_n=96;warpgroups=1;stages=8;fixed_sums=0", "", 3,
+     "80,304,4352"),
+    ("tile_m=256;tile_n=128;stages=3;column_steps=2;group_m=2", "", 2,
+     "528,144,384"),
+    ("tile_m=128;tile_n=192;warpgroups=1;warpgroups_n=2;stages=4;split_k=2;"
+     "output=1", "", 4, "144,400,640 16,16,128"),
+    ("tile_n=144;stages=4;pipeline=0;split_k=4;output=0", "", 4, "272,304,384"),
+    ("tile_m=64;tile_n=80;warpgroups=1;stages=4;split_k=3;output=2", "", 3,
+     "144,176,896"),
+    ("cluster_m=2;stages=4;output=1", "", 4, "272,304,512"),
+    ("tile_m=64;tile_n=64;warpgroups=1;cluster_n=4;stages=5", "", 8,
+     "208,336,640"),
+    ("tile_n=96;stages=3;persistent=0;output=2;pipeline=0", "", 2,
+     "144,208,512"),
+]
+
+# Points (by number) that must find it, what is replaced, by what.
+MUTANTS = [
+    (0, "%next.parity = xor i32 %parity, %flip",
+     "%next.parity = add i32 %parity, 0"),
+    (0, "%lower.at = getelementptr float, ptr addrspace(3) %upper.at, i32 8",
+     "%lower.at = getelementptr float, ptr addrspace(3) %upper.at, i32 4"),
+    (0, "%chunk = xor i32 %chunk.1, %key", "%chunk = add i32 %chunk.1, 0"),
+    (0, "%line.1 = mul i32 %warp, 16", "%line.1 = mul i32 %warp, 8"),
+    (0, "%high.0 = add i32 %low.0, 1", "%high.0 = add i32 %low.0, 0", 3),
+    (0, "%bytes.0 = mul i32 %tile_m, 132", "%bytes.0 = mul i32 %tile_m, 128"),
+    (0, "call void @wait_but_one(ptr %here)", "call void @wait_all(ptr %other)"),
+    (2, "%beyond = icmp uge i32 %reach, 128",
+     "%beyond = icmp ugt i32 %reach, 128"),
+    (3, "%later = add i32 %block, 32", "%later = add i32 %block, 31"),
+    (5, "%later = icmp ugt i32 %rank, %owner",
+     "%later = icmp uge i32 %owner, %rank"),
+    (5, "%bytes.2 = mul i32 %bytes.1, %others",
+     "%bytes.2 = mul i32 %bytes.1, %split_k"),
+    (6, "%limit.0 = add i32 %first.0, %blocks",
+     "%limit.0 = add i32 %first.0, 1"),
+    (5, "call void @barrier_wait_cluster(i32 %drained, i32 %parity)\n", ""),
+    (5, "call void @barrier_wait(i32 %returned, i32 %parity)\n", ""),
+    (8, "%lenders = mul i32 %consumers, %sharers",
+     "%lenders = mul i32 %consumers, 1"),
+    (8, "%users = mul i32 %warps, %sharers", "%users = mul i32 %warps, 1"),
+    (9, "%row = mul i32 %part, %rank", "%row = mul i32 %part, 0"),
+    (10, "%row.inside = icmp ult i32 %row, %m",
+     "%row.inside = icmp ule i32 %row, %m"),
+]
+
+
+def assembly(start):
+    return rf'asm (?:sideeffect )?"{start}[^"]*", "[^"]*"'
+
+
+def intrinsic(name):
+    return r"@llvm\.nvvm\." + re.escape(name) + r"(?=\()"
+
+
+# Assembly, intrinsics and wavesmith's own functions, and the functions of
+# host_wgmma.c in their place.
+CALLS = [
+    (assembly(r"mbarrier\.init"), "@nv_mbarrier_init"),
+    (assembly(r"mbarrier\.arrive\.expect_tx"), "@nv_mbarrier_expect"),
+    (assembly(r"\{\\0A\.reg \.pred done"), "@nv_mbarrier_wait"),
+    (assembly(r"\{\\0A\.reg \.pred first"), "@nv_mbarrier_arrive"),
+    (assembly(r"\{\\0A\.reg \.pred mine"), "@nv_mbarrier_arrive_sharers"),
+    (assembly(r"\{\\0A\.reg \.pred one"), "@nv_mbarrier_arrive_in"),
+    (assembly("mapa"), "@nv_map"),
+    (assembly(r"st\.async"), "@nv_send"),
+    (assembly("stmatrix"), "@nv_stmatrix"),
+    (assembly(r"mov\.u32 \$0, %tid"), "@nv_tid"),
+    (assembly("setmaxnreg"), "@nv_registers"),
+    (assembly("fence"), "@nv_nothing"),
+    (assembly("prefetch"), "@nv_prefetch"),
+    (intrinsic("read.ptx.sreg.tid.x"), "@nv_tid"),
+    (intrinsic("read.ptx.sreg.ctaid.x"), "@nv_ctaid"),
+    (intrinsic("read.ptx.sreg.nctaid.x"), "@nv_nctaid"),
+    (intrinsic("read.ptx.sreg.cluster.ctarank"), "@nv_rank"),
+    (intrinsic("shfl.sync.idx.i32"), "@nv_shuffle"),
+    (intrinsic("shfl.sync.idx.f32"), "@shuffle_float"),
+    (intrinsic("barrier.cta.sync.aligned.all"), "@nv_barrier_all"),
+    (intrinsic("barrier.cta.sync.aligned.count"), "@nv_barrier"),
+    (intrinsic("barrier.cluster.arrive.relaxed.aligned"), "@nv_cluster_arrive"),
+    (intrinsic("barrier.cluster.wait.aligned"), "@nv_cluster_wait"),
+    (intrinsic("barrier.cluster.wait"), "@nv_cluster_wait"),
+    (intrinsic("cp.async.bulk.tensor.g2s.tile.2d"), "@nv_load"),
+    (intrinsic("cp.async.bulk.tensor.s2g.tile.2d"), "@nv_store"),
+    (intrinsic("cp.async.bulk.commit.group"), "@nv_nothing"),
+    (intrinsic("cp.async.bulk.wait.group.read"), "@nv_wait_stores"),
+    (r"@ws\.wgmma\.e4m3\.k128\.onto", "@nv_wgmma_onto"),
+    (r"@ws\.wgmma\.e4m3\.k128", "@nv_wgmma"),
+    (r"@ws\.wgmma\.wait", "@nv_wgmma_wait"),
+    (r"call \{ i32, i1 \} @llvm\.nvvm\.elect\.sync\(i32 -1\) #2\n"
+     r"  %chosen = extractvalue \{ i32, i1 \} %elected, 1",
+     "call i32 @nv_elected()\n  %chosen = icmp ne i32 %elected, 0"),
+    (r"call <2 x bfloat> @llvm\.nvvm\.ff2bf16x2\.rn\((.*)\)\n"
+     r"  %bits = bitcast <2 x bfloat> %pair to i32",
+     r"call i32 @nv_pack(\1)\n  %bits = add i32 %pair, 0"),
+    (r"(%[\w.]+) = load float, ptr addrspace\(3\) (%[\w.]+), align 4",
+     r"\1.number = ptrtoint ptr addrspace(3) \2 to i64"
+     r"\n  \1 = call float @nv_lds_float(i64 \1.number)"),
+    (r"ptrtoint \(ptr addrspace\(3\) @ws\.lds to i32\)", "0"),
+    (r"ptr byval\(\[128 x i8\]\) align 64", "ptr"),
+    ("define ptx_kernel", "define"),
+    (r" addrspace\(4\)", ""),
+    (" immarg", ""),
+]
+
+WRAPPERS = """
+declare void @nv_mbarrier_init(i32, i32)
+declare void @nv_mbarrier_expect(i32, i32)
+declare void @nv_mbarrier_wait(i32, i32)
+declare void @nv_mbarrier_arrive(i32, i32)
+declare void @nv_mbarrier_arrive_sharers(i32, i32, i32)
+declare void @nv_mbarrier_arrive_in(i32, i32)
+declare i32 @nv_map(i32, i32)
+declare void @nv_send(i32, float, i32)
+declare void @nv_stmatrix(i32, i32, i32, i32, i32)
+declare void @nv_registers(i32)
+declare void @nv_prefetch(ptr)
+declare i32 @nv_elected()
+declare i32 @nv_pack(float, float)
+declare float @nv_lds_float(i64)
+
+define internal float @shuffle_float(i32 %mask, float %value, i32 %lane, i32 %clamp) {
+  %bits = bitcast float %value to i32
+  %got = call i32 @nv_shuffle(i32 %mask, i32 %bits, i32 %lane, i32 %clamp)
+  %float = bitcast i32 %got to float
+  ret float %float
+}
+"""
+
+
+def host_ir(text, scope, variants):
+    """The template at a point, for the CPU."""
+    for name, value in scope.items():
+        text = re.sub(rf"(?m)^@ws\.{name} = .*$",
+                      f"@ws.{name} = internal constant i32 {value}", text)
+    for choice in variants.split():
+        region, variant = choice.split("=")
+        text = re.sub(rf"(call [^@\n]*)@{region}\(", rf"\1@{variant}(", text)
+    text = re.sub(r"(?m)^(target |!wavesmith|@ws\.lds|"
+                  r"declare .*(elect\.sync|shfl\.sync\.idx\.f32|ff2bf16x2)).*\n",
+                  "", text)
+    for pattern, replacement in CALLS:
+        text = re.sub(pattern, replacement, text)
+    seen = set()  # two intrinsics may have become one function
+
+    def once(match):
+        known = match.group(1) in seen
+        seen.add(match.group(1))
+        return "" if known else match.group(0)
+    return re.sub(r"(?m)^declare [^@\n]*(@nv_\w+).*\n", once, text + WRAPPERS)
+
+
+class Host:
+    def __init__(self, program, tools, folder):
+        self.program, self.folder = program, folder
+        self.opt, self.llc = (os.path.join(tools, x) for x in ("opt", "llc"))
+
+    def build(self, text, scope, variants):
+        def path(suffix):
+            return os.path.join(self.folder, "kernel" + suffix)
+
+        with open(path(".ll"), "w", encoding="utf-8") as out:
+            out.write(host_ir(text, scope, variants))
+        for command in (
+                [self.opt, "-O1", path(".ll"), "-o", path(".bc")],
+                [self.llc, "-O1", "-filetype=obj", "-relocation-model=pic",
+                 path(".bc"), "-o", path(".o")],
+                [os.environ.get("CC", "cc"), "-shared", path(".o"), "-o",
+                 path(".so")]):
+            subprocess.run(command, check=True, capture_output=True)
+        return path(".so")
+
+    def run(self, template, library, values, units, shape, seed):
+        """None, or what is wrong."""
+        m, n, k = map(int, shape.split(","))
+        scope = {**values, "m": m, "n": n, "k": k, "cu_count": units}
+        (kernel, grid, _, _, threads, _), = template.records("launch")
+        (_, cluster, _), = template.records("occupancy")
+        (_, lds), = template.records("lds")
+        words = [self.program, library, shape, seed, kernel]
+        words += [evaluate(text, scope) for text in
+                  (grid, cluster, threads, lds)]
+        words.append(",".join(template.arguments(kernel)))
+        for name, argument, element, *extents in template.records("tensor_map"):
+            words += [name, argument, {"u8": 1, "bf16": 2, "f32": 4}[element]]
+            words += [evaluate(text, scope) for text in extents]
+        done = subprocess.run(list(map(str, words)), capture_output=True,
+                              text=True, timeout=600, check=False)
+        return done.returncode and (done.stdout + done.stderr).strip()
+
+
+def broken(template, values):
+    """The reason of a constraint that does not hold, or None."""
+    for condition, reason in template.records("require"):
+        if not evaluate(condition, values):
+            return reason
+    return None
+
+
+def run_point(host, template, point, text=None, tries=2):
+    """None, or what is wrong on the first shape with a fault."""
+    assignments, variants, units, shapes = point
+    values = template.scope(assignments)
+    if broken(template, values):
+        raise ValueError(f"{assignments}: {broken(template, values)}")
+    library = host.build(text or template.text, values, variants)
+    for i, shape in enumerate(shapes.split()):
+        for attempt in range(tries):
+            seed = 7 + i + attempt + (HARD if (i + attempt) % 2 else 0)
+            fault = host.run(template, library, values, units, shape, seed)
+            if fault:
+                return f"{shape}: {fault}"
+    return None
+
+
+def random_point(template):
+    params = list(template.records("param"))
+    while True:
+        values = {name: int(random.choice(allowed.split()))
+                  for name, _, allowed, *_ in params}
+        if not broken(template, values):
+            break
+    shapes = [f"{16 * random.randint(1, values['tile_m'] // 6 + 1)},"
+              f"{16 * random.randint(1, values['tile_n'] // 6 + 2)},"
+              f"{128 * random.randint(1, 9)}" for _ in range(2)]
+    return (";".join(f"{name}={value}" for name, value in values.items()), "",
+            random.choice((1, 2, 4)), " ".join(shapes))
+
+
+def run_points(host, template, points):
+    failed = 0
+    for number, point in enumerate(points):
+        fault = run_point(host, template, point)
+        failed += fault is not None
+        print("not ok" if fault else "ok", "point", number, *point, fault or "",
+              flush=True)
+    return failed
+
+
+def run_mutants(host, template):
+    failed = 0
+    for number, before, after, *other in MUTANTS:
+        if template.text.count(before) < 1:
+            fault = None
+            print(f"# the template lacks '{before}'")
+        else:
+            fault = run_point(host, template, POINTS[(other or [number])[0]],
+                              template.text.replace(before, after), 4)
+        failed += fault is None
+        print("ok" if fault else "not ok", "mutant", repr(after), "-", fault,
+              flush=True)
+    return failed
+
+
+def main():
+    program, tools, *rest = sys.argv[1:]
+    template = Template(TEMPLATE)
+    with tempfile.TemporaryDirectory() as folder:
+        host = Host(program, tools, folder)
+        if rest:
+            random.seed(int(rest[0]))
+            return run_points(host, template, [
+                random_point(template) for _ in range(int(rest[1]))]) != 0
+        failed = run_points(host, template, POINTS)
+        failed += run_mutants(host, template)
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

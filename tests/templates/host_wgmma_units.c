@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * TMA and wgmma for host_wgmma. A copy is made at some time between its start
+ * and the moment somebody needs it; a product reads shared memory either when
+ * it is started or when it is waited for: whoever frees memory too early is
+ * found. Layouts are PTX ISA's: swizzles (chunk of 16 bytes ^= address / 128),
+ * K-major tiles of 128-byte rows, the accumulators of m64nNk32.
+ */
+#include "host_wgmma.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MAX_COPIES = 1 << 16, CHUNK = 16, LINE = 128, DEPTH = 128 };
+enum { ATOM = 1024 };
+/* Descriptor but for the address: 128-byte swizzle, 1024 bytes to the next 8
+ * rows, 16 to the next column of chunks. */
+static const uint64_t descriptor_rest = 0x4000004000010000;
+
+typedef struct copy {
+  bool store;
+  workgroup *group;
+  thread *owner;
+  const tensor *map;
+  uint32_t lds, barrier;
+  int x, y;
+  unsigned receivers; /* by rank */
+} copy;
+
+static copy copies[MAX_COPIES];
+static int copy_count;
+
+/* ---- TMA ------------------------------------------------------------------
+ */
+
+static uint32_t swizzled(uint32_t at, int swizzle) {
+  if (!swizzle)
+    return at;
+  return at ^ (at / LINE & ((uint32_t)swizzle / CHUNK - 1)) * CHUNK;
+}
+
+static void move_byte(const copy *c, workgroup *group, int row, int byte) {
+  const tensor *map = c->map;
+  const int64_t width = map->inner * map->element;
+  const int64_t x = (int64_t)c->x * map->element + byte, y = c->y + row;
+  const uint32_t at =
+      c->lds + (uint32_t)(row * map->box_inner * map->element + byte);
+  const bool inside = x >= 0 && x < width && y >= 0 && y < map->outer;
+  uint8_t *lds = lds_at(group, swizzled(at, map->swizzle), 1);
+  if (!c->store)
+    *lds = inside ? map->memory[y * width + x] : 0;
+  else if (inside)
+    map->memory[y * width + x] = *lds;
+}
+
+static void move_box(const copy *c, workgroup *group) {
+  const tensor *map = c->map;
+  const uint32_t align = map->swizzle ? (uint32_t)map->swizzle * 8 : LINE;
+  if (c->lds % align)
+    fail("a box is not aligned", c->lds);
+  for (int row = 0; row < map->box_outer; row++)
+    for (int byte = 0; byte < map->box_inner * map->element; byte++)
+      move_byte(c, group, row, byte);
+}
+
+static void finish_copy(int index) {
+  const copy c = copies[index];
+  copies[index] = copies[--copy_count];
+  if (c.store) {
+    move_box(&c, c.group);
+    c.owner->stores--;
+    return;
+  }
+  const long bytes = (long)c.map->box_inner * c.map->box_outer * c.map->element;
+  for (int rank = 0; rank < cluster_size; rank++) {
+    workgroup *group = &c.group->cluster->groups[rank];
+    if (!(c.receivers >> rank & 1))
+      continue;
+    if (!group->running)
+      fail("a copy to a workgroup that has ended", rank);
+    move_box(&c, group);
+    count_bytes(group, c.barrier, bytes);
+  }
+}
+
+bool copies_left(const cluster *c) {
+  for (int i = 0; i < copy_count; i++)
+    if (!c || copies[i].group->cluster == c)
+      return true;
+  return false;
+}
+
+void finish_some_copies(void) {
+  for (unsigned i = random_below((unsigned)copy_count + 1); i && copy_count;
+       i--)
+    finish_copy((int)random_below((unsigned)copy_count));
+}
+
+static void start_copy(copy c) {
+  if (copy_count == MAX_COPIES)
+    fail("too many copies", copy_count);
+  c.group = current->group;
+  c.owner = current;
+  copies[copy_count++] = c;
+}
+
+void nv_load(uint64_t to, uint64_t barrier, const tensor *map, int x, int y,
+             int mask, int64_t hint, int multicast, int hinted, int ctas);
+void nv_load(uint64_t to, uint64_t barrier, const tensor *map, int x, int y,
+             int mask, int64_t hint, int multicast, int hinted, int ctas) {
+  (void)hint, (void)hinted, (void)ctas;
+  start_copy((copy){.map = map,
+                    .lds = (uint32_t)to,
+                    .barrier = (uint32_t)barrier,
+                    .x = x,
+                    .y = y,
+                    .receivers = multicast & 1 ? (unsigned)mask & 0xffff
+                                               : 1U << current->group->rank});
+}
+
+void nv_store(uint64_t from, const tensor *map, int x, int y, int64_t hint,
+              int hinted);
+void nv_store(uint64_t from, const tensor *map, int x, int y, int64_t hint,
+              int hinted) {
+  (void)hint, (void)hinted;
+  current->stores++;
+  start_copy(
+      (copy){.store = true, .map = map, .lds = (uint32_t)from, .x = x, .y = y});
+}
+
+static bool stored(const thread *t) { return t->stores == 0; }
+void nv_wait_stores(int pending);
+void nv_wait_stores(int pending) {
+  (void)pending;
+  wait_until(stored);
+}
+
+/* ---- wgmma ----------------------------------------------------------------
+ */
+
+static float decode(uint8_t code) {
+  const int exponent = code >> 3 & 15, fraction = code & 7;
+  if ((code & 0x7f) == 0x7f)
+    return NAN;
+  const float size = exponent ? ldexpf(8 + (float)fraction, exponent - 10)
+                              : ldexpf((float)fraction, -9);
+  return code & 0x80 ? -size : size;
+}
+
+static uint32_t tile_of(uint64_t descriptor) {
+  const uint64_t address = 0x3fff;
+  const uint32_t at = (uint32_t)(descriptor & address) * CHUNK;
+  if ((descriptor & ~address) != descriptor_rest || at % ATOM)
+    fail("a descriptor", (long)descriptor);
+  return at;
+}
+
+static void read_row(uint32_t tile, int row, float *out) {
+  static float values[256];
+  if (values[1] == 0)
+    for (int i = 0; i < 256; i++)
+      values[i] = decode((uint8_t)i);
+  const uint32_t at = tile + (uint32_t)row * DEPTH;
+  for (uint32_t k = 0; k < DEPTH; k++)
+    out[k] = values[*lds_at(current->group, swizzled(at + k, LINE), 1)];
+}
+
+static float dot(const float *a, const float *b) {
+  float sum = 0;
+  for (int k = 0; k < DEPTH; k++)
+    sum += a[k] * b[k];
+  return sum;
+}
+
+/* This thread's sums: two rows, for each 8 columns two neighbours. */
+static void multiply(product *p) {
+  const int in_warp = current->number % LANES;
+  const int first = current->number / LANES % 4 * 16 + in_warp / 4;
+  const uint32_t a_tile = tile_of(p->a), b_tile = tile_of(p->b);
+  float a[2][DEPTH], b[DEPTH];
+  for (int half = 0; half < 2; half++)
+    read_row(a_tile, first + 8 * half, a[half]);
+  for (int i = 0; i < p->columns / 4; i++) {
+    read_row(b_tile, i / 2 * 8 + in_warp % 4 * 2 + i % 2, b);
+    for (int half = 0; half < 2; half++)
+      p->results[i / 2 * 4 + half * 2 + i % 2] = dot(a[half], b);
+  }
+  p->done = true;
+}
+
+void nv_wgmma(float *sums, uint64_t a, uint64_t b, int columns);
+void nv_wgmma(float *sums, uint64_t a, uint64_t b, int columns) {
+  if (current->product_count == MAX_PENDING)
+    fail("too many products under way", MAX_PENDING);
+  for (int i = 0; i < current->product_count; i++)
+    if (current->products[i].sums == sums)
+      fail("a product onto sums of another", i);
+  product *p = &current->products[current->product_count++];
+  *p = (product){.sums = sums, .a = a, .b = b, .columns = columns};
+  if (random_below(2))
+    multiply(p);
+  for (int i = 0; i < columns / 2; i++)
+    sums[i] = NAN;
+}
+
+void nv_wgmma_onto(float *sums, uint64_t a, uint64_t b, int columns, int add);
+void nv_wgmma_onto(float *sums, uint64_t a, uint64_t b, int columns, int add) {
+  if (add)
+    fail("a product that adds", add);
+  nv_wgmma(sums, a, b, columns);
+}
+
+void nv_wgmma_wait(const float *sums, int columns, int pending);
+void nv_wgmma_wait(const float *sums, int columns, int pending) {
+  bool found = false;
+  while (current->product_count > pending) {
+    product *p = &current->products[0];
+    if (!p->done)
+      multiply(p);
+    memcpy(p->sums, p->results, (size_t)p->columns / 2 * sizeof *p->sums);
+    found |= p->sums == sums && p->columns == columns;
+    current->product_count--;
+    memmove(p, p + 1, (size_t)current->product_count * sizeof *p);
+  }
+  if (!found)
+    fail("a wait for sums that are not under way", pending);
+  meet_warp(0);
+}
+
+/* ---- stmatrix -------------------------------------------------------------
+ */
+
+/* Four 8 x 8 matrices of 16-bit elements; lane l has the address of row l % 8
+ * of matrix l / 8, and two elements of row l / 4 of each. */
+void nv_stmatrix(uint32_t at, uint32_t v0, uint32_t v1, uint32_t v2,
+                 uint32_t v3);
+void nv_stmatrix(uint32_t at, uint32_t v0, uint32_t v1, uint32_t v2,
+                 uint32_t v3) {
+  const int lane = current->number % LANES;
+  warp *own = &current->group->warps[current->number / LANES];
+  const uint32_t values[4] = {v0, v1, v2, v3};
+  const int set = meet_warp(at);
+  for (int matrix = 0; matrix < 4; matrix++) {
+    const uint32_t row = own->bits[set][8 * matrix + lane / 4];
+    if (row % CHUNK)
+      fail("a row of stmatrix is not aligned", row);
+    memcpy(lds_at(current->group, row + (uint32_t)lane % 4 * 4, 4),
+           &values[matrix], 4);
+  }
+  meet_warp(0);
+}
