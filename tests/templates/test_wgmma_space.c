@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * The space of fp8_gemm_wgmma: shared memory is what its layout needs and what
+ * a multiprocessor has, boxes are what a TMA takes, no shape is refused, and
+ * points compile. Where ptxas is, without spills and without wgmma that it
+ * serialises; of random points a few may need more registers than there are.
+ */
+#include "template_fixture.h"
+
+static const char wgmma[] = "fp8_gemm_wgmma.ll";
+
+enum { BUILT = WS_STAGE_CHECK | WS_STAGE_LOWER };
+
+static int64_t value_of(const ws_candidate *candidate, const char *name) {
+  int index = ws_template_param_index(candidate->tmpl, name);
+  if (index < 0)
+    WS_FAIL("no parameter %s", name);
+  return candidate->values[index];
+}
+
+static int64_t evaluate(const shipped *s, const ws_candidate *candidate,
+                        const ws_expr *expr) {
+  const ws_shape shape = {1040, 592, 7168};
+  ws_scope scope = ws_candidate_scope(s->arena, candidate, &shape, 132);
+  int64_t value;
+  ws_diag diag;
+  if (ws_expr_eval(expr, &scope, &value, &diag) != WS_OK)
+    WS_FAIL("%s", diag.text);
+  return value;
+}
+
+/* ---- what a point needs
+ * ------------------------------------------------------
+ */
+
+static int64_t gap(int64_t bytes, int64_t align) {
+  return (align - bytes % align) % align;
+}
+
+/* One piece after the other, each where it must be aligned: output, A, B, A's
+ * scales, two barriers a stage and three more. */
+static int64_t needed_bytes(const ws_candidate *c) {
+  const int64_t m = value_of(c, "tile_m"), n = value_of(c, "tile_n");
+  const int64_t stages = value_of(c, "stages");
+  int64_t bytes = value_of(c, "output") == 0 ? m * n * 2 : 0;
+  bytes += gap(bytes, 1024);
+  for (int64_t i = 0; i < stages; i++)
+    bytes += gap(bytes, 1024) + m * 128;
+  for (int64_t i = 0; i < stages; i++)
+    bytes += gap(bytes, 1024) + n * 128;
+  for (int64_t i = 0; i < stages; i++)
+    bytes += gap(bytes, 128) + m * 4;
+  return bytes + gap(bytes, 8) + (2 * stages + 3) * 8;
+}
+
+/* What others put into the ring's memory must fit there. */
+static void check_ring(const ws_candidate *c) {
+  const int64_t m = value_of(c, "tile_m"), n = value_of(c, "tile_n");
+  const int64_t ring = value_of(c, "stages") * (m + n) * 128;
+  const int64_t slices = value_of(c, "split_k");
+  const int64_t groups = n / value_of(c, "warpgroups_n") / 16;
+  const int64_t most = (groups + slices - 1) / slices;
+  if (value_of(c, "output") == 1)
+    WS_CHECK(2 * m * n <= ring);
+  /* one slice sends at most `most` groups of 16 columns of each warpgroup */
+  WS_CHECK((slices - 1) * most * 16 * value_of(c, "warpgroups_n") * m * 4 <=
+           ring);
+}
+
+static void check_maps(const shipped *s, const ws_candidate *c) {
+  for (int i = 0; i < s->tmpl->tensor_map_count; i++) {
+    const ws_tensor_map *map = &s->tmpl->tensor_maps[i];
+    const int64_t inner = evaluate(s, c, map->box_inner);
+    const int64_t outer = evaluate(s, c, map->box_outer);
+    const int64_t swizzle = evaluate(s, c, map->swizzle);
+    const int64_t row = inner * ws_element_bytes(map->element);
+    WS_CHECK(inner >= 1 && inner <= 256 && outer >= 1 && outer <= 256);
+    WS_CHECK_INT(row % 16, 0);
+    WS_CHECK(swizzle == 0 || row == swizzle);
+    WS_CHECK(swizzle == 0 || outer % 8 == 0);
+  }
+}
+
+static void check_launch(const shipped *s, const ws_candidate *c) {
+  const int64_t cluster = evaluate(s, c, s->tmpl->occupancies[0].cluster);
+  const int64_t grid = evaluate(s, c, s->tmpl->launches[0].grid[0]);
+  const int64_t threads = evaluate(s, c, s->tmpl->launches[0].threads);
+  WS_CHECK(cluster >= 1 && cluster <= 8);
+  WS_CHECK(grid >= cluster && grid % cluster == 0);
+  WS_CHECK_INT(
+      threads,
+      128 * (value_of(c, "warpgroups") * value_of(c, "warpgroups_n") + 1));
+}
+
+WS_TEST(points_need_what_there_is) {
+  enum { POINTS = 300, MULTIPROCESSOR = 228 * 1024, RESERVED = 1024 };
+  shipped s = open_shipped(wgmma);
+  ws_rng rng;
+  ws_rng_init(&rng, 5);
+  for (int i = 0; i < POINTS; i++) {
+    ws_candidate *c = random_point(&s, &rng);
+    const int64_t bytes = evaluate(&s, c, s.tmpl->lds[0].bytes);
+    WS_CHECK_INT(bytes, needed_bytes(c));
+    WS_CHECK((bytes + RESERVED) * value_of(c, "occupancy") <= MULTIPROCESSOR);
+    check_ring(c);
+    check_maps(&s, c);
+    check_launch(&s, c);
+  }
+  ws_arena_destroy(s.arena);
+}
+
+WS_TEST(no_constraint_is_about_the_shape) {
+  shipped s = open_shipped(wgmma);
+  for (int i = 0; i < s.tmpl->require_count; i++)
+    WS_CHECK(!s.tmpl->requires[i].uses_shape);
+  ws_arena_destroy(s.arena);
+}
+
+/* ---- compiling
+ * ---------------------------------------------------------------
+ */
+
+WS_TEST(chosen_points_compile) {
+  static const struct {
+    const char *assignments, *variants;
+  } points[] = {
+      {"", ""},
+      {"tile_m=192;warpgroups=3;stages=4;pipeline=0;fixed_sums=0", ""},
+      {"tile_m=192;tile_n=144;warpgroups=3;stages=4;pipeline=0;column_steps=2",
+       "tile_order=tile_order_snake"},
+      {"tile_m=64;tile_n=96;warpgroups=1;stages=8",
+       "tile_order=tile_order_columns"},
+      {"tile_m=256;tile_n=128;stages=3;column_steps=2", ""},
+      {"tile_n=192;stages=4;column_steps=3;split_k=4;output=2", ""},
+      {"cluster_n=2;output=1;b_scales=0", ""},
+  };
+  shipped s = open_shipped(wgmma);
+  for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
+    ws_build_result result =
+        build(&s, points[i].assignments, points[i].variants, NULL, 0, BUILT);
+    expect_ok(&result, points[i].assignments, points[i].variants);
+    WS_CHECK_INT(result.kernels[0].scratch_bytes, 0);
+  }
+  ws_arena_destroy(s.arena);
+}
+
+WS_TEST(nearly_all_random_points_compile) {
+  enum { POINTS = 14, WITHOUT = 4 };
+  shipped s = open_shipped(wgmma);
+  ws_rng rng;
+  int refused = 0;
+  ws_rng_init(&rng, 6);
+  for (int i = 0; i < POINTS; i++) {
+    ws_candidate *candidate = random_point(&s, &rng);
+    const char *text = ws_candidate_values_text(s.arena, candidate);
+    ws_build_result result = build(&s, text, "", NULL, 0, BUILT);
+    const bool spilled =
+        result.finding_count == 1 && !strcmp(result.findings[0].id, "scratch");
+    if (spilled)
+      fprintf(stderr, "# %s: %s\n", result.findings[0].text, text);
+    else
+      expect_ok(&result, text, "");
+    refused += spilled;
+  }
+  WS_CHECK(refused <= WITHOUT);
+  ws_arena_destroy(s.arena);
+}
