@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """peers_h200.py without a card: expressions and templates against values worked
 out by hand, statistics, the table, and the whole run over a mock of PyTorch
-with stubs of the emitted dispatch and of the driver.
+with stubs of the emitted dispatch and of the driver. verify_h200.py: shapes, and
+where PyTorch is installed what it finds in a dispatch that errs on purpose.
 """
 import ctypes
 import io
@@ -17,6 +18,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import peers_h200  # noqa: E402
 import peers_plan  # noqa: E402
+import verify_h200  # noqa: E402
 
 MMA = os.path.join(peers_plan.ROOT, "ir-templates", "fp8_gemm_mma_sync.ll")
 
@@ -258,6 +260,131 @@ class WholeRun(unittest.TestCase):
         self.assertIn("launch 5 2 1 threads 256 1 1 lds 133184 m 48", lines)
         self.assertTrue(any(line.startswith("launch 27 1 1 threads 256 1 1 lds 0")
                             for line in lines))
+
+
+class VerifyShapes(unittest.TestCase):
+    def test_shapes(self):
+        options = verify_h200.parse(["--dry"])
+        shapes = [shape for kind, shape, hard in options.shapes]
+        self.assertEqual(shapes[:2], [(16, 576, 128), (272, 144, 256)])
+        self.assertEqual(shapes[15], (4096, 4096, 128))
+        self.assertEqual(shapes[16:34], peers_h200.CONTEST)
+        self.assertEqual(len(set(shapes[34:])), 200)
+        for m, n, k in shapes:
+            self.assertEqual((m % 16, n % 16, k % 128), (0, 0, 0))
+            self.assertTrue(m > 0 and n > 0 and 0 < k <= 8192)
+            self.assertLessEqual(m * n, 6144 * 7168)
+        self.assertTrue(any(m % 64 and n % 64 for m, n, k in shapes[34:]))
+        for at in range(0, 232, 4):
+            self.assertEqual(sum(s[2] for s in options.shapes[at:at + 4]), 1)
+        self.assertLess(sum(m * n * k for m, n, k in shapes), 1e13)
+
+    def test_seeds(self):
+        self.assertEqual(verify_h200.random_shapes(50, 7),
+                         verify_h200.random_shapes(50, 7))
+        self.assertNotEqual(verify_h200.random_shapes(50, 7),
+                            verify_h200.random_shapes(50, 8))
+
+    def test_decoding(self):
+        for code, want in ((0, 0), (1, 2 ** -9), (8, 2 ** -6), (0x38, 1),
+                           (0xb8, -1), (0x7e, 448), (0x70, 128), (0x87, -7 / 512)):
+            self.assertEqual(verify_h200.decoded(code), want)
+        self.assertTrue(peers_h200.math.isnan(verify_h200.decoded(0xff)))
+
+    def test_dry(self):
+        out = io.StringIO()
+        verify_h200.dry(verify_h200.parse(["--dry", "--count", "3"]), out)
+        lines = out.getvalue().splitlines()
+        self.assertEqual(len(lines), 16 + 18 + 3 + 1)
+        self.assertEqual(lines[0], "16,576,128 edge")
+        self.assertIn("# 37 shapes, ", lines[-1])
+
+
+class ErringLibrary:
+    """A dispatch on the CPU with a fault of choice: products in fp32."""
+
+    def __init__(self, fault):
+        self.fault, self.runs, self.ws_rt_pick = fault, 0, None
+
+    @staticmethod
+    def ws_rt_workspace_bytes(context, m, n, k):
+        return 48
+
+    def ws_rt_run(self, context, m, n, k, slots, *rest):
+        torch, (m, n, k) = verify_h200.torch, (x.value for x in (m, n, k))
+        place = [ctypes.c_void_p.from_address(slots[i]).value for i in range(6)]
+
+        def tensor(at, kind, *extents):
+            size = peers_h200.math.prod(extents) * kind.itemsize
+            memory = (ctypes.c_char * size).from_address(place[at])
+            return torch.frombuffer(memory, dtype=kind).view(*extents)
+
+        a, b = (tensor(i, torch.float8_e4m3fn, rows, k).float()
+                for i, rows in ((0, m), (1, n)))
+        a *= tensor(2, torch.float32, k // 128, m).t().repeat_interleave(128, 1)
+        b *= tensor(3, torch.float32, -(-n // 128), k // 128).repeat_interleave(
+            128, 0)[:n].repeat_interleave(128, 1)
+        c = (a @ b.t()).bfloat16()
+        self.runs += 1
+        if self.fault == "truncated":
+            c = (a @ b.t()).view(torch.int32).bitwise_and(-65536).view(
+                torch.float32).mul(1 - 2.0 ** -7).bfloat16()
+        elif self.fault == "product":
+            c[m - 1, n - 1] = (a[m - 1, 1:] @ b[n - 1, 1:]).item()
+        elif self.fault == "nan":
+            c[3, 5] = float("nan")
+        elif self.fault == "differs" and self.runs % 2:
+            c[0, 0] = c[0, 0] * (1 + 2.0 ** -7) + 1e-9
+        out = tensor(4, torch.bfloat16, m, n)
+        out[:m - (self.fault == "row")] = c[:m - (self.fault == "row")]
+        at = {"output": place[4] + 2 * m * n, "before": place[4] - 1,
+              "workspace": place[5] + 48, "input": place[0] + 7}
+        if self.fault in at:
+            ctypes.c_uint8.from_address(at[self.fault]).value ^= 1
+        return int(self.fault == "refuses")
+
+
+@unittest.skipUnless(verify_h200.torch, "PyTorch is not installed")
+class VerifyFinds(unittest.TestCase):
+    def verify(self, fault):
+        torch = verify_h200.torch
+        dispatch = mock.Mock(lib=ErringLibrary(fault))
+        dispatch.message = ctypes.create_string_buffer(b"no", 8)
+        options = verify_h200.parse(["--dry", "--count", "0"])
+        options.shapes = [("edge", (16, 576, 256), False),
+                          ("edge", (48, 144, 384), True)]
+        real = torch.empty
+        result = {"machine": {}, "shapes": [], "seconds": 0}
+        with mock.patch.object(verify_h200, "DEVICE", "cpu"), \
+                mock.patch.object(torch.cuda, "synchronize"), \
+                mock.patch.object(verify_h200, "current_stream"), \
+                mock.patch.object(torch, "empty", lambda *extents, **named: real(
+                    *extents, **{**named, "device": "cpu"})):
+            checked = verify_h200.Checked(dispatch, 1)
+            verify_h200.check_decoding()
+            verify_h200.verify(checked, options, result)
+        verify_h200.summarize(result, checked, 2)
+        out = io.StringIO()
+        verify_h200.report(result, out)
+        return result, out.getvalue()
+
+    def test_right(self):
+        result, text = self.verify(None)
+        self.assertTrue(result["passed"], text)
+        self.assertTrue(0.1 < result["worst_ratio"] < 1)
+        self.assertEqual(result["elements"], 16 * 576 + 48 * 144)
+
+    def test_faults(self):
+        for fault, words in (
+                ("truncated", "elements wrong"), ("product", "1 of 9216"),
+                ("nan", "c[3][5] = nan"), ("row", "576 of 9216"),
+                ("differs", "two runs differ"), ("refuses", "refused: no"),
+                ("output", "outside the output"), ("before", "the output"),
+                ("workspace", "outside the workspace of 48 bytes"),
+                ("input", "an input")):
+            result, text = self.verify(fault)
+            self.assertFalse(result["passed"], fault)
+            self.assertIn(words, text)
 
 
 if __name__ == "__main__":
