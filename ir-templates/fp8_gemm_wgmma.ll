@@ -720,6 +720,30 @@ exit:
   ret void
 }
 
+; Until all stages are empty: sharers still hand theirs back, and must not find
+; that this workgroup has ended.
+define internal void @drain_ring(ptr %ring) #1 {
+entry:
+  %i.slot = alloca i32
+  %stages = load i32, ptr addrspace(4) @ws.stages
+  %parity.at = getelementptr i32, ptr %ring, i32 1
+  store i32 0, ptr %i.slot
+  br label %i.loop
+i.loop:
+  %i = load i32, ptr %i.slot
+  %stage = load i32, ptr %ring
+  %parity = load i32, ptr %parity.at
+  %empty = call i32 @empty_barrier(i32 %stage)
+  call void @barrier_wait(i32 %empty, i32 %parity)
+  call void @advance(ptr %ring)
+  %i.next = add i32 %i, 1
+  store i32 %i.next, ptr %i.slot
+  %i.more = icmp ult i32 %i.next, %stages
+  br i1 %i.more, label %i.loop, label %i.exit, !llvm.loop !2
+i.exit:
+  ret void
+}
+
 define internal void @producer(ptr %a_map, ptr %b_map, ptr %as_map, ptr %c_map, i32 %m, i32 %n, i32 %k, i32 %rank) #1 {
 entry:
   %ring = alloca [2 x i32]
@@ -755,6 +779,19 @@ wait:
   store i32 %flipped, ptr %returned.slot
   br label %loop, !llvm.loop !2
 exit:
+  %sharers = call i32 @sharers()
+  %shared = icmp ugt i32 %sharers, 1
+  br i1 %shared, label %stay, label %done
+stay:
+  br i1 %lent, label %stay.returned, label %stay.empty
+stay.returned:
+  %parity.last = load i32, ptr %returned.slot
+  call void @barrier_wait(i32 %returned, i32 %parity.last)
+  br label %stay.empty
+stay.empty:
+  call void @drain_ring(ptr %ring)
+  br label %done
+done:
   ret void
 }
 
@@ -2050,12 +2087,6 @@ consume:
   call void @take_registers()
   call void @join_cluster()
   call void @consumer(ptr %c_map, ptr addrspace(1) %bs, ptr addrspace(1) %c, i32 %m, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %rank, i32 %warpgroup, i32 %thread)
-  ; a sharer may still hand stages back here; with split_k all has come
-  %sharers = call i32 @sharers()
-  %leave.0 = icmp ugt i32 %sharers, 1
-  br i1 %leave.0, label %leave, label %done
-leave:
-  call void @sync_cluster()
   br label %done
 done:
   ret void
@@ -2094,7 +2125,8 @@ attributes #2 = { convergent nounwind }
 !25 = !{!"output", !"ws.output", !"0 1 2", !"C goes 0 through a buffer of its own, 1 through the ring's memory (loads wait), 2 from registers"}
 !91 = !{!"fixed_sums", !"ws.fixed_sums", !"0 1", !"partial sums: 1 in registers that stay the same through the loop, 0 where ptxas puts them for each block"}
 
-!wavesmith.require = !{!30, !31, !32, !33, !34, !35, !36, !37, !38, !39, !40, !90}
+!wavesmith.require = !{!92, !30, !31, !32, !33, !34, !35, !36, !37, !38, !39, !40, !90}
+!92 = !{!"split_k <= tile_n / warpgroups_n / 16", !"each workgroup of a cluster stores at least one group of 16 columns of a warpgroup"}
 !30 = !{!"warpgroups * warpgroups_n <= 4", !"a workgroup has at most 640 threads"}
 !31 = !{!"tile_m % (64 * warpgroups) == 0", !"a warpgroup's rows are whole 64-row blocks"}
 !32 = !{!"tile_n % (16 * warpgroups_n) == 0", !"a warpgroup's columns are whole groups of 16"}

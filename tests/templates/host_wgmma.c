@@ -124,11 +124,11 @@ uint8_t *lds_at(workgroup *group, uint32_t offset, uint32_t bytes) {
   return group->lds + offset;
 }
 
-workgroup *group_of(uint32_t address) {
+workgroup *group_of(cluster *c, uint32_t address) {
   const int rank = (int)(address >> RANK_SHIFT) - 1;
   if (rank < 0 || rank >= cluster_size)
     fail("no address in the cluster", address);
-  workgroup *group = &current->group->cluster->groups[rank];
+  workgroup *group = &c->groups[rank];
   if (!group->running)
     fail("a message to a workgroup that has ended", rank);
   return group;
@@ -150,7 +150,7 @@ static void check_barrier(transaction_barrier *b) {
   b->phase++;
 }
 
-static void arrive(workgroup *group, uint32_t at) {
+void arrive(workgroup *group, uint32_t at) {
   transaction_barrier *b = barrier_at(group, at);
   b->pending--;
   check_barrier(b);
@@ -194,7 +194,7 @@ void nv_mbarrier_arrive(uint32_t at, unsigned lane) {
 void nv_mbarrier_arrive_in(uint32_t address, unsigned lane);
 void nv_mbarrier_arrive_in(uint32_t address, unsigned lane) {
   if (lane == 0)
-    arrive(group_of(address), address & OFFSET_MASK);
+    send_arrival(address);
 }
 
 uint32_t nv_map(uint32_t at, uint32_t rank);
@@ -210,11 +210,11 @@ void nv_mbarrier_arrive_sharers(uint32_t at, unsigned lane, unsigned count) {
 
 void nv_send(uint32_t to, float value, uint32_t barrier);
 void nv_send(uint32_t to, float value, uint32_t barrier) {
-  workgroup *group = group_of(to);
+  uint32_t bits;
   if (to >> RANK_SHIFT != barrier >> RANK_SHIFT)
     fail("a message and its barrier are apart", to);
-  memcpy(lds_at(group, to & OFFSET_MASK, sizeof value), &value, sizeof value);
-  count_bytes(group, barrier & OFFSET_MASK, sizeof value);
+  memcpy(&bits, &value, sizeof bits);
+  send_value(to, bits, barrier);
 }
 
 /* ---- small things ---------------------------------------------------------

@@ -96,10 +96,16 @@ int meet_warp(uint32_t bits);
 /* Bytes [offset, offset + bytes) of a workgroup's shared memory. */
 uint8_t *lds_at(workgroup *group, uint32_t offset, uint32_t bytes);
 /* The workgroup that an address of the cluster is in; must still run. */
-workgroup *group_of(uint32_t address);
+workgroup *group_of(struct cluster *c, uint32_t address);
 void count_bytes(workgroup *group, uint32_t barrier, long bytes);
+void arrive(workgroup *group, uint32_t barrier);
 
-/* Copies under way of a cluster, or with NULL of any. */
+/* On its way to another workgroup of the cluster: an arrival at a
+ * barrier, or four bytes that a barrier counts. */
+void send_arrival(uint32_t barrier);
+void send_value(uint32_t to, uint32_t bits, uint32_t barrier);
+
+/* Copies and messages under way of a cluster, or with NULL of any. */
 bool copies_left(const cluster *c);
 void finish_some_copies(void);
 

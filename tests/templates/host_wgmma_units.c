@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * TMA and wgmma for host_wgmma. A copy is made at some time between its start
- * and the moment somebody needs it; a product reads shared memory either when
+ * TMA, messages within a cluster, and wgmma for host_wgmma. A copy or message
+ * arrives at some time between its start and the moment that somebody needs it,
+ * or after its sender has ended; a product reads shared memory either when
  * it is started or when it is waited for: whoever frees memory too early is
  * found. Layouts are PTX ISA's: swizzles (chunk of 16 bytes ^= address / 128),
  * K-major tiles of 128-byte rows, the accumulators of m64nNk32.
@@ -17,14 +18,17 @@ enum { ATOM = 1024 };
  * rows, 16 to the next column of chunks. */
 static const uint64_t descriptor_rest = 0x4000004000010000;
 
+typedef enum copy_kind { LOAD, STORE, ARRIVAL, VALUE } copy_kind;
+
 typedef struct copy {
-  bool store;
+  copy_kind kind;
   workgroup *group;
   thread *owner;
   const tensor *map;
   uint32_t lds, barrier;
   int x, y;
   unsigned receivers; /* by rank */
+  uint32_t bits;
 } copy;
 
 static copy copies[MAX_COPIES];
@@ -47,7 +51,7 @@ static void move_byte(const copy *c, workgroup *group, int row, int byte) {
       c->lds + (uint32_t)(row * map->box_inner * map->element + byte);
   const bool inside = x >= 0 && x < width && y >= 0 && y < map->outer;
   uint8_t *lds = lds_at(group, swizzled(at, map->swizzle), 1);
-  if (!c->store)
+  if (c->kind == LOAD)
     *lds = inside ? map->memory[y * width + x] : 0;
   else if (inside)
     map->memory[y * width + x] = *lds;
@@ -63,10 +67,26 @@ static void move_box(const copy *c, workgroup *group) {
       move_byte(c, group, row, byte);
 }
 
+static void finish_message(const copy *c) {
+  const uint32_t barrier = c->barrier & OFFSET_MASK;
+  workgroup *to = group_of(c->group->cluster, c->barrier);
+  if (c->kind == ARRIVAL) {
+    arrive(to, barrier);
+    return;
+  }
+  memcpy(lds_at(to, c->lds & OFFSET_MASK, sizeof c->bits), &c->bits,
+         sizeof c->bits);
+  count_bytes(to, barrier, sizeof c->bits);
+}
+
 static void finish_copy(int index) {
   const copy c = copies[index];
   copies[index] = copies[--copy_count];
-  if (c.store) {
+  if (c.kind == ARRIVAL || c.kind == VALUE) {
+    finish_message(&c);
+    return;
+  }
+  if (c.kind == STORE) {
     move_box(&c, c.group);
     c.owner->stores--;
     return;
@@ -104,12 +124,22 @@ static void start_copy(copy c) {
   copies[copy_count++] = c;
 }
 
+void send_arrival(uint32_t barrier) {
+  start_copy((copy){.kind = ARRIVAL, .barrier = barrier});
+}
+
+void send_value(uint32_t to, uint32_t bits, uint32_t barrier) {
+  start_copy(
+      (copy){.kind = VALUE, .lds = to, .bits = bits, .barrier = barrier});
+}
+
 void nv_load(uint64_t to, uint64_t barrier, const tensor *map, int x, int y,
              int mask, int64_t hint, int multicast, int hinted, int ctas);
 void nv_load(uint64_t to, uint64_t barrier, const tensor *map, int x, int y,
              int mask, int64_t hint, int multicast, int hinted, int ctas) {
   (void)hint, (void)hinted, (void)ctas;
-  start_copy((copy){.map = map,
+  start_copy((copy){.kind = LOAD,
+                    .map = map,
                     .lds = (uint32_t)to,
                     .barrier = (uint32_t)barrier,
                     .x = x,
@@ -125,7 +155,7 @@ void nv_store(uint64_t from, const tensor *map, int x, int y, int64_t hint,
   (void)hint, (void)hinted;
   current->stores++;
   start_copy(
-      (copy){.store = true, .map = map, .lds = (uint32_t)from, .x = x, .y = y});
+      (copy){.kind = STORE, .map = map, .lds = (uint32_t)from, .x = x, .y = y});
 }
 
 static bool stored(const thread *t) { return t->stores == 0; }
