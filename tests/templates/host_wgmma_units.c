@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_COPIES = 1 << 16, CHUNK = 16, LINE = 128, DEPTH = 128 };
+enum { MAX_COPIES = 1 << 19, CHUNK = 16, LINE = 128, DEPTH = 128 };
 enum { ATOM = 1024 };
 /* Descriptor but for the address: 128-byte swizzle, 1024 bytes to the next 8
  * rows, 16 to the next column of chunks. */
