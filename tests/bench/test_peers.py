@@ -304,7 +304,9 @@ class ErringLibrary:
     """A dispatch on the CPU with a fault of choice: products in fp32."""
 
     def __init__(self, fault):
-        self.fault, self.runs, self.ws_rt_pick = fault, 0, None
+        self.fault, self.runs = fault, 0
+        self.candidate = (ctypes.c_char_p * 2)(b"0123456789abcdef", b"tile_m=64")
+        self.ws_rt_pick = lambda *shape: ctypes.addressof(self.candidate)
 
     @staticmethod
     def ws_rt_workspace_bytes(context, m, n, k):
@@ -328,7 +330,7 @@ class ErringLibrary:
         self.runs += 1
         if self.fault == "truncated":
             c = (a @ b.t()).view(torch.int32).bitwise_and(-65536).view(
-                torch.float32).mul(1 - 2.0 ** -7).bfloat16()
+                torch.float32).bfloat16()
         elif self.fault == "product":
             c[m - 1, n - 1] = (a[m - 1, 1:] @ b[n - 1, 1:]).item()
         elif self.fault == "nan":
@@ -340,7 +342,7 @@ class ErringLibrary:
         at = {"output": place[4] + 2 * m * n, "before": place[4] - 1,
               "workspace": place[5] + 48, "input": place[0] + 7}
         if self.fault in at:
-            ctypes.c_uint8.from_address(at[self.fault]).value ^= 1
+            ctypes.c_uint8.from_address(at[self.fault]).value += 1
         return int(self.fault == "refuses")
 
 
@@ -373,6 +375,7 @@ class VerifyFinds(unittest.TestCase):
         self.assertTrue(result["passed"], text)
         self.assertTrue(0.1 < result["worst_ratio"] < 1)
         self.assertEqual(result["elements"], 16 * 576 + 48 * 144)
+        self.assertIn("# 2 shapes by 0123456789ab tile_m=64", text)
 
     def test_faults(self):
         for fault, words in (
