@@ -280,7 +280,7 @@ def run_mutants(host, template):
             print(f"# the template lacks '{before}'")
         else:
             fault = run_point(host, template, POINTS[(other or [number])[0]],
-                              template.text.replace(before, after), 4)
+                              template.text.replace(before, after), 24)
         failed += fault is None
         print("ok" if fault else "not ok", "mutant", repr(after), "-", fault,
               flush=True)
