@@ -10,7 +10,8 @@
  * is told through the environment what a launch is for (WAVESMITH_SIM_MODE) and
  * where to report (WAVESMITH_SIM_REPORT, a file in memory here).
  */
-#include "../rt/hip_library.h"
+#include "../rt/hip_abi.h"
+#include "../rt/library.h"
 #include "amdgpu.h"
 #include "device.h"
 #include "wavesmith/sim.h"
@@ -128,8 +129,8 @@ static ws_status bind_library(ws_device *device, void *handle, ws_diag *diag) {
 #undef HIP_PLACE
   };
   char message[512];
-  if (ws__hip_bind(handle, names, places, sizeof names / sizeof names[0],
-                   message, sizeof message))
+  if (ws__library_bind(&ws__hip_library, handle, names, places,
+                       sizeof names / sizeof names[0], message, sizeof message))
     return ws_fail(diag, WS_ENVIRONMENT, NULL, 0, "%s", message);
   return WS_OK;
 }
@@ -216,7 +217,7 @@ static ws_status open_hip(ws_device *device, ws_device_purpose purpose,
                           ws_diag *diag) {
   (void)purpose;
   char message[512];
-  void *handle = ws__hip_find(message, sizeof message);
+  void *handle = ws__library_find(&ws__hip_library, message, sizeof message);
   if (!handle)
     return ws_fail(diag, WS_ENVIRONMENT, NULL, 0, "%s", message);
   WS_TRY(open_with(device, handle, diag));
