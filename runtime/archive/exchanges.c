@@ -199,6 +199,22 @@ ws_status ws_archive_get_exchange(ws_archive *archive, ws_arena *arena,
   return read_one(archive, arena, statement, out_found, out_row, diag);
 }
 
+ws_status ws_archive_get_outcome(ws_archive *archive, ws_arena *arena,
+                                 int64_t run_id, int64_t sequence,
+                                 bool *out_found, ws_exchange_row *out_row,
+                                 ws_diag *diag) {
+  sqlite3_stmt *statement;
+  WS_TRY(ws__archive_query(archive, &statement, diag,
+                           EXCHANGE_QUERY " WHERE e.run_id=? AND e.sequence=?",
+                           "ii", run_id, sequence));
+  ws__rows rows = {.arena = arena, .size = sizeof *out_row};
+  WS_TRY(ws__archive_read_rows(archive, statement, &rows, read_listed, diag));
+  *out_found = rows.count > 0;
+  if (*out_found)
+    *out_row = *(const ws_exchange_row *)rows.items;
+  return WS_OK;
+}
+
 ws_status ws_archive_get_origin(ws_archive *archive, ws_arena *arena,
                                 const char *candidate_id, bool *out_found,
                                 ws_exchange_row *out_row, ws_diag *diag) {

@@ -48,9 +48,9 @@ static void put_claim(const cJSON *claim, ws_strbuf *out) {
 static ws_status put_claims(ws__page *page, int index, ws_strbuf *out) {
   bool found;
   ws_exchange_row row;
-  WS_TRY(ws_archive_get_exchange(page->brief->archive, page->arena,
-                                 page->brief->run_id, index, &found, &row,
-                                 page->diag));
+  WS_TRY(ws_archive_get_outcome(page->brief->archive, page->arena,
+                                page->brief->run_id, index, &found, &row,
+                                page->diag));
   if (!found || !*row.claims_json)
     return WS_OK;
   cJSON *claims = cJSON_Parse(row.claims_json);

@@ -206,6 +206,12 @@ WS_TEST(exchange_and_outcome) {
   WS_CHECK_TEXT(back.reply, "## PARAMETERS"); /* not of the outcome */
   WS_CHECK_TEXT(back.verdict, "ok");
   WS_CHECK_TEXT(back.claims_json, row.claims_json);
+  ws_exchange_row outcome;
+  MUST(ws_archive_get_outcome(s.archive, s.arena, s.run, 3, &found, &outcome,
+                              diag));
+  WS_CHECK(found);
+  WS_CHECK_TEXT(outcome.claims_json, row.claims_json);
+  WS_CHECK_TEXT(outcome.prompt, "");
   WS_CHECK_NEAR(back.reward, -0.5, 0);
   row.verdict = "wrong"; /* refuted later: the last outcome counts */
   MUST(ws_archive_set_outcome(s.archive, &row, diag));

@@ -218,6 +218,12 @@ ws_status ws_archive_get_exchange(ws_archive *archive, ws_arena *arena,
                                   int64_t run_id, int64_t sequence,
                                   bool *out_found, ws_exchange_row *out_row,
                                   ws_diag *diag) WS_MUST_CHECK;
+/* The same without its system, prompt and reply, which are "" (they may be
+ * hundreds of kilobytes). */
+ws_status ws_archive_get_outcome(ws_archive *archive, ws_arena *arena,
+                                 int64_t run_id, int64_t sequence,
+                                 bool *out_found, ws_exchange_row *out_row,
+                                 ws_diag *diag) WS_MUST_CHECK;
 /* The exchange that a candidate came from. */
 ws_status ws_archive_get_origin(ws_archive *archive, ws_arena *arena,
                                 const char *candidate_id, bool *out_found,
