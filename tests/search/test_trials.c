@@ -158,7 +158,7 @@ WS_TEST(dispatch_decides_by_complete_rows_of_one_provenance) {
   b.options.shape_set = "contest";
   b.options.evaluations = 400; /* enough for a whole portfolio of finalists */
   tune(&b);
-  matrix_bench m = measured(&b, "contest", NULL);
+  matrix_bench m = measured(&b, "contest", "sim");
   WS_CHECK(m.matrix.provenance);
   WS_CHECK_TEXT(m.matrix.provenance, provenance);
   WS_CHECK(m.count >= 1 && m.count < m.loaded);
@@ -180,8 +180,11 @@ WS_TEST(dispatch_decides_by_complete_rows_of_one_provenance) {
   WS_CHECK(!m.matrix.provenance && m.count == m.loaded);
   m = measured(&b, "contest", "hip");
   WS_CHECK(!m.matrix.provenance && m.count == m.loaded);
-  m = measured(&b, "contest", "sim");
-  WS_CHECK_TEXT(m.matrix.provenance, provenance);
+  /* unasked, simulated times decide when there are those of eight candidates;
+   * how many there are depends on how busy the machine was */
+  const bool enough = measured(&b, "contest", "sim").count >= 8;
+  m = measured(&b, "contest", NULL);
+  WS_CHECK(enough == (m.matrix.provenance != NULL));
   free_bench(&b);
 }
 
