@@ -5,6 +5,7 @@
  * diag. Kernels are looked up once a module and name.
  */
 #include "cuda_device.h"
+#include "cuda_tensor.h"
 
 #include <elf.h>
 #include <stdio.h>
@@ -283,21 +284,6 @@ ws_status ws__cuda_start(ws_device *device, ws_device_module *module,
 
 /* ---- tensor maps --------------------------------------------------------- */
 
-static int data_type_of(int element_bytes) {
-  return element_bytes == 1   ? WS_CU_TENSOR_MAP_DATA_TYPE_UINT8
-         : element_bytes == 2 ? WS_CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
-         : element_bytes == 4 ? WS_CU_TENSOR_MAP_DATA_TYPE_FLOAT32
-                              : -1;
-}
-
-static int swizzle_of(uint32_t bytes) {
-  return bytes == 0     ? WS_CU_TENSOR_MAP_SWIZZLE_NONE
-         : bytes == 32  ? WS_CU_TENSOR_MAP_SWIZZLE_32B
-         : bytes == 64  ? WS_CU_TENSOR_MAP_SWIZZLE_64B
-         : bytes == 128 ? WS_CU_TENSOR_MAP_SWIZZLE_128B
-                        : -1;
-}
-
 /* The rules of cuTensorMapEncodeTiled's documentation: the driver itself only
  * says that a value is invalid. NULL: none is broken. */
 static const char *broken_rule(const ws_device_tensor *t) {
@@ -308,8 +294,10 @@ static const char *broken_rule(const ws_device_tensor *t) {
     bool broken;
     const char *text;
   } rules[] = {
-      {data_type_of(t->element_bytes) < 0, "elements have 1, 2 or 4 bytes"},
-      {swizzle_of(t->swizzle) < 0, "swizzles are of 0, 32, 64 or 128 bytes"},
+      {ws__cu_data_type((unsigned)t->element_bytes) < 0,
+       "elements have 1, 2 or 4 bytes"},
+      {ws__cu_swizzle(t->swizzle) < 0,
+       "swizzles are of 0, 32, 64 or 128 bytes"},
       {(uintptr_t)t->address % 16 != 0, "the address is a multiple of 16"},
       {t->inner < 1 || t->inner > most || t->outer < 1 || t->outer > most,
        "sizes are 1 to 2^32"},
@@ -343,19 +331,21 @@ ws_status ws__cuda_tensor_map(ws_device *device, const ws_device_tensor *tensor,
     return ws_fail(diag, WS_ENVIRONMENT, NULL, 0,
                    "the CUDA driver lacks cuTensorMapEncodeTiled; CUDA 12's "
                    "or newer is needed");
+  const ws__cuda *cuda = ws__cuda_of(device);
+  const ws__cu_matrix matrix = {.address = tensor->address,
+                                .element_bytes =
+                                    (unsigned)tensor->element_bytes,
+                                .inner = tensor->inner,
+                                .outer = tensor->outer,
+                                .box_inner = tensor->box_inner,
+                                .box_outer = tensor->box_outer,
+                                .swizzle = tensor->swizzle};
   ws_cu_tensor_map map;
-  const uint64_t sizes[] = {tensor->inner, tensor->outer};
-  const uint64_t strides[] = {tensor->inner * (uint64_t)tensor->element_bytes};
-  const uint32_t box[] = {tensor->box_inner, tensor->box_outer};
-  const uint32_t element_strides[] = {1, 1};
-  WS_TRY(WS__CUDA_CALL(device, "cuTensorMapEncodeTiled", diag,
-                       cuTensorMapEncodeTiled(
-                           &map, (unsigned)data_type_of(tensor->element_bytes),
-                           2, tensor->address, sizes, strides, box,
-                           element_strides, WS_CU_TENSOR_MAP_INTERLEAVE_NONE,
-                           (unsigned)swizzle_of(tensor->swizzle),
-                           WS_CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-                           WS_CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)));
+  WS_TRY(ws__cuda_check(
+      device,
+      cuda->lost ? cuda->lost
+                 : ws__cu_encode(cuda->cuTensorMapEncodeTiled, &matrix, &map),
+      "cuTensorMapEncodeTiled", diag));
   memcpy(out_map, &map, sizeof map);
   return WS_OK;
 }

@@ -7,7 +7,7 @@
  * context. Other threads, and a thread with another context, push it for the
  * time of a call.
  */
-#include "../device/cuda_abi.h"
+#include "../device/cuda_tensor.h"
 #include "driver.h"
 #include "library.h"
 
@@ -266,34 +266,19 @@ static int find(const ws__session *session, void *module,
 
 /* ---- launches ------------------------------------------------------------ */
 
-static unsigned data_type(unsigned element_bytes) {
-  return element_bytes == 1   ? WS_CU_TENSOR_MAP_DATA_TYPE_UINT8
-         : element_bytes == 2 ? WS_CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
-                              : WS_CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
-}
-
-static unsigned swizzle(unsigned bytes) {
-  return bytes == 128  ? WS_CU_TENSOR_MAP_SWIZZLE_128B
-         : bytes == 64 ? WS_CU_TENSOR_MAP_SWIZZLE_64B
-         : bytes == 32 ? WS_CU_TENSOR_MAP_SWIZZLE_32B
-                       : WS_CU_TENSOR_MAP_SWIZZLE_NONE;
-}
-
 static int encode(const ws__session *session, const ws__tensor *tensor,
                   unsigned char *map, ws__message message) {
   const cuda *self = cuda_of(session);
   const ws_rt_tensor_map *shape = tensor->map;
-  const uint64_t sizes[] = {(uint64_t)tensor->extents[0],
-                            (uint64_t)tensor->extents[1]};
-  const uint64_t strides[] = {sizes[0] * shape->element_bytes};
-  const uint32_t box[] = {shape->box_inner, shape->box_outer};
-  static const uint32_t ones[] = {1, 1};
-  ws_cu_result error = self->cuTensorMapEncodeTiled(
-      (ws_cu_tensor_map *)(void *)map, data_type(shape->element_bytes), 2,
-      tensor->address, sizes, strides, box, ones,
-      WS_CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle(shape->swizzle),
-      WS_CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-      WS_CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  const ws__cu_matrix matrix = {.address = tensor->address,
+                                .element_bytes = shape->element_bytes,
+                                .inner = (uint64_t)tensor->extents[0],
+                                .outer = (uint64_t)tensor->extents[1],
+                                .box_inner = shape->box_inner,
+                                .box_outer = shape->box_outer,
+                                .swizzle = shape->swizzle};
+  ws_cu_result error = ws__cu_encode(self->cuTensorMapEncodeTiled, &matrix,
+                                     (ws_cu_tensor_map *)(void *)map);
   if (error == WS_CUDA_SUCCESS)
     return WS_RT_OK;
   return ws__rt_fail(
