@@ -7,33 +7,14 @@
  */
 #include "folder.h"
 
+#include "../device/mock_workload.h"
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/resource.h>
 
-/* The argument order of mock_hip.c. */
 static ws_workload workload_of(const char *kernel, int64_t m) {
-  static const char *const names[] = {"a", "b", "as", "bs", "c", "m", "n", "k"};
-  enum { COUNT = 8, POINTERS = 5 };
-  ws_operand *operands = ws_arena_alloc(arena, sizeof *operands * COUNT);
-  for (int i = 0; i < COUNT; i++)
-    operands[i] = (ws_operand){
-        .kind = WS_OPERAND_PROBLEM,
-        .name = names[i],
-        .offset = i < POINTERS ? 8 * i : 8 * POINTERS + 4 * (i - POINTERS),
-        .size = i < POINTERS ? 8 : 4};
-  ws_workload_launch *launch = ws_arena_alloc(arena, sizeof *launch);
-  *launch = (ws_workload_launch){.kernel = kernel,
-                                 .grid = {1, 1, 1},
-                                 .block = 64,
-                                 .operands = operands,
-                                 .operand_count = COUNT};
-  return (ws_workload){.problem = "fp8_gemm_blockscale",
-                       .shape = {m, 32, 128},
-                       .seed = 7,
-                       .launches = launch,
-                       .launch_count = 1};
+  return mock_workload(arena, kernel, m, 32, 128);
 }
 
 /* Verified on two shapes, timed on two. race_us 0: none. */

@@ -4,7 +4,7 @@
  * misbehave in known ways (mock_hip.c): each must become the right verdict, and
  * the next request must be served whatever the last one did.
  */
-#include "wavesmith/measure.h"
+#include "mock_workload.h"
 #include "wavesmith/target.h"
 #include "ws_test.h"
 
@@ -27,29 +27,9 @@ static void stop(ws_device_client *client) {
   ws_arena_destroy(arena);
 }
 
-/* The argument order of mock_hip.c. */
 static ws_workload workload(const char *kernel, int64_t m, int64_t n,
                             int64_t k) {
-  static const char *const names[] = {"a", "b", "as", "bs", "c", "m", "n", "k"};
-  enum { COUNT = 8, POINTERS = 5 };
-  ws_operand *operands = ws_arena_alloc(arena, sizeof *operands * COUNT);
-  for (int i = 0; i < COUNT; i++)
-    operands[i] = (ws_operand){
-        .kind = WS_OPERAND_PROBLEM,
-        .name = names[i],
-        .offset = i < POINTERS ? 8 * i : 8 * POINTERS + 4 * (i - POINTERS),
-        .size = i < POINTERS ? 8 : 4};
-  ws_workload_launch *launch = ws_arena_alloc(arena, sizeof *launch);
-  *launch = (ws_workload_launch){.kernel = kernel,
-                                 .grid = {1, 1, 1},
-                                 .block = 64,
-                                 .operands = operands,
-                                 .operand_count = COUNT};
-  return (ws_workload){.problem = "fp8_gemm_blockscale",
-                       .shape = {m, n, k},
-                       .seed = 7,
-                       .launches = launch,
-                       .launch_count = 1};
+  return mock_workload(arena, kernel, m, n, k);
 }
 
 static ws_measured measure(ws_device_client *client, ws_measure_op op,

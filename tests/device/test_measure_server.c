@@ -4,7 +4,7 @@
  * kernel and what a hang costs: the real server on mock_hip.c's cards. And the
  * texts that travel.
  */
-#include "wavesmith/measure.h"
+#include "mock_workload.h"
 #include "ws_test.h"
 
 #include <cjson/cJSON.h>
@@ -29,29 +29,9 @@ static void stop(ws_device_client *client) {
   arena = NULL;
 }
 
-/* The argument order of mock_hip.c. */
 static ws_workload *workload(const char *kernel) {
-  static const char *const names[] = {"a", "b", "as", "bs", "c", "m", "n", "k"};
-  enum { COUNT = 8, POINTERS = 5 };
-  ws_operand *operands = ws_arena_alloc(arena, sizeof *operands * COUNT);
-  for (int i = 0; i < COUNT; i++)
-    operands[i] = (ws_operand){
-        .kind = WS_OPERAND_PROBLEM,
-        .name = names[i],
-        .offset = i < POINTERS ? 8 * i : 8 * POINTERS + 4 * (i - POINTERS),
-        .size = i < POINTERS ? 8 : 4};
-  ws_workload_launch *launch = ws_arena_alloc(arena, sizeof *launch);
-  *launch = (ws_workload_launch){.kernel = kernel,
-                                 .grid = {1, 1, 1},
-                                 .block = 64,
-                                 .operands = operands,
-                                 .operand_count = COUNT};
   ws_workload *out = ws_arena_alloc(arena, sizeof *out);
-  *out = (ws_workload){.problem = "fp8_gemm_blockscale",
-                       .shape = {16, 32, 128},
-                       .seed = 7,
-                       .launches = launch,
-                       .launch_count = 1};
+  *out = mock_workload(arena, kernel, 16, 32, 128);
   return out;
 }
 
