@@ -13,7 +13,7 @@
  *   host_sm90a LIBRARY M,N,K SEED ORDER late|early WORKSPACE_BYTES
  *              {KERNEL GRID_X GRID_Y THREADS LDS ARGUMENT,...}...
  */
-#include "wavesmith/problem.h"
+#include "host_judge.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -246,13 +246,9 @@ uint32_t nv_shuffle(uint32_t mask, uint32_t value, uint32_t flip,
   return with_warp(exchange)->out[current % LANES][0];
 }
 
-static uint32_t bf16(float value) {
-  uint32_t bits;
-  memcpy(&bits, &value, sizeof bits);
-  return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+uint32_t nv_pack(float high, float low) {
+  return host_bf16(high) << 16 | host_bf16(low);
 }
-
-uint32_t nv_pack(float high, float low) { return bf16(high) << 16 | bf16(low); }
 float nv_decode(uint16_t pair) { return (float)decode(pair & 255u); }
 
 /* ---- launches -------------------------------------------------------------
@@ -377,26 +373,6 @@ static void launch(void *library, const ws_problem *problem, char **words,
       run_workgroup(order);
 }
 
-static int judge(const ws_problem *problem, const ws_shape *shape, int layout,
-                 const void *const *buffers) {
-  const size_t count = (size_t)(shape->m * shape->n);
-  double *value = malloc(count * sizeof *value);
-  double *error = malloc(count * sizeof *error);
-  ws_comparison found;
-  problem->reference(shape, layout, buffers, 0, shape->m, value, error);
-  problem->compare(shape, buffers, 0, shape->m, value, error, &found);
-  free(value);
-  free(error);
-  if (found.wrong)
-    printf("%ld of %ld are wrong, first (%ld, %ld): %g, should be %g +- %g\n",
-           (long)found.wrong, (long)found.checked, (long)found.first_m,
-           (long)found.first_n, found.first_got, found.first_want,
-           found.first_bound);
-  else
-    printf("right, bank conflicts %ld\n", conflicts);
-  return found.wrong != 0;
-}
-
 int main(int count, char **words) {
   enum { FIXED = 7, PER_LAUNCH = 6 };
   const ws_problem *problem = ws_problem_find("fp8_gemm_blockscale");
@@ -416,5 +392,8 @@ int main(int count, char **words) {
                  strtoul(words[6], NULL, 10), all, buffers);
   for (int i = FIXED; i < count; i += PER_LAUNCH)
     launch(library, problem, words + i, all, order);
-  return judge(problem, &shape, layout, buffers);
+  if (!host_is_right(problem, &shape, layout, buffers))
+    return 1;
+  printf("right, bank conflicts %ld\n", conflicts);
+  return 0;
 }

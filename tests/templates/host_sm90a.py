@@ -16,8 +16,9 @@ sys.dont_write_bytecode = True
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(FOLDER, "..", "bench"))
 from peers_plan import ROOT, Plan, Template, evaluate, read_text  # noqa: E402
+from host_kernel import (HARD, at_point, compile_library,  # noqa: E402
+                         replace_all)
 
-HARD = 1 << 63  # WS_HARD_INPUTS
 NAIVE, MMA = "fp8_gemm_naive_sm90a", "fp8_gemm_mma_sync"
 
 # Template, parameters, variants, shapes: several tiles, cut both ways; slices
@@ -135,15 +136,9 @@ STORES
 
 def host_ir(text, scope, variants):
     """The template at a point, for the CPU."""
-    for name, value in scope.items():
-        text = re.sub(rf"(?m)^@ws\.{name} = .*$",
-                      f"@ws.{name} = internal constant i32 {value}", text)
-    for choice in variants.split():
-        region, variant = choice.split("=")
-        text = re.sub(rf"(call [^@\n]*)@{region}\(", rf"\1@{variant}(", text)
+    text = at_point(text, scope, variants)
     text = re.sub(r"(?m)^(target |!wavesmith|declare .*@llvm\.nvvm).*\n", "", text)
-    for pattern, replacement in CALLS:
-        text = re.sub(pattern, replacement, text)
+    text = replace_all(text, CALLS)
     text = text.replace("define ptx_kernel", "define")
     text = text.replace("@ws.lds", "@ws_lds").replace(" addrspace(4)", "")
     return text + WRAPPERS
@@ -151,23 +146,11 @@ def host_ir(text, scope, variants):
 
 class Host:
     def __init__(self, program, tools, folder):
-        self.program, self.folder = program, folder
-        self.opt, self.llc = (os.path.join(tools, x) for x in ("opt", "llc"))
+        self.program, self.tools, self.folder = program, tools, folder
 
     def build(self, text, scope, variants):
-        def path(suffix):
-            return os.path.join(self.folder, "kernel" + suffix)
-
-        with open(path(".ll"), "w", encoding="utf-8") as out:
-            out.write(host_ir(text, scope, variants))
-        for command in (
-                [self.opt, "-O2", path(".ll"), "-o", path(".bc")],
-                [self.llc, "-O2", "-filetype=obj", "-relocation-model=pic",
-                 path(".bc"), "-o", path(".o")],
-                [os.environ.get("CC", "cc"), "-shared", path(".o"), "-o",
-                 path(".so")]):
-            subprocess.run(command, check=True, capture_output=True)
-        return path(".so")
+        return compile_library(self.tools, self.folder,
+                               host_ir(text, scope, variants), "-O2")
 
     def run(self, template, library, values, shape, order, when, seed):
         m, n, k = map(int, shape.split(","))

@@ -14,7 +14,7 @@
  * SWIZZLE}...
  */
 #include "host_wgmma.h"
-#include "wavesmith/problem.h"
+#include "host_judge.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -255,15 +255,9 @@ uint32_t nv_shuffle(int mask, uint32_t bits, int lane, int clamp) {
   return current->group->warps[current->number / LANES].bits[set][lane];
 }
 
-static uint32_t rounded(float value) {
-  uint32_t bits;
-  memcpy(&bits, &value, sizeof bits);
-  return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
-}
-
 uint32_t nv_pack(float high, float low);
 uint32_t nv_pack(float high, float low) {
-  return rounded(high) << 16 | (rounded(low) & 0xffff);
+  return host_bf16(high) << 16 | (host_bf16(low) & 0xffff);
 }
 
 /* ---- running --------------------------------------------------------------
@@ -426,26 +420,6 @@ static long argument_value(const ws_problem *problem, const char *name,
                           : problem->arg_scalar(index, shape, layout);
 }
 
-static int judge(const ws_problem *problem, const ws_shape *shape, int layout,
-                 const void *const *buffers) {
-  const size_t count = (size_t)(shape->m * shape->n);
-  double *value = malloc(count * sizeof *value);
-  double *error = malloc(count * sizeof *error);
-  ws_comparison found;
-  problem->reference(shape, layout, buffers, 0, shape->m, value, error);
-  problem->compare(shape, buffers, 0, shape->m, value, error, &found);
-  free(value);
-  free(error);
-  if (found.wrong)
-    printf("%ld of %ld are wrong, first (%ld, %ld): %g, should be %g +- %g\n",
-           (long)found.wrong, (long)found.checked, (long)found.first_m,
-           (long)found.first_n, found.first_got, found.first_want,
-           found.first_bound);
-  else
-    printf("right\n");
-  return found.wrong != 0;
-}
-
 static void open_kernel(char **words) {
   void *library = dlopen(words[1], RTLD_NOW);
   if (!library)
@@ -480,5 +454,8 @@ int main(int count, char **words) {
     values[i] =
         argument_value(problem, strsep(&rest, ","), &shape, layout, buffers);
   run_grid();
-  return judge(problem, &shape, layout, buffers);
+  if (!host_is_right(problem, &shape, layout, buffers))
+    return 1;
+  printf("right\n");
+  return 0;
 }

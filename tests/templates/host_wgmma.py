@@ -19,9 +19,10 @@ sys.dont_write_bytecode = True
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(FOLDER, "..", "bench"))
 from peers_plan import ROOT, Template, evaluate  # noqa: E402
+from host_kernel import (HARD, at_point, compile_library,  # noqa: E402
+                         replace_all)
 
 TEMPLATE = os.path.join(ROOT, "ir-templates", "fp8_gemm_wgmma.ll")
-HARD = 1 << 63  # WS_HARD_INPUTS
 
 # Parameters, variants, multiprocessors, shapes.
 POINTS = [
@@ -165,17 +166,11 @@ define internal float @shuffle_float(i32 %mask, float %value, i32 %lane, i32 %cl
 
 def host_ir(text, scope, variants):
     """The template at a point, for the CPU."""
-    for name, value in scope.items():
-        text = re.sub(rf"(?m)^@ws\.{name} = .*$",
-                      f"@ws.{name} = internal constant i32 {value}", text)
-    for choice in variants.split():
-        region, variant = choice.split("=")
-        text = re.sub(rf"(call [^@\n]*)@{region}\(", rf"\1@{variant}(", text)
+    text = at_point(text, scope, variants)
     text = re.sub(r"(?m)^(target |!wavesmith|@ws\.lds|"
                   r"declare .*(elect\.sync|shfl\.sync\.idx\.f32|ff2bf16x2)).*\n",
                   "", text)
-    for pattern, replacement in CALLS:
-        text = re.sub(pattern, replacement, text)
+    text = replace_all(text, CALLS)
     seen = set()  # two intrinsics may have become one function
 
     def once(match):
@@ -187,23 +182,11 @@ def host_ir(text, scope, variants):
 
 class Host:
     def __init__(self, program, tools, folder):
-        self.program, self.folder = program, folder
-        self.opt, self.llc = (os.path.join(tools, x) for x in ("opt", "llc"))
+        self.program, self.tools, self.folder = program, tools, folder
 
     def build(self, text, scope, variants):
-        def path(suffix):
-            return os.path.join(self.folder, "kernel" + suffix)
-
-        with open(path(".ll"), "w", encoding="utf-8") as out:
-            out.write(host_ir(text, scope, variants))
-        for command in (
-                [self.opt, "-O1", path(".ll"), "-o", path(".bc")],
-                [self.llc, "-O1", "-filetype=obj", "-relocation-model=pic",
-                 path(".bc"), "-o", path(".o")],
-                [os.environ.get("CC", "cc"), "-shared", path(".o"), "-o",
-                 path(".so")]):
-            subprocess.run(command, check=True, capture_output=True)
-        return path(".so")
+        return compile_library(self.tools, self.folder,
+                               host_ir(text, scope, variants), "-O1")
 
     def run(self, template, library, values, units, shape, seed):
         """None, or what is wrong."""
