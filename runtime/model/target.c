@@ -5,7 +5,9 @@
  * Peaks: AMD's data sheets for MI300X (2615 TFLOP/s dense fp8) and MI355X
  * (5033), NVIDIA's for the H200 SXM (1979). Bandwidth is that of the memory
  * which a launch with cold caches reads from: MI300X's Infinity Cache (17.2
- * TB/s, CDNA3 white paper), which a flush leaves filled, else HBM. LDS: CDNA3
+ * TB/s, CDNA3 white paper), which a flush leaves filled, else HBM. MI355X's
+ * Infinity Cache is taken to be as fast as MI300X's: an assumption, nothing is
+ * timed there. LDS: CDNA3
  * and CDNA4 ISA manuals; CUDA C++ Programming Guide, compute capability 9.0
  * (227 KB of shared memory a block).
  */
