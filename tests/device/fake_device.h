@@ -9,8 +9,8 @@
  *   ok        right
  *   wrong     one element off
  *   late      right in its first fake.right launches, then one element off
- *   input     right, and flips a bit of a
- *   unseen    right, and flips a bit of row 20 of a
+ *   input     right, and sets the first eight bytes of a
+ *   unseen    right, and sets eight bytes of row 20 of a
  *   stray     right, and adds 1 to the byte at fake.victim
  *   guard     right, and writes behind c
  *   fault     the next call that waits fails, and all after it

@@ -149,8 +149,9 @@ WS_TEST(samples_rotate_through_places) {
   begin();
   time_of("ok", NULL);
   WS_CHECK_INT(fake.place_count, 16);
+  fake.place_count = 0; /* inputs may lie elsewhere now */
   time_of("ok", "ok");
-  WS_CHECK(fake.place_count == 16 || fake.place_count == 32); /* relocated */
+  WS_CHECK_INT(fake.place_count, 16);
   finish();
 }
 
@@ -201,8 +202,9 @@ WS_TEST(a_linear_drift_cancels_in_the_ratio) {
 WS_TEST(one_percent_is_seen_through_drift_and_noise) {
   begin();
   fake.drift = 0.5 / 80e3;
-  fake.noise = 0.02;
+  fake.noise = 0.01;
   settings.target_width = 0.002;
+  settings.min_samples = 200; /* few can be close together by luck */
   settings.max_samples = 400;
   fake.costs[0].kernel = "late";
   fake.costs[0].us = 101.02; /* with the graph's 2 us: 1 % more */
@@ -373,15 +375,9 @@ WS_TEST(inputs_are_compared_after_a_timing) {
   ws_measured got;
   ws_workload one = workload("unseen", 64, 32, 128);
   ws_contestant a = {"code", 5, &one};
-  /* an even number of launches would leave the bit as it was */
-  for (int i = 0; i < 8; i++) {
-    settings.min_samples = settings.max_samples = 20 + i;
-    WS_CHECK_INT(ws_time(fake_of(&fake), arena, &a, NULL, &settings, inputs,
-                         &got, &diag),
-                 WS_OK);
-    if (got.verdict == WS_VERDICT_WRONG)
-      break;
-  }
+  WS_CHECK_INT(
+      ws_time(fake_of(&fake), arena, &a, NULL, &settings, inputs, &got, &diag),
+      WS_OK);
   WS_CHECK_INT(got.verdict, WS_VERDICT_WRONG);
   WS_CHECK_CONTAINS(got.reason, "wrote to its input 'a'");
   finish();
