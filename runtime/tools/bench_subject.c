@@ -2,10 +2,12 @@
  *
  * See bench_subject.h. A dispatch is read from its NAME.json: the rules as
  * they stand there, code objects beside it; how its kernels are launched is
- * known to the archive that it came out of.
+ * known to the archive that it came out of. An archive may be a text export:
+ * it is imported into memory, and what it holds no code object of is compiled
+ * again, as `wavesmith build` does it.
  */
 #include "bench_subject.h"
-#include "wavesmith/archive.h"
+#include "wavesmith/dispatch.h"
 
 #include <cjson/cJSON.h>
 #include <string.h>
@@ -13,6 +15,12 @@
 enum { SHORT_ID = 8 };
 
 /* ---- one candidate ---- */
+
+static ws_status refuse_build(const char *what, const bench_entry *entry,
+                              ws_diag *diag) {
+  return ws_fail(diag, WS_INPUT, what, 0, "%s: %s",
+                 ws_verdict_text(entry->build.verdict), entry->build.reason);
+}
 
 static ws_status settle(bench_subject *out, const ws_template *tmpl,
                         const char *layout, ws_diag *diag) {
@@ -61,21 +69,58 @@ static ws_status read_candidate(ws_archive *archive, ws_arena *arena,
   return WS_OK;
 }
 
+static const char *manifest_of(ws_arena *arena, const char *folder) {
+  return ws_arena_printf(arena, "%s/manifest.json", folder);
+}
+
+/* path: a file, or the folder of a text export. */
+static ws_status open_archive(ws_arena *arena, const char *path,
+                              ws_archive **out, ws_diag *diag) {
+  if (!ws_file_exists(manifest_of(arena, path)))
+    return ws_archive_open(path, false, out, diag);
+  int ignored;
+  WS_TRY(ws_archive_open(":memory:", true, out, diag));
+  ws_status status = ws_archive_import(*out, path, &ignored, diag);
+  if (status != WS_OK)
+    ws_archive_close(*out);
+  return status;
+}
+
+static ws_status rebuild(ws_arena *arena, ws_archive *archive,
+                         ws_compiler **compiler, const bench_subject *subject,
+                         bench_entry *entry, ws_diag *diag) {
+  ws_dispatch_entry again = {.candidate = entry->candidate,
+                             .result = &entry->build};
+  ws_rebuild_report report;
+  int count = 1;
+  if (!*compiler)
+    WS_TRY(ws_compiler_start(compiler, diag));
+  WS_TRY(ws_dispatch_rebuild(archive, *compiler, arena, subject->target->name,
+                             false, &again, &count, &report, diag));
+  if (report.changed)
+    ws_log(WS_LOG_WARN,
+           "%s compiles to other code with %s than with %s, which recorded it",
+           subject->name, report.compiler, report.recorded_compiler);
+  entry->build = *again.result;
+  entry->code_object = again.code_object;
+  entry->code_object_size = again.code_object_size;
+  return WS_OK;
+}
+
 static ws_status open_archived(ws_arena *arena, const char *path,
-                               const char *id, bench_subject *out,
-                               ws_diag *diag) {
+                               const char *id, ws_compiler **compiler,
+                               bench_subject *out, ws_diag *diag) {
   ws_archive *archive;
-  out->entries = ws_arena_alloc(arena, sizeof *out->entries);
+  bench_entry *entry = ws_arena_alloc(arena, sizeof *entry);
+  out->entries = entry;
   out->entry_count = 1;
-  WS_TRY(ws_archive_open(path, false, &archive, diag));
-  ws_status status =
-      read_candidate(archive, arena, id, path, out, out->entries, diag);
+  WS_TRY(open_archive(arena, path, &archive, diag));
+  ws_status status = read_candidate(archive, arena, id, path, out, entry, diag);
+  if (status == WS_OK && !entry->code_object_size)
+    status = entry->build.verdict == WS_VERDICT_OK
+                 ? rebuild(arena, archive, compiler, out, entry, diag)
+                 : refuse_build(id, entry, diag);
   ws_archive_close(archive);
-  if (status == WS_OK && !out->entries->code_object_size)
-    return ws_fail(diag, WS_INPUT, path, 0,
-                   "candidate %s has no code object; `wavesmith build` makes "
-                   "one from a text archive",
-                   id);
   return status;
 }
 
@@ -95,8 +140,7 @@ static ws_status build_template(ws_arena *arena, ws_compiler *compiler,
       .limits = ws_limits_default};
   WS_TRY(ws_compiler_build(compiler, arena, &request, &entry->build, diag));
   if (entry->build.verdict != WS_VERDICT_OK)
-    return ws_fail(diag, WS_INPUT, file, 0, "%s: %s",
-                   ws_verdict_text(entry->build.verdict), entry->build.reason);
+    return refuse_build(file, entry, diag);
   entry->code_object = entry->build.code_object;
   entry->code_object_size = entry->build.code_object_size;
   return WS_OK;
@@ -149,15 +193,15 @@ typedef struct bench_rules {
   int chain_count;
 } bench_rules;
 
-typedef struct dispatch_reader {
+typedef struct json_reader {
   ws_arena *arena;
-  const char *path; /* of NAME.json, for messages */
+  const char *path; /* for messages */
   const cJSON *json;
   bench_subject *subject;
   ws_diag *diag;
-} dispatch_reader;
+} json_reader;
 
-static ws_status read_index(const dispatch_reader *in, const cJSON *object,
+static ws_status read_index(const json_reader *in, const cJSON *object,
                             const char *key, int limit, int *out) {
   int64_t value;
   WS_TRY(ws_json_get_int(object, key, in->path, &value, in->diag));
@@ -168,7 +212,7 @@ static ws_status read_index(const dispatch_reader *in, const cJSON *object,
   return WS_OK;
 }
 
-static ws_status read_feature(const dispatch_reader *in, const char *name,
+static ws_status read_feature(const json_reader *in, const char *name,
                               const ws_expr **out) {
   const cJSON *features, *item;
   const char *text;
@@ -188,7 +232,7 @@ static ws_status read_feature(const dispatch_reader *in, const char *name,
 }
 
 /* A node points to later ones only, so that a walk ends. */
-static ws_status read_node(const dispatch_reader *in, const cJSON *item,
+static ws_status read_node(const json_reader *in, const cJSON *item,
                            const bench_rules *rules, int index,
                            rule_node *out) {
   const char *feature;
@@ -205,7 +249,7 @@ static ws_status read_node(const dispatch_reader *in, const cJSON *item,
   return ws_fail(in->diag, WS_INPUT, in->path, 0, "node %d points back", index);
 }
 
-static ws_status read_chain(const dispatch_reader *in, const cJSON *item,
+static ws_status read_chain(const json_reader *in, const cJSON *item,
                             rule_chain *out) {
   const cJSON *array, *kernel;
   WS_TRY(ws_json_get_array(item, "kernels", in->path, &array, in->diag));
@@ -221,7 +265,7 @@ static ws_status read_chain(const dispatch_reader *in, const cJSON *item,
   return WS_OK;
 }
 
-static ws_status read_rules(const dispatch_reader *in) {
+static ws_status read_rules(const json_reader *in) {
   bench_rules *rules = ws_arena_alloc(in->arena, sizeof *rules);
   const cJSON *chains, *nodes, *item;
   int index = 0;
@@ -245,7 +289,7 @@ static ws_status read_rules(const dispatch_reader *in) {
 }
 
 /* Code object NAME-ID.co of the folder that NAME.json lies in. */
-static ws_status read_code(const dispatch_reader *in, const cJSON *item,
+static ws_status read_code(const json_reader *in, const cJSON *item,
                            bench_entry *entry) {
   const char *name, *slash = strrchr(in->path, '/');
   char *data;
@@ -264,8 +308,7 @@ static ws_status read_code(const dispatch_reader *in, const cJSON *item,
   return WS_OK;
 }
 
-static ws_status read_portfolio(const dispatch_reader *in,
-                                ws_archive *archive) {
+static ws_status read_portfolio(const json_reader *in, ws_archive *archive) {
   const cJSON *portfolio, *item;
   const char *id;
   bench_subject *out = in->subject;
@@ -285,10 +328,10 @@ static ws_status read_portfolio(const dispatch_reader *in,
              : ws_fail(in->diag, WS_INPUT, in->path, 0, "it has no kernels");
 }
 
-static ws_status read_dispatch(const dispatch_reader *in,
+static ws_status read_dispatch(const json_reader *in,
                                const char *archive_path) {
   ws_archive *archive;
-  WS_TRY(ws_archive_open(archive_path, false, &archive, in->diag));
+  WS_TRY(open_archive(in->arena, archive_path, &archive, in->diag));
   ws_status status = read_portfolio(in, archive);
   ws_archive_close(archive);
   if (status == WS_OK)
@@ -298,21 +341,46 @@ static ws_status read_dispatch(const dispatch_reader *in,
   return status;
 }
 
-static ws_status open_dispatch(ws_arena *arena, const bench_source *source,
-                               bench_subject *out, ws_diag *diag) {
+static ws_status open_dispatch(const json_reader *in, const char *archive) {
+  if (archive)
+    return read_dispatch(in, archive);
+  return ws_fail(in->diag, WS_USAGE, NULL, 0,
+                 "%s: how its kernels are launched is known to the archive "
+                 "that it came out of: --archive DB or FOLDER",
+                 in->path);
+}
+
+/* ---- a candidate's file ---- */
+
+/* FOLDER/candidates/ID.json of a text export, which has the template too. */
+static ws_status open_candidate_file(const json_reader *in,
+                                     ws_compiler **compiler) {
+  const char *id, *slash = strrchr(in->path, '/');
+  const char *folder = ws_arena_printf(
+      in->arena, "%.*s..", slash ? (int)(slash - in->path + 1) : 0, in->path);
+  WS_TRY(ws_json_get_string(in->json, "id", in->path, &id, in->diag));
+  if (ws_file_exists(manifest_of(in->arena, folder)))
+    return open_archived(in->arena, folder, id, compiler, in->subject,
+                         in->diag);
+  return ws_fail(in->diag, WS_INPUT, in->path, 0,
+                 "there is no %s, so its template is not known; name the file "
+                 "where it lies (FOLDER/candidates/ID.json), or FOLDER:%.*s",
+                 manifest_of(in->arena, folder), SHORT_ID, id);
+}
+
+static ws_status open_json(ws_arena *arena, const bench_source *source,
+                           ws_compiler **compiler, bench_subject *out,
+                           ws_diag *diag) {
   char *text;
   size_t size;
-  if (!source->archive)
-    return ws_fail(diag, WS_USAGE, NULL, 0,
-                   "%s: how its kernels are launched is known to the archive "
-                   "that it came out of: --archive DB",
-                   source->text);
   WS_TRY(ws_file_read(arena, source->text, &text, &size, diag));
   cJSON *json = ws_json_parse(text, size, source->text, diag);
   if (!json)
     return WS_INPUT;
-  const dispatch_reader in = {arena, source->text, json, out, diag};
-  ws_status status = read_dispatch(&in, source->archive);
+  const json_reader in = {arena, source->text, json, out, diag};
+  ws_status status = cJSON_GetObjectItemCaseSensitive(json, "assignments")
+                         ? open_candidate_file(&in, compiler)
+                         : open_dispatch(&in, source->archive);
   cJSON_Delete(json);
   return status;
 }
@@ -336,17 +404,19 @@ ws_status bench_subject_open(ws_arena *arena, const bench_source *source,
                    "--set and --variant are for templates, not for %s",
                    source->text);
   if (ends_with(source->text, ".json"))
-    return open_dispatch(arena, source, out, diag);
+    return open_json(arena, source, compiler, out, diag);
   if (colon)
     return open_archived(
         arena,
         ws_arena_strndup(arena, source->text, (size_t)(colon - source->text)),
-        colon + 1, out, diag);
+        colon + 1, compiler, out, diag);
   if (source->archive)
-    return open_archived(arena, source->archive, source->text, out, diag);
+    return open_archived(arena, source->archive, source->text, compiler, out,
+                         diag);
   return ws_fail(diag, WS_USAGE, NULL, 0,
-                 "'%s' is neither a template (.ll), nor a dispatch (.json), "
-                 "nor DB:CANDIDATE; with --archive DB it may be a candidate",
+                 "'%s' is neither a template (.ll), nor a dispatch or a "
+                 "candidate (.json), nor DB:CANDIDATE; with --archive DB it "
+                 "may be a candidate's id",
                  source->text);
 }
 

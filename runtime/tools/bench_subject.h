@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * What `wavesmith bench` times: a candidate of an archive, a template with
- * parameters, or an emitted dispatch, which is several candidates and a rule.
+ * What `wavesmith bench` times: a candidate of an archive or of a text export,
+ * a template with parameters, or an emitted dispatch, which is several
+ * candidates and a rule.
  */
 #ifndef WAVESMITH_BENCH_SUBJECT_H
 #define WAVESMITH_BENCH_SUBJECT_H
@@ -28,13 +29,13 @@ typedef struct bench_subject {
 } bench_subject;
 
 typedef struct bench_source {
-  const char *text;    /* as given: DB:ID, ID, FILE.ll or NAME.json */
-  const char *archive; /* NULL: none */
+  const char *text;    /* as given: DB:ID, ID, FILE.ll or a .json */
+  const char *archive; /* a file or a text export's folder; NULL: none */
   const char *layout;  /* of a template; NULL: the target's first */
   const char *set, *variants;
 } bench_source;
 
-/* compiler: started when a template needs it; belongs to the caller. */
+/* compiler: started when something must be built; belongs to the caller. */
 ws_status bench_subject_open(ws_arena *arena, const bench_source *source,
                              ws_compiler **compiler, bench_subject *out,
                              ws_diag *diag) WS_MUST_CHECK;

@@ -48,8 +48,29 @@ archive=$source/kernels/fp8_gemm_blockscale/tuned/gfx942/kmajor
 "$wavesmith" build "$archive" --out "$work" --name gemm --max-kernels 2 >"$work/out" 2>&1 || fail build
 expect 0 '^gemm.json on sim:' "$work/gemm.json" --archive "$work/tuned.db" --device sim --shapes "$shape;1024,576,7168"
 picked=$(sed -n 's/.*"candidate":[[:space:]]*"\([0-9a-f]*\)".*/\1/p' "$work/gemm.json" | head -1)
-expect 1 'no code object' "$work/tuned.db:$picked" --device sim --shapes $shape
+expect 0 '^gemm.json on sim:' "$work/gemm.json" --archive "$archive" --device sim --shapes $shape
 expect 2 'came out of: --archive' "$work/gemm.json" --device sim
+
+# a candidate of a text archive is its template with its parameters, by whatever
+# name it goes
+file=$archive/candidates/$picked.json
+set=$(sed -n 's/.*"assignments": *"\(.*\)",/\1/p' "$file")
+variants=$(sed -n 's/.*"variants": *"\(.*\)",*/\1/p' "$file")
+template=$(echo "$archive"/templates/fp8_gemm_mfma-*.ll)
+for subject in "$file" "$archive:${picked:0:8}" "$work/tuned.db:$picked"; do
+  expect 0 "^fp8_gemm_mfma ${picked:0:8} on sim:" "$subject" --device sim --shapes $shape
+  expect 0 '1\.0000 \.\. 1\.0000 .* same' "$subject" --against "$template" --against-set "$set" \
+    --against-variant "$variants" --device sim --shapes $shape
+done
+cd "$archive/candidates" || exit 1
+expect 0 "${picked:0:8} on sim:" "$picked.json" --device sim --shapes $shape
+cd "$OLDPWD" || exit 1
+mkdir "$work/alone"
+cp "$file" "$work/alone"
+expect 1 "no $work/alone/../manifest.json.*where it lies" "$work/alone/$picked.json" --device sim
+cp -r "$archive" "$work/altered"
+sed -i 's/"kind": "/&x/; s/"move": "/&x/' "$work/altered/candidates/$picked.json"
+expect 1 'changed after the export' "$work/altered/candidates/$picked.json" --device sim
 sed 's/"low":.*/"low": 0,/' "$work/gemm.json" >"$work/loop.json"
 if ! cmp -s "$work/gemm.json" "$work/loop.json"; then
   expect 1 'points back' "$work/loop.json" --archive "$work/tuned.db" --device sim
