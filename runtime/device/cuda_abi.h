@@ -114,11 +114,6 @@ enum {
 #undef WS_CU_ENUMERATOR
 };
 
-/* Execution control, cuLaunchKernel: keys of the list `extra`. */
-#define WS_CU_LAUNCH_PARAM_END ((void *)0)
-#define WS_CU_LAUNCH_PARAM_BUFFER_POINTER ((void *)1)
-#define WS_CU_LAUNCH_PARAM_BUFFER_SIZE ((void *)2)
-
 /* Name and parameters of all that must be there. */
 #define WS_CU_FUNCTIONS(X)                                                     \
   /* Error handling, Initialization, Version management */                     \
