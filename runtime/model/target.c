@@ -14,6 +14,7 @@
 #include "wavesmith/target.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const ws_target gfx942 = {.name = "gfx942",
@@ -65,7 +66,17 @@ const ws_target *ws_target_find(const char *name) {
   return NULL;
 }
 
-const char *ws_target_list(void) { return "gfx942, gfx950 and sm_90a"; }
+const char *ws_target_list(void) {
+  static _Thread_local char text[256];
+  size_t length = 0;
+  for (int i = 0; i < TARGETS; i++) {
+    const char *before = i == 0 ? "" : i == TARGETS - 1 ? " and " : ", ";
+    length += (size_t)snprintf(text + length, sizeof text - length, "%s%s",
+                               before, targets[i]->name);
+    WS_ASSERT(length < sizeof text);
+  }
+  return text;
+}
 
 double ws_target_roofline_us(const ws_target *target, const ws_problem *problem,
                              const ws_shape *shape) {

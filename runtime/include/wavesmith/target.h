@@ -36,7 +36,7 @@ typedef struct ws_target {
 
 const ws_target *ws_target_find(const char *name); /* NULL: none */
 const ws_target *const *ws_targets(int *out_count);
-/* "gfx942, gfx950 and sm_90a", for messages. */
+/* Their names in a sentence, "A, B and C"; the calling thread's. */
 const char *ws_target_list(void);
 
 /* What the card's peak rates allow at best, in us: below it a measurement is
