@@ -37,7 +37,7 @@ static const ws_target gfx950 = {.name = "gfx950",
                                  .cu_count = 256,
                                  .fp8_tflops = 5033,
                                  .tb_per_s = 17.2,
-                                 .has_host_model = true,
+                                 .has_host_model = false,
                                  .layouts = "kmajor-ocp"};
 static const ws_target sm_90a = {.name = "sm_90a",
                                  .card = "H200",
