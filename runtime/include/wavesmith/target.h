@@ -27,8 +27,8 @@ typedef struct ws_target {
   int cu_count;       /* of the card; for launches that are planned elsewhere */
   /* Peaks of the card, for the roofline (sources in runtime/model/target.c). */
   double fp8_tflops, tb_per_s;
-  /* The IR sanitizer can run its code on the CPU, matrix instructions in its fp8
-   * format, and the bound model can estimate it. Without, the device alone
+  /* The IR sanitizer can run its code on the CPU, matrix instructions in its
+   * fp8 format, and the bound model can estimate it. Without, the device alone
    * judges. */
   bool has_host_model;
   const char *layouts; /* names of the problem's layouts in its fp8 format,
