@@ -199,6 +199,85 @@ WS_TEST(all_cards_are_used) {
   remove_folder();
 }
 
+/* ---- cards of CUDA ----
+ * Three of them, on which nothing is ever written: every job is wrong. */
+static void make_cuda_folder(void) {
+  make_folder();
+  setenv("WAVESMITH_CUDA_LIBRARY", WS_MOCK_CUDA, 1);
+  setenv("MOCK_CUDA_DEVICES", "3", 1);
+  setenv("WAVESMITH_LOCK_FOLDER", beside("locks"), 1);
+  ws_batch *batch;
+  WS_CHECK(ws_batch_open(folder, "sm_90a", "cuda", &batch, &fault) == WS_OK);
+  for (int i = 0; i < 6; i++)
+    add_job(batch, "gemm_ok", ws_arena_printf(arena, ".version 8.4 // %d", i),
+            0);
+  ws_batch_close(batch);
+}
+
+/* As a server on that card would. */
+static void occupy(int number) {
+  WS_CHECK(ws_make_directories(beside("locks"), &fault) == WS_OK);
+  const char *path = beside(ws_arena_printf(
+      arena, "locks/wavesmith-GPU-%02x112233-4455-6677-8899-aabbccddeeff.lock",
+      (unsigned)number));
+  int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  WS_CHECK(file >= 0 && flock(file, LOCK_EX) == 0);
+}
+
+WS_TEST(all_cuda_cards_are_found) {
+  make_cuda_folder();
+  expect(run(WORDS("--gpus", "all")), 0, "6 wrong",
+         "; on cuda:0 (NVIDIA H200), cuda:1 (NVIDIA H200), "
+         "cuda:2 (NVIDIA H200)\n");
+  WS_CHECK_INT(count_lines("results.jsonl"), 6);
+  remove_folder();
+}
+
+WS_TEST(cards_in_use_are_left_out) {
+  make_cuda_folder();
+  occupy(0);
+  occupy(1);
+  outcome got = run(NULL); /* all */
+  expect(got, 0, "6 wrong", "; on cuda:2 (NVIDIA H200)\n");
+  expect(got, 0, NULL, "left out: cuda:0: NVIDIA H200 (GPU-00112233-");
+  expect(got, 0, NULL, "left out: cuda:1: NVIDIA H200 (GPU-01112233-");
+  remove_folder();
+}
+
+/* One line that says what was looked for and what to do. */
+static void expect_no_cards(const char *cause, const char *others) {
+  outcome got = run(WORDS("--gpus", "all"));
+  expect(got, 3, NULL,
+         ws_arena_printf(arena,
+                         "wavesmith-device run: looked for all cuda cards and "
+                         "found none that is free for sm_90a (%s",
+                         cause));
+  expect(got, 3, NULL,
+         ws_arena_printf(arena,
+                         "%s); run this where there is one, or name "
+                         "another kind by --device\n",
+                         others));
+  WS_CHECK(*others || !strstr(got.err, "more"));
+  WS_CHECK(strchr(got.err, '\n') == got.err + strlen(got.err) - 1);
+  WS_CHECK_INT(count_lines("results.jsonl"), 0);
+}
+
+WS_TEST(no_card_is_one_line) {
+  make_cuda_folder();
+  setenv("MOCK_CUDA_DEVICES", "0", 1);
+  expect_no_cards("cuda:0: cuDeviceGetCount: CUDA_ERROR_NO_DEVICE: no NVIDIA "
+                  "GPU is visible; see nvidia-smi",
+                  "");
+  setenv("WAVESMITH_CUDA_LIBRARY", "/no/such/library", 1);
+  expect_no_cards("cuda:0: WAVESMITH_CUDA_LIBRARY: /no/such/library", "");
+  setenv("WAVESMITH_CUDA_LIBRARY", WS_MOCK_CUDA, 1);
+  setenv("MOCK_CUDA_DEVICES", "2", 1);
+  occupy(0);
+  occupy(1);
+  expect_no_cards("cuda:0: NVIDIA H200 (GPU-00112233-", "; and 1 more");
+  remove_folder();
+}
+
 /* The hang is begun first and is not the first to be answered. */
 WS_TEST(hang_keeps_no_other_card_waiting) {
   make_mock_folder();

@@ -7,8 +7,9 @@
  * MOCK_CUDA_FAIL=cuMemAlloc_v2=2    that call returns that error
  * MOCK_CUDA_FAIL=cuMemAlloc_v2=2@3  the third of them since the last clear
  * An error that is sticky with CUDA is so here. MOCK_CUDA_DEVICES (1) devices
- * are there, all of them H200s. PTX with the word "bad" is not compiled, PTX
- * of version 99 is too new, and a cubin with "old" is for another card.
+ * are there, all of them H200s, the first byte of whose UUID is their number.
+ * PTX with the word "bad" is not compiled, PTX of version 99 is too new, and a
+ * cubin with "old" is for another card.
  */
 #include "mock_cuda.h"
 #include "../../runtime/device/cuda_abi.h"
@@ -187,6 +188,7 @@ ws_cu_result cuDeviceGetUuid_v2(ws_cu_uuid *out_uuid, ws_cu_device device) {
   CALL(cuDeviceGetUuid_v2, "%d", device);
   for (int i = 0; i < 16; i++)
     out_uuid->bytes[i] = (unsigned char)(i * 17);
+  out_uuid->bytes[0] = (unsigned char)(device - OTHER_CARD);
   return WS_CUDA_SUCCESS;
 }
 ws_cu_result cuDeviceTotalMem_v2(size_t *out_bytes, ws_cu_device device) {

@@ -72,35 +72,75 @@ static ws_status start_worker(ws__run *run, const char *kind, ws_diag *diag) {
   const char *target = run->index.manifest.target;
   *worker = (ws__run_worker){.kind = kind};
   WS_TRY(ws_device_client_start(kind, &worker->client, diag));
-  run->worker_count++;
   const ws_device_info *info = ws_device_client_info(worker->client);
-  if (ws__batch_is_arch(info->arch, target))
+  if (ws__batch_is_arch(info->arch, target)) {
+    run->worker_count++;
     return WS_OK;
-  return ws_fail(diag, WS_ENVIRONMENT, NULL, 0,
-                 "the batch is for %s; %s is a %s (%s)", target, kind,
-                 info->name, info->arch);
+  }
+  ws_status status = ws_fail(diag, WS_ENVIRONMENT, NULL, 0,
+                             "the batch is for %s; %s is a %s (%s)", target,
+                             kind, info->name, info->arch);
+  ws_device_client_stop(worker->client);
+  return status;
 }
 
-/* All cards there are. One that somebody else has is left out. */
-static ws_status start_all(ws__run *run, const char *device, ws_diag *diag) {
-  static const char no_more[] = "there is no ";
+static const char *card(const ws__run *run, const char *device, int number) {
+  return ws_arena_printf(run->arena, "%s:%d", device, number);
+}
+
+/* In the words of a driver that works (cuda.c, hip.c). */
+static bool is_behind_the_last(const ws_diag *cause) {
+  static const char no_such[] = "there is no ";
+  return !strncmp(cause->text, no_such, strlen(no_such));
+}
+
+/* Asked for a card that nobody has, a driver that works says just that. */
+static bool has_driver(ws__run *run, const char *device) {
+  enum { NOBODY_HAS = 999 };
   ws_diag cause;
-  WS_TRY(start_worker(run, ws_arena_printf(run->arena, "%s:0", device), diag));
-  for (int i = 1, failed = 0; i < WS__RUN_MOST_WORKERS && failed < 2; i++) {
-    const char *kind = ws_arena_printf(run->arena, "%s:%d", device, i);
-    int before = run->worker_count;
-    if (start_worker(run, kind, &cause) == WS_OK) {
-      failed = 0;
+  return start_worker(run, card(run, device, NOBODY_HAS), &cause) != WS_OK &&
+         is_behind_the_last(&cause);
+}
+
+typedef struct left_out {
+  const char *causes[WS__RUN_MOST_WORKERS]; /* "cuda:1: ..." */
+  int count;
+} left_out;
+
+static ws_status conclude(const ws__run *run, const char *device,
+                          const left_out *left, ws_diag *diag) {
+  for (int i = 0; i < left->count && run->worker_count > 0; i++)
+    ws_log(WS_LOG_WARN, "left out: %s", left->causes[i]);
+  if (run->worker_count > 0)
+    return WS_OK;
+  const char *others =
+      left->count == 1
+          ? ""
+          : ws_arena_printf(run->arena, "; and %d more", left->count - 1);
+  return ws_fail(diag, WS_ENVIRONMENT, NULL, 0,
+                 "looked for all %s cards and found none that is free for %s "
+                 "(%s%s); run this where there is one, or name another kind "
+                 "by --device",
+                 device, run->index.manifest.target, left->causes[0], others);
+}
+
+/* All cards there are, but those that are somebody else's or of another kind.
+ */
+static ws_status start_all(ws__run *run, const char *device, ws_diag *diag) {
+  left_out left = {.count = 0};
+  for (int i = 0; i < WS__RUN_MOST_WORKERS; i++) {
+    const char *kind = card(run, device, i);
+    ws_diag cause;
+    if (start_worker(run, kind, &cause) == WS_OK)
       continue;
-    }
-    if (!strncmp(cause.text, no_more, strlen(no_more)))
+    if (is_behind_the_last(&cause))
       break;
-    if (run->worker_count > before)
-      return ws_fail(diag, WS_ENVIRONMENT, NULL, 0, "%s", cause.text);
-    ws_log(WS_LOG_WARN, "%s is left out: %s", kind, cause.text);
-    failed++;
+    left.causes[left.count++] =
+        ws_arena_printf(run->arena, "%s: %s", kind, cause.text);
+    if (left.count == 1 && !has_driver(run, device))
+      break;
   }
-  return WS_OK;
+  return conclude(run, device, &left, diag);
 }
 
 /* "0,2". A simulator has no numbers; there is one for each. */
@@ -118,10 +158,7 @@ static ws_status start_listed(ws__run *run, const char *device,
       return ws_fail(diag, WS_USAGE, NULL, 0, "--gpus names more than %d",
                      WS__RUN_MOST_WORKERS);
     WS_TRY(start_worker(
-        run,
-        simulated ? device
-                  : ws_arena_printf(run->arena, "%s:%ld", device, number),
-        diag));
+        run, simulated ? device : card(run, device, (int)number), diag));
   }
   return WS_OK;
 }
