@@ -6,21 +6,12 @@
  * the comments.
  */
 #include "../../runtime/rt/library.h"
-#include "allocations.h"
-#include "wavesmith/rt.h"
-#include "ws_test.h"
-
-#include <dlfcn.h>
-#include <pthread.h>
-#include <stdint.h>
+#include "rt_test.h"
 
 /* ---- a dispatch as the emitter would print it ------------------------------
  * Slots: 0 a, 1 b, 2 c, 3 workspace, 4 m, 5 n. Candidate 0 "one" takes every
  * legal shape; candidate 1 "two" is for k >= 1024, splits k, and sums up in a
  * second kernel unless m < 32. */
-static int always(long long m, long long n, long long k, long long cus) {
-  return (void)m, (void)n, (void)k, (void)cus, 1;
-}
 static int enough_rows(long long m, long long n, long long k, long long cus) {
   return (void)n, (void)k, (void)cus, m >= 32;
 }
@@ -29,26 +20,14 @@ static void grid_of_one(long long m, long long n, long long k, long long cus,
   (void)cus;
   grid[0] = (m + 63) / 64 * (n / 16), grid[1] = k / 128, grid[2] = 1;
 }
-static void grid_of_cus(long long m, long long n, long long k, long long cus,
-                        long long grid[3]) {
-  (void)m, (void)n, (void)k;
-  grid[0] = cus, grid[1] = 1, grid[2] = 2;
-}
 static void grid_of_sum(long long m, long long n, long long k, long long cus,
                         long long grid[3]) {
   (void)k, (void)cus;
   grid[0] = m * n / 256, grid[1] = 1, grid[2] = 1;
 }
-static long long no_workspace(long long m, long long n, long long k,
-                              long long cus) {
-  return (void)m, (void)n, (void)k, (void)cus, 0;
-}
 static long long two_slices(long long m, long long n, long long k,
                             long long cus) {
   return (void)k, (void)cus, m * n * 8;
-}
-static int any_shape(long long m, long long n, long long k) {
-  return (void)m, (void)n, (void)k, 1;
 }
 static int not_m_48(long long m, long long n, long long k) {
   return (void)n, (void)k, m != 48;
@@ -96,28 +75,6 @@ static fake open_fake(void) {
   return library;
 }
 
-static ws_rt_context *open_context(int device) {
-  char message[256] = "";
-  ws_rt_context *context = NULL;
-  int result = ws_rt_open(&dispatch, device, &context, message, sizeof message);
-  if (result != WS_RT_OK)
-    WS_FAIL("ws_rt_open: %d, %s", result, message);
-  return context;
-}
-
-/* Opens, wants this result and this part of the message. */
-static void expect_open(const ws_rt_dispatch *table, int device, int want,
-                        const char *part) {
-  char message[256] = "";
-  ws_rt_context *context = (ws_rt_context *)&message;
-  int result = ws_rt_open(table, device, &context, message, sizeof message);
-  if (result != want)
-    WS_FAIL("ws_rt_open: %d (%s), want %d", result, message, want);
-  WS_CHECK(context == NULL);
-  WS_CHECK_CONTAINS(message, part);
-  WS_CHECK(!strchr(message, '\n'));
-}
-
 /* The values that the slots point at: pointers whose bytes tell them apart. */
 typedef struct call {
   void *a, *b, *c, *workspace;
@@ -141,7 +98,7 @@ static void fill_call(call *out, int32_t m, int32_t n) {
  */
 WS_TEST(opens_and_unloads) {
   fake library = open_fake();
-  ws_rt_context *context = open_context(0);
+  ws_rt_context *context = open_table(&dispatch, 0);
   WS_CHECK_TEXT(library.log(), "load one on 0\nload two on 0\n");
   WS_CHECK(ws_rt_symbol(context, "fake_hip_log") ==
            dlsym(library.handle, "fake_hip_log"));
@@ -186,7 +143,7 @@ WS_TEST(refuses_malformed_tables) {
 WS_TEST(compares_architectures_before_the_colon) {
   open_fake();
   setenv("FAKE_HIP_ARCH", "gfx942", 1);
-  ws_rt_close(open_context(0));
+  ws_rt_close(open_table(&dispatch, 0));
   setenv("FAKE_HIP_ARCH", "gfx950:sramecc+:xnack-", 1);
   expect_open(&dispatch, 0, WS_RT_WRONG_ARCH,
               "is gfx950:sramecc+:xnack-, the kernels of hand are for gfx942");
@@ -253,7 +210,7 @@ WS_TEST(library_that_is_no_hip) {
 WS_TEST(takes_the_library_already_loaded) {
   fake library = open_fake();
   unsetenv("WAVESMITH_HIP_LIBRARY");
-  ws_rt_context *context = open_context(0);
+  ws_rt_context *context = open_table(&dispatch, 0);
   WS_CHECK_CONTAINS(library.log(), "load one");
   ws_rt_close(context);
 }
@@ -290,7 +247,7 @@ WS_TEST(real_library_without_device) {
  */
 WS_TEST(one_kernel_every_byte) {
   fake library = open_fake();
-  ws_rt_context *context = open_context(0);
+  ws_rt_context *context = open_table(&dispatch, 0);
   library.clear_log();
   call request;
   fill_call(&request, 96, 576);
@@ -310,7 +267,7 @@ WS_TEST(one_kernel_every_byte) {
 
 WS_TEST(two_kernels_in_order_with_workspace) {
   fake library = open_fake();
-  ws_rt_context *context = open_context(0);
+  ws_rt_context *context = open_table(&dispatch, 0);
   library.clear_log();
   call request;
   fill_call(&request, 32, 4096);
@@ -337,7 +294,7 @@ WS_TEST(two_kernels_in_order_with_workspace) {
 WS_TEST(condition_skips_a_kernel) {
   fake library = open_fake();
   setenv("FAKE_HIP_CUS", "38", 1);
-  ws_rt_context *context = open_context(0);
+  ws_rt_context *context = open_table(&dispatch, 0);
   library.clear_log();
   call request;
   fill_call(&request, 16, 64);
@@ -367,7 +324,7 @@ static void expect_run(const ws_rt_context *context, const call *request,
 
 WS_TEST(refuses_to_launch) {
   fake library = open_fake();
-  ws_rt_context *context = open_context(0);
+  ws_rt_context *context = open_table(&dispatch, 0);
   library.clear_log();
   call request;
   fill_call(&request, 17, 64);
@@ -387,7 +344,7 @@ WS_TEST(refuses_to_launch) {
 WS_TEST(refuses_impossible_grids) {
   fake library = open_fake();
   setenv("FAKE_HIP_CUS", "0", 1);
-  ws_rt_context *context = open_context(0);
+  ws_rt_context *context = open_table(&dispatch, 0);
   library.clear_log();
   call request;
   fill_call(&request, 32, 64);
@@ -405,7 +362,7 @@ WS_TEST(refuses_impossible_grids) {
 WS_TEST(launch_failure_ends_the_sequence) {
   fake library = open_fake();
   setenv("FAKE_HIP_FAIL", "hipModuleLaunchKernel:1", 1);
-  ws_rt_context *context = open_context(0);
+  ws_rt_context *context = open_table(&dispatch, 0);
   library.clear_log();
   call request;
   fill_call(&request, 32, 64);
@@ -417,7 +374,7 @@ WS_TEST(launch_failure_ends_the_sequence) {
 
 WS_TEST(picks_as_it_launches) {
   open_fake();
-  ws_rt_context *context = open_context(0);
+  ws_rt_context *context = open_table(&dispatch, 0);
   WS_CHECK_TEXT(ws_rt_pick(context, 64, 64, 128)->id, "c0ffee");
   WS_CHECK_TEXT(ws_rt_pick(context, 64, 64, 1024)->id, "beef");
   WS_CHECK(ws_rt_pick(context, 0, 64, 128) == NULL);
@@ -428,7 +385,7 @@ WS_TEST(picks_as_it_launches) {
 WS_TEST(launches_without_allocating) {
   open_fake();
   int before_open = allocation_count;
-  ws_rt_context *context = open_context(0);
+  ws_rt_context *context = open_table(&dispatch, 0);
   WS_CHECK(allocation_count > before_open); /* the counter does count */
   call request;
   fill_call(&request, 32, 64);
@@ -450,7 +407,7 @@ WS_TEST(keeps_the_callers_device) {
   *(void **)&set_device = dlsym(library.handle, "hipSetDevice");
   *(void **)&get_device = dlsym(library.handle, "hipGetDevice");
   set_device(3);
-  ws_rt_context *context = open_context(2);
+  ws_rt_context *context = open_table(&dispatch, 2);
   WS_CHECK_TEXT(library.log(), "load one on 2\nload two on 2\n");
   get_device(&device);
   WS_CHECK_INT(device, 3);
@@ -468,8 +425,6 @@ WS_TEST(keeps_the_callers_device) {
   ws_rt_close(context);
 }
 
-enum { THREADS = 4, LAUNCHES = 25 };
-
 static void *launch_many(void *context) {
   call request;
   fill_call(&request, 64, 16);
@@ -482,24 +437,15 @@ static void *launch_many(void *context) {
 WS_TEST(threads_share_a_context) {
   fake library = open_fake();
   setenv("FAKE_HIP_DEVICES", "2", 1);
-  ws_rt_context *context = open_context(1); /* new threads start on device 0 */
+  /* new threads start on device 0 */
+  ws_rt_context *context = open_table(&dispatch, 1);
   library.clear_log();
-  pthread_t threads[THREADS];
-  for (int i = 0; i < THREADS; i++)
-    WS_CHECK(!pthread_create(&threads[i], NULL, launch_many, context));
-  for (int i = 0; i < THREADS; i++) {
-    void *failed = NULL;
-    pthread_join(threads[i], &failed);
-    WS_CHECK(!failed);
-  }
+  launch_from_threads(launch_many, context);
   static const char line[] =
       "launch one.gemm grid 1,1,1 block 256,1,1 shared 0 stream (nil) args "
       "8877665544332211080706050403020140000000000000000"
       "0ffeeddccbbaa99\n";
-  const char *at = library.log();
-  for (int i = 0; i < THREADS * LAUNCHES; i++, at += sizeof line - 1)
-    WS_CHECK(!strncmp(at, line, sizeof line - 1));
-  WS_CHECK_TEXT(at, "");
+  expect_lines(library.log(), line);
   ws_rt_close(context);
 }
 

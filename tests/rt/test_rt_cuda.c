@@ -5,33 +5,12 @@
  * number that reaches the driver is worked out by hand in the comments.
  */
 #include "../../runtime/device/cuda_abi.h"
-#include "allocations.h"
-#include "wavesmith/rt.h"
-#include "ws_test.h"
-
-#include <dlfcn.h>
-#include <pthread.h>
-#include <stdint.h>
+#include "rt_test.h"
 
 /* ---- a dispatch as the emitter would print it ------------------------------
  * Slots: 0 a, 1 b, 2 c, 3 workspace, 4 m, 5 n. Candidate 0 "tma" is PTX, takes
  * a and c through tensor maps and 200000 bytes of shared memory; candidate 1
  * "plain" is a cubin without either, for k >= 1024. */
-static int always(long long m, long long n, long long k, long long cus) {
-  return (void)m, (void)n, (void)k, (void)cus, 1;
-}
-static void grid_of_cus(long long m, long long n, long long k, long long cus,
-                        long long grid[3]) {
-  (void)m, (void)n, (void)k;
-  grid[0] = cus, grid[1] = 1, grid[2] = 2;
-}
-static long long no_workspace(long long m, long long n, long long k,
-                              long long cus) {
-  return (void)m, (void)n, (void)k, (void)cus, 0;
-}
-static int any_shape(long long m, long long n, long long k) {
-  return (void)m, (void)n, (void)k, 1;
-}
 static int select_by_k(long long m, long long n, long long k) {
   return m % 16 || n % 16 || k % 128 ? -1 : k >= 1024;
 }
@@ -103,27 +82,6 @@ static ws_cu_context current_of(const fake *library) {
   return context;
 }
 
-static ws_rt_context *open_context(int device) {
-  char message[256] = "";
-  ws_rt_context *context = NULL;
-  int result = ws_rt_open(&dispatch, device, &context, message, sizeof message);
-  if (result != WS_RT_OK)
-    WS_FAIL("ws_rt_open: %d, %s", result, message);
-  return context;
-}
-
-static void expect_open(const ws_rt_dispatch *table, int device, int want,
-                        const char *part) {
-  char message[512] = "";
-  ws_rt_context *context = (ws_rt_context *)&message;
-  int result = ws_rt_open(table, device, &context, message, sizeof message);
-  if (result != want)
-    WS_FAIL("ws_rt_open: %d (%s), want %d", result, message, want);
-  WS_CHECK(context == NULL);
-  WS_CHECK_CONTAINS(message, part);
-  WS_CHECK(!strchr(message, '\n'));
-}
-
 typedef struct call {
   void *a, *b, *c;
   int32_t m, n;
@@ -156,7 +114,7 @@ static void expect_run(const ws_rt_context *context, const call *request,
 
 WS_TEST(opens_in_the_primary_context) {
   fake library = open_fake();
-  ws_rt_context *context = open_context(0);
+  ws_rt_context *context = open_table(&dispatch, 0);
   WS_CHECK_TEXT(library.log(), "retain 0\n"
                                "load ptx tma on 0\n"
                                "attribute 8 of tma.gemm = 200000\n"
@@ -174,7 +132,7 @@ WS_TEST(opens_in_the_callers_context) {
   fake library = open_fake();
   ws_cu_context own = NULL;
   WS_CHECK_INT(library.create_context(&own, 0, 0), 0);
-  ws_rt_context *context = open_context(0);
+  ws_rt_context *context = open_table(&dispatch, 0);
   WS_CHECK(!strstr(library.log(), "retain"));
   WS_CHECK(current_of(&library) == own);
   call request;
@@ -191,7 +149,7 @@ WS_TEST(a_context_of_another_device_is_left_alone) {
   setenv("FAKE_CUDA_DEVICES", "2", 1);
   ws_cu_context own = NULL;
   WS_CHECK_INT(library.create_context(&own, 0, 0), 0);
-  ws_rt_context *context = open_context(1);
+  ws_rt_context *context = open_table(&dispatch, 1);
   WS_CHECK_CONTAINS(library.log(), "retain 1\nload ptx tma on 1\n");
   WS_CHECK(current_of(&library) == own);
   call request;
@@ -362,7 +320,7 @@ WS_TEST(library_that_is_no_cuda) {
 WS_TEST(takes_the_library_already_loaded) {
   fake library = open_fake();
   unsetenv("WAVESMITH_CUDA_LIBRARY");
-  ws_rt_context *context = open_context(0);
+  ws_rt_context *context = open_table(&dispatch, 0);
   WS_CHECK_CONTAINS(library.log(), "load ptx tma");
   ws_rt_close(context);
 }
@@ -411,7 +369,7 @@ static const char *want_launch(void) {
 
 WS_TEST(maps_and_every_byte) {
   fake library = open_fake();
-  ws_rt_context *context = open_context(0);
+  ws_rt_context *context = open_table(&dispatch, 0);
   library.clear_log();
   call request;
   fill_call(&request, 96, 576);
@@ -423,7 +381,7 @@ WS_TEST(maps_and_every_byte) {
 
 WS_TEST(without_maps) {
   fake library = open_fake();
-  ws_rt_context *context = open_context(0);
+  ws_rt_context *context = open_table(&dispatch, 0);
   library.clear_log();
   call request;
   fill_call(&request, 32, 4096); /* n = 0x1000 */
@@ -437,7 +395,7 @@ WS_TEST(without_maps) {
 
 WS_TEST(refuses_to_launch) {
   fake library = open_fake();
-  ws_rt_context *context = open_context(0);
+  ws_rt_context *context = open_table(&dispatch, 0);
   library.clear_log();
   call request;
   fill_call(&request, 96, 576);
@@ -461,7 +419,7 @@ WS_TEST(refuses_to_launch) {
 WS_TEST(launch_failure_is_one_line) {
   fake library = open_fake();
   setenv("FAKE_CUDA_FAIL", "cuLaunchKernel:1=701", 1);
-  ws_rt_context *context = open_context(0);
+  ws_rt_context *context = open_table(&dispatch, 0);
   call request;
   fill_call(&request, 96, 576);
   expect_run(context, &request, 512, WS_RT_DRIVER_ERROR,
@@ -472,7 +430,7 @@ WS_TEST(launch_failure_is_one_line) {
 
 WS_TEST(can_be_captured) {
   fake library = open_fake();
-  ws_rt_context *context = open_context(0);
+  ws_rt_context *context = open_table(&dispatch, 0);
   call request;
   ws_cu_graph graph = NULL;
   fill_call(&request, 96, 576);
@@ -486,7 +444,7 @@ WS_TEST(can_be_captured) {
 
 WS_TEST(launches_without_allocating) {
   open_fake();
-  ws_rt_context *context = open_context(0);
+  ws_rt_context *context = open_table(&dispatch, 0);
   call request;
   fill_call(&request, 32, 64);
   int before = allocation_count;
@@ -498,8 +456,6 @@ WS_TEST(launches_without_allocating) {
 
 /* ---- threads ---------------------------------------------------------------
  */
-
-enum { THREADS = 4, LAUNCHES = 25 };
 
 static void *launch_many(void *context) {
   call request;
@@ -513,22 +469,12 @@ static void *launch_many(void *context) {
 /* New threads have no context of their own. */
 WS_TEST(threads_share_a_context) {
   fake library = open_fake();
-  ws_rt_context *context = open_context(0);
+  ws_rt_context *context = open_table(&dispatch, 0);
   library.clear_log();
-  pthread_t threads[THREADS];
-  for (int i = 0; i < THREADS; i++)
-    WS_CHECK(!pthread_create(&threads[i], NULL, launch_many, context));
-  for (int i = 0; i < THREADS; i++) {
-    void *failed = NULL;
-    pthread_join(threads[i], &failed);
-    WS_CHECK(!failed);
-  }
+  launch_from_threads(launch_many, context);
   static const char line[] =
       "launch plain.sum grid 132,1,2 block 128,1,1 shared 0 stream (nil) args "
       "100706050403020140020000\n"; /* n = 576 = 0x240 */
-  const char *at = library.log();
-  for (int i = 0; i < THREADS * LAUNCHES; i++, at += sizeof line - 1)
-    WS_CHECK(!strncmp(at, line, sizeof line - 1));
-  WS_CHECK_TEXT(at, "");
+  expect_lines(library.log(), line);
   ws_rt_close(context);
 }
