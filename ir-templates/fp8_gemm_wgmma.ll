@@ -23,6 +23,8 @@
 ; With split_k > 1 the workgroups of a cluster share one tile: each sums a slice
 ; of k; then each gets a band of columns from all the others through distributed
 ; shared memory, into the memory of its ring, and stores that band (exchange).
+; With split_last only the last tiles of the walk are shared: before them each
+; workgroup does whole tiles alone, as many as all workgroups have (whole_tiles).
 ; With cluster_m (cluster_n) > 1 the tiles of a cluster lie side by side along m
 ; (n) and load B (A) once for all of them.
 ;
@@ -57,6 +59,7 @@ target triple = "nvptx64-nvidia-cuda"
 @ws.persistent = internal addrspace(4) constant i32 1
 @ws.group_m = internal addrspace(4) constant i32 8
 @ws.split_k = internal addrspace(4) constant i32 1
+@ws.split_last = internal addrspace(4) constant i32 0
 @ws.cluster_m = internal addrspace(4) constant i32 1
 @ws.cluster_n = internal addrspace(4) constant i32 1
 @ws.b_scales = internal addrspace(4) constant i32 1
@@ -116,6 +119,13 @@ entry:
   %sharers = call i32 @sharers()
   %cluster = mul i32 %split_k, %sharers
   ret i32 %cluster
+}
+
+define internal i1 @shares_k() #1 {
+entry:
+  %split_k = load i32, ptr addrspace(4) @ws.split_k
+  %shares = icmp ugt i32 %split_k, 1
+  ret i1 %shares
 }
 
 ; Columns and 64-row blocks of a warpgroup.
@@ -193,14 +203,13 @@ entry:
   ret i32 %columns
 }
 
-; The ring's memory is written by others than the producer: it has to wait.
-define internal i1 @ring_is_lent() #1 {
+; After a tile the ring's memory is written by others than the producer, which
+; has to wait.
+define internal i1 @ring_is_lent(i1 %shared) #1 {
 entry:
-  %split_k = load i32, ptr addrspace(4) @ws.split_k
   %output = load i32, ptr addrspace(4) @ws.output
-  %exchange = icmp ugt i32 %split_k, 1
   %staging = icmp eq i32 %output, 1
-  %lent = or i1 %exchange, %staging
+  %lent = or i1 %shared, %staging
   ret i1 %lent
 }
 
@@ -571,36 +580,92 @@ entry:
 }
 
 ; Blocks of k of this workgroup: first, and the one past the last.
-define internal <2 x i32> @slice(i32 %k, i32 %rank) #1 {
+define internal <2 x i32> @slice(i32 %k, i32 %rank, i1 %shared) #1 {
 entry:
   %split_k = load i32, ptr addrspace(4) @ws.split_k
   %blocks = udiv i32 %k, 128
-  %slices = icmp ugt i32 %split_k, 1
-  %number = select i1 %slices, i32 %rank, i32 0
+  %number = select i1 %shared, i32 %rank, i32 0
   %first.0 = mul i32 %number, %blocks
   %first = udiv i32 %first.0, %split_k
   %limit.0 = add i32 %first.0, %blocks
-  %limit = udiv i32 %limit.0, %split_k
+  %limit.1 = udiv i32 %limit.0, %split_k
+  %limit = select i1 %shared, i32 %limit.1, i32 %blocks
   %half = insertelement <2 x i32> poison, i32 %first, i32 0
   %slice = insertelement <2 x i32> %half, i32 %limit, i32 1
   ret <2 x i32> %slice
 }
 
-; The walk of one workgroup: its first position, and how far to the next.
-define internal i32 @first_position() #1 {
+; Positions 0 .. whole - 1 of the walk are whole tiles, one workgroup's each; each
+; of the others is a cluster's. With split_last whole tiles are as many as all
+; workgroups have, so that all come to their shared ones at the same time; the
+; rest, too, where sharing it would take as long as a whole tile, split_k turns
+; of the clusters. Fewer tiles than workgroups are all shared. So each workgroup
+; has at least one tile, and all of a cluster the same shared ones.
+define internal i32 @whole_tiles(i32 %stride, i32 %m, i32 %n) #1 {
 entry:
-  %group = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %split_last = load i32, ptr addrspace(4) @ws.split_last
+  %last = icmp eq i32 %split_last, 1
+  br i1 %last, label %count, label %none
+count:
+  %extents = call <2 x i32> @walk_extents(i32 %m, i32 %n)
+  %units.m = extractelement <2 x i32> %extents, i32 0
+  %units.n = extractelement <2 x i32> %extents, i32 1
+  %tiles = mul i32 %units.m, %units.n
   %cluster = call i32 @cluster()
-  %position = udiv i32 %group, %cluster
-  ret i32 %position
+  %groups = mul i32 %stride, %cluster
+  %left = urem i32 %tiles, %groups
+  %even = sub i32 %tiles, %left
+  ; fewer than split_k turns
+  %most = sub i32 %groups, %stride
+  %pays = icmp ule i32 %left, %most
+  %few = icmp eq i32 %even, 0
+  %share = or i1 %pays, %few
+  %whole = select i1 %share, i32 %even, i32 %tiles
+  ret i32 %whole
+none:
+  ret i32 0
 }
 
-define internal i32 @stride() #1 {
+; Do the workgroups of the cluster share the tile at a position?
+define internal i1 @is_shared(i32 %position, i32 %whole) #1 {
 entry:
-  %groups = call i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
+  %slices = call i1 @shares_k()
+  %last = icmp uge i32 %position, %whole
+  %shared = and i1 %slices, %last
+  ret i1 %shared
+}
+
+; From one shared tile of a cluster to its next: the number of clusters.
+define internal i32 @stride(i32 %groups) #1 {
+entry:
   %cluster = call i32 @cluster()
   %stride = udiv i32 %groups, %cluster
   ret i32 %stride
+}
+
+; The walk of one workgroup (number group of groups): whole tiles from its number
+; on, `groups` apart, then shared ones from its cluster's number on, a stride
+; apart. Here position, if it is a whole tile's, else the first shared one.
+define internal i32 @whole_or_shared(i32 %position, i32 %group, i32 %whole) #1 {
+entry:
+  %cluster = call i32 @cluster()
+  %number = udiv i32 %group, %cluster
+  %shared = add i32 %whole, %number
+  %inside = icmp ult i32 %position, %whole
+  %settled = select i1 %inside, i32 %position, i32 %shared
+  ret i32 %settled
+}
+
+define internal i32 @next_position(i32 %position, i32 %group, i32 %stride, i32 %whole) #1 {
+entry:
+  %cluster = call i32 @cluster()
+  %groups = mul i32 %stride, %cluster
+  %together = add i32 %position, %stride
+  %alone.0 = add i32 %position, %groups
+  %alone = call i32 @whole_or_shared(i32 %alone.0, i32 %group, i32 %whole)
+  %inside = icmp ult i32 %position, %whole
+  %next = select i1 %inside, i32 %alone, i32 %together
+  ret i32 %next
 }
 
 ; Is this a position? Without persistent workgroups there is one for each.
@@ -690,14 +755,14 @@ entry:
   ret void
 }
 
-define internal void @produce_tile(ptr %a_map, ptr %b_map, ptr %as_map, i32 %position, i32 %m, i32 %n, i32 %k, i32 %rank, ptr %ring) #1 {
+define internal void @produce_tile(ptr %a_map, ptr %b_map, ptr %as_map, i32 %position, i1 %shared, i32 %m, i32 %n, i32 %k, i32 %rank, ptr %ring) #1 {
 entry:
   %block.slot = alloca i32
   %parity.at = getelementptr i32, ptr %ring, i32 1
   %origin = call <2 x i32> @origin(i32 %position, i32 %m, i32 %n, i32 %rank)
   %row = extractelement <2 x i32> %origin, i32 0
   %column = extractelement <2 x i32> %origin, i32 1
-  %slice = call <2 x i32> @slice(i32 %k, i32 %rank)
+  %slice = call <2 x i32> @slice(i32 %k, i32 %rank, i1 %shared)
   %first = extractelement <2 x i32> %slice, i32 0
   %limit = extractelement <2 x i32> %slice, i32 1
   store i32 %first, ptr %block.slot
@@ -754,10 +819,12 @@ entry:
   call void @prefetch_map(ptr %b_map)
   call void @prefetch_map(ptr %as_map)
   call void @prefetch_map(ptr %c_map)
-  %lent = call i1 @ring_is_lent()
   %returned = call i32 @returned_barrier()
-  %stride = call i32 @stride()
-  %position.first = call i32 @first_position()
+  %groups = call i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
+  %stride = call i32 @stride(i32 %groups)
+  %group = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %whole = call i32 @whole_tiles(i32 %stride, i32 %m, i32 %n)
+  %position.first = call i32 @whole_or_shared(i32 %group, i32 %group, i32 %whole)
   store i32 0, ptr %ring
   store i32 1, ptr %parity.at
   store i32 0, ptr %returned.slot
@@ -765,8 +832,10 @@ entry:
   br label %loop
 loop:
   %position = load i32, ptr %position.slot
-  call void @produce_tile(ptr %a_map, ptr %b_map, ptr %as_map, i32 %position, i32 %m, i32 %n, i32 %k, i32 %rank, ptr %ring)
-  %next = add i32 %position, %stride
+  %shared = call i1 @is_shared(i32 %position, i32 %whole)
+  %lent = call i1 @ring_is_lent(i1 %shared)
+  call void @produce_tile(ptr %a_map, ptr %b_map, ptr %as_map, i32 %position, i1 %shared, i32 %m, i32 %n, i32 %k, i32 %rank, ptr %ring)
+  %next = call i32 @next_position(i32 %position, i32 %group, i32 %stride, i32 %whole)
   store i32 %next, ptr %position.slot
   %another = call i1 @another(i32 %next, i32 %m, i32 %n)
   br i1 %another, label %again, label %exit
@@ -780,8 +849,8 @@ wait:
   br label %loop, !llvm.loop !2
 exit:
   %sharers = call i32 @sharers()
-  %shared = icmp ugt i32 %sharers, 1
-  br i1 %shared, label %stay, label %done
+  %loads.shared = icmp ugt i32 %sharers, 1
+  br i1 %loads.shared, label %stay, label %done
 stay:
   br i1 %lent, label %stay.returned, label %stay.empty
 stay.returned:
@@ -1713,6 +1782,32 @@ entry:
   ret i32 %thread
 }
 
+; For split_last, where more follows from them: the same of the workgroup's number
+; in its cluster and in the grid, of the number of workgroups, and of an argument.
+define internal i32 @rank_again() #1 {
+entry:
+  %rank = call i32 asm sideeffect "mov.u32 $0, %cluster_ctarank;", "=r"() #2
+  ret i32 %rank
+}
+
+define internal i32 @group_again() #1 {
+entry:
+  %group = call i32 asm sideeffect "mov.u32 $0, %ctaid.x;", "=r"() #2
+  ret i32 %group
+}
+
+define internal i32 @groups_again() #1 {
+entry:
+  %groups = call i32 asm sideeffect "mov.u32 $0, %nctaid.x;", "=r"() #2
+  ret i32 %groups
+}
+
+define internal i32 @again(i32 %argument) #1 {
+entry:
+  %again = call i32 asm sideeffect "mov.b32 $0, $1;", "=r,r"(i32 %argument) #2
+  ret i32 %again
+}
+
 ; output 0 and 1: through shared memory.
 define internal void @store_staged(ptr %running, ptr %c_map, i32 %row, i32 %column, i32 %first, i32 %limit) #1 {
 entry:
@@ -1831,24 +1926,53 @@ i.exit:
 
 ; ---- the consumers -----------------------------------------------------------
 
-define internal void @consume_tile(ptr %c_map, ptr addrspace(1) %bs, ptr addrspace(1) %c, <2 x i32> %origin, i32 %column.next, i32 %m, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %rank, i32 %parity, ptr %ring, ptr %b_state, i32 %warpgroup, i32 %thread) #1 {
+; The tile after position in the walk: {position, row and column, is it shared, is
+; there one}. If not, the row and column are those of position.
+define internal { i32, <2 x i32>, i1, i1 } @look_ahead(i32 %position, i32 %group, i32 %stride, i32 %m, i32 %n, i32 %rank) #1 {
+entry:
+  %whole = call i32 @whole_tiles(i32 %stride, i32 %m, i32 %n)
+  %next = call i32 @next_position(i32 %position, i32 %group, i32 %stride, i32 %whole)
+  %another = call i1 @another(i32 %next, i32 %m, i32 %n)
+  %next.valid = select i1 %another, i32 %next, i32 %position
+  %origin = call <2 x i32> @origin(i32 %next.valid, i32 %m, i32 %n, i32 %rank)
+  %shared = call i1 @is_shared(i32 %next.valid, i32 %whole)
+  %tile.0 = insertvalue { i32, <2 x i32>, i1, i1 } poison, i32 %next, 0
+  %tile.1 = insertvalue { i32, <2 x i32>, i1, i1 } %tile.0, <2 x i32> %origin, 1
+  %tile.2 = insertvalue { i32, <2 x i32>, i1, i1 } %tile.1, i1 %shared, 2
+  %tile = insertvalue { i32, <2 x i32>, i1, i1 } %tile.2, i1 %another, 3
+  ret { i32, <2 x i32>, i1, i1 } %tile
+}
+
+; Sums and stores one tile, and finds the next: before the loop over k, with
+; split_last after it.
+define internal { i32, <2 x i32>, i1, i1 } @consume_tile(ptr %c_map, ptr addrspace(1) %bs, ptr addrspace(1) %c, i32 %position, <2 x i32> %origin, i1 %shared, i32 %m, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %group, i32 %stride, i32 %rank, i32 %parity, ptr %ring, ptr %b_state, i32 %warpgroup, i32 %thread) #1 {
 entry:
   %running = alloca [256 x float]
-  %split_k = load i32, ptr addrspace(4) @ws.split_k
   %pipeline = load i32, ptr addrspace(4) @ws.pipeline
   %output = load i32, ptr addrspace(4) @ws.output
+  %split_last = load i32, ptr addrspace(4) @ws.split_last
+  %late = icmp eq i32 %split_last, 1
   %lane = urem i32 %thread, 32
+  br i1 %late, label %late.rank, label %look.before
+late.rank:
+  %rank.first = call i32 @rank_again()
+  br label %start
+look.before:
+  %next.before = call { i32, <2 x i32>, i1, i1 } @look_ahead(i32 %position, i32 %group, i32 %stride, i32 %m, i32 %n, i32 %rank)
+  br label %start
+start:
+  %rank.before = phi i32 [ %rank, %look.before ], [ %rank.first, %late.rank ]
+  %next.known = phi { i32, <2 x i32>, i1, i1 } [ %next.before, %look.before ], [ poison, %late.rank ]
   %row = extractelement <2 x i32> %origin, i32 0
   %column = extractelement <2 x i32> %origin, i32 1
-  %slice = call <2 x i32> @slice(i32 %k, i32 %rank)
+  %slice = call <2 x i32> @slice(i32 %k, i32 %rank.before, i1 %shared)
   %first = extractelement <2 x i32> %slice, i32 0
   %limit = extractelement <2 x i32> %slice, i32 1
-  %sliced = icmp ugt i32 %split_k, 1
   %one.thread.0 = icmp eq i32 %thread, 0
-  %one.thread = and i1 %one.thread.0, %sliced
+  %one.thread = and i1 %one.thread.0, %shared
   br i1 %one.thread, label %expect, label %begin
 expect:
-  call void @expect_sums(i32 %rank)
+  call void @expect_sums(i32 %rank.before)
   br label %begin
 begin:
   call void @zero(ptr %running)
@@ -1861,22 +1985,42 @@ loop.in.turn:
   call void @accumulate_in_turn(ptr %running, ptr %ring, ptr %b_state, ptr addrspace(1) %bs, i32 %column, i32 %first, i32 %limit, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %warpgroup, i32 %thread)
   br label %summed
 summed:
+  br i1 %late, label %look.after, label %ahead
+look.after:
+  %rank.again = call i32 @rank_again()
+  %group.again = call i32 @group_again()
+  %groups.again = call i32 @groups_again()
+  %m.again = call i32 @again(i32 %m)
+  %n.again = call i32 @again(i32 %n)
+  %stride.again = call i32 @stride(i32 %groups.again)
+  %next.after = call { i32, <2 x i32>, i1, i1 } @look_ahead(i32 %position, i32 %group.again, i32 %stride.again, i32 %m.again, i32 %n.again, i32 %rank.again)
+  br label %ahead
+ahead:
   ; the next tile's first scales are on their way while this one is stored
-  call void @b_scales_load(ptr %b_state, ptr addrspace(1) %bs, i32 %column.next, i32 %first, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %lane)
-  br i1 %sliced, label %share, label %complete
+  %rank.after = phi i32 [ %rank, %summed ], [ %rank.again, %look.after ]
+  %next = phi { i32, <2 x i32>, i1, i1 } [ %next.known, %summed ], [ %next.after, %look.after ]
+  %origin.next = extractvalue { i32, <2 x i32>, i1, i1 } %next, 1
+  %shared.next = extractvalue { i32, <2 x i32>, i1, i1 } %next, 2
+  %column.next = extractelement <2 x i32> %origin.next, i32 1
+  %slice.next = call <2 x i32> @slice(i32 %k, i32 %rank.after, i1 %shared.next)
+  %first.next = extractelement <2 x i32> %slice.next, i32 0
+  call void @b_scales_load(ptr %b_state, ptr addrspace(1) %bs, i32 %column.next, i32 %first.next, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %lane)
+  br i1 %shared, label %share, label %complete
 share:
-  call void @exchange(ptr %running, i32 %rank, i32 %parity)
+  call void @exchange(ptr %running, i32 %rank.after, i32 %parity)
   br label %complete
 complete:
-  %number = select i1 %sliced, i32 %rank, i32 0
+  %number = select i1 %shared, i32 %rank.after, i32 0
   %number.next = add i32 %number, 1
+  %groups = call i32 @groups()
   %group.first = call i32 @first_group(i32 %number)
-  %group.limit = call i32 @first_group(i32 %number.next)
+  %group.limit.0 = call i32 @first_group(i32 %number.next)
+  %group.limit = select i1 %shared, i32 %group.limit.0, i32 %groups
   %direct = icmp eq i32 %output, 2
   br i1 %direct, label %out.direct, label %out.staged
 out.direct:
   call void @store_direct(ptr %running, ptr addrspace(1) %c, i32 %row, i32 %column, i32 %m, i32 %n, i32 %group.first, i32 %group.limit)
-  br i1 %sliced, label %slots.read, label %stored
+  br i1 %shared, label %slots.read, label %stored
 slots.read:
   ; before TMA writes there again
   call void asm sideeffect "fence.proxy.async.shared::cta;", "~{memory}"() #2
@@ -1886,14 +2030,14 @@ out.staged:
   call void @store_staged(ptr %running, ptr %c_map, i32 %row, i32 %column, i32 %group.first, i32 %group.limit)
   br label %stored
 stored:
-  %lent = call i1 @ring_is_lent()
+  %lent = call i1 @ring_is_lent(i1 %shared)
   br i1 %lent, label %return, label %done
 return:
   %place = urem i32 %thread, 128
   call void @return_ring(i32 %place)
   br label %done
 done:
-  ret void
+  ret { i32, <2 x i32>, i1, i1 } %next
 }
 
 define internal void @consumer(ptr %c_map, ptr addrspace(1) %bs, ptr addrspace(1) %c, i32 %m, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %rank, i32 %warpgroup, i32 %thread) #1 {
@@ -1902,36 +2046,48 @@ entry:
   %b_state = alloca [4 x float]
   %origin.slot = alloca <2 x i32>
   %position.slot = alloca i32
+  %shared.slot = alloca i1
   %parity.slot = alloca i32
   %parity.at = getelementptr i32, ptr %ring, i32 1
   %lane = urem i32 %thread, 32
-  %stride = call i32 @stride()
-  %position.first = call i32 @first_position()
-  %slice = call <2 x i32> @slice(i32 %k, i32 %rank)
+  %slices = call i1 @shares_k()
+  %groups = call i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
+  %stride = call i32 @stride(i32 %groups)
+  %group = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %whole = call i32 @whole_tiles(i32 %stride, i32 %m, i32 %n)
+  %position.first = call i32 @whole_or_shared(i32 %group, i32 %group, i32 %whole)
+  %shared.first = call i1 @is_shared(i32 %position.first, i32 %whole)
+  %slice = call <2 x i32> @slice(i32 %k, i32 %rank, i1 %shared.first)
   %first = extractelement <2 x i32> %slice, i32 0
   %origin.first = call <2 x i32> @origin(i32 %position.first, i32 %m, i32 %n, i32 %rank)
-  %column = extractelement <2 x i32> %origin.first, i32 1
-  call void @b_scales_load(ptr %b_state, ptr addrspace(1) %bs, i32 %column, i32 %first, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %lane)
+  %column.first = extractelement <2 x i32> %origin.first, i32 1
+  call void @b_scales_load(ptr %b_state, ptr addrspace(1) %bs, i32 %column.first, i32 %first, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %lane)
   store i32 0, ptr %ring
   store i32 0, ptr %parity.at
   store i32 0, ptr %parity.slot
   store i32 %position.first, ptr %position.slot
   store <2 x i32> %origin.first, ptr %origin.slot
+  store i1 %shared.first, ptr %shared.slot
   br label %loop
 loop:
   %position = load i32, ptr %position.slot
   %origin = load <2 x i32>, ptr %origin.slot
+  %shared.0 = load i1, ptr %shared.slot
+  ; a constant where nothing is shared
+  %shared = and i1 %shared.0, %slices
   %parity = load i32, ptr %parity.slot
-  %next = add i32 %position, %stride
-  %another = call i1 @another(i32 %next, i32 %m, i32 %n)
-  %next.valid = select i1 %another, i32 %next, i32 %position
-  %origin.next = call <2 x i32> @origin(i32 %next.valid, i32 %m, i32 %n, i32 %rank)
-  %column.next = extractelement <2 x i32> %origin.next, i32 1
-  call void @consume_tile(ptr %c_map, ptr addrspace(1) %bs, ptr addrspace(1) %c, <2 x i32> %origin, i32 %column.next, i32 %m, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %rank, i32 %parity, ptr %ring, ptr %b_state, i32 %warpgroup, i32 %thread)
-  %flipped = xor i32 %parity, 1
+  %next = call { i32, <2 x i32>, i1, i1 } @consume_tile(ptr %c_map, ptr addrspace(1) %bs, ptr addrspace(1) %c, i32 %position, <2 x i32> %origin, i1 %shared, i32 %m, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %group, i32 %stride, i32 %rank, i32 %parity, ptr %ring, ptr %b_state, i32 %warpgroup, i32 %thread)
+  %position.next = extractvalue { i32, <2 x i32>, i1, i1 } %next, 0
+  %origin.next = extractvalue { i32, <2 x i32>, i1, i1 } %next, 1
+  %shared.next = extractvalue { i32, <2 x i32>, i1, i1 } %next, 2
+  %another = extractvalue { i32, <2 x i32>, i1, i1 } %next, 3
+  ; of the exchange's barriers
+  %flip = zext i1 %shared to i32
+  %flipped = xor i32 %parity, %flip
   store i32 %flipped, ptr %parity.slot
-  store i32 %next, ptr %position.slot
+  store i32 %position.next, ptr %position.slot
   store <2 x i32> %origin.next, ptr %origin.slot
+  store i1 %shared.next, ptr %shared.slot
   br i1 %another, label %loop, label %exit, !llvm.loop !2
 exit:
   ; the TMA of the last tile has read the buffer
@@ -2002,13 +2158,6 @@ entry:
   call void @llvm.nvvm.barrier.cluster.arrive.relaxed.aligned() #2
   call void @llvm.nvvm.barrier.cluster.wait.aligned() #2
   ret void
-}
-
-define internal i1 @shares_k() #1 {
-entry:
-  %split_k = load i32, ptr addrspace(4) @ws.split_k
-  %shares = icmp ugt i32 %split_k, 1
-  ret i1 %shares
 }
 
 ; Barriers are there: of all the cluster's workgroups where loads go to them at
@@ -2106,7 +2255,7 @@ attributes #2 = { convergent nounwind }
 !wavesmith.template = !{!6}
 !6 = !{!"fp8_gemm_wgmma", !"1", !"fp8_gemm_blockscale", !"sm_90a", !"Warpgroup matrix instructions fed by TMA, two levels of accumulators, split K within clusters."}
 
-!wavesmith.param = !{!10, !11, !12, !13, !14, !15, !16, !17, !18, !19, !20, !21, !22, !23, !24, !25, !91}
+!wavesmith.param = !{!10, !11, !12, !13, !14, !15, !16, !17, !18, !19, !20, !21, !93, !22, !23, !24, !25, !91}
 !10 = !{!"layout", !"ws.layout", !"2", !"layout of a and b: k-major, OCP e4m3"}
 !11 = !{!"tile_m", !"ws.tile_m", !"64 128 192 256", !"rows of C per workgroup"}
 !12 = !{!"tile_n", !"ws.tile_n", !"16 32 48 64 80 96 112 128 144 160 192 256", !"columns of C per workgroup; a tile touches at most two column blocks of 128"}
@@ -2119,13 +2268,14 @@ attributes #2 = { convergent nounwind }
 !19 = !{!"persistent", !"ws.persistent", !"0 1", !"1: a workgroup walks over tiles, loads run ahead into the next; 0: one workgroup for each tile"}
 !20 = !{!"group_m", !"ws.group_m", !"1 2 4 8 16 32", !"tile rows (with tile_order_columns: columns) of a band of the walk"}
 !21 = !{!"split_k", !"ws.split_k", !"1 2 3 4 5 6 7 8", !"workgroups of a cluster that share a tile, each a slice of k"}
+!93 = !{!"split_last", !"ws.split_last", !"0 1", !"with split_k: 0 all tiles are shared; 1 each workgroup first does as many whole tiles as all of them have, without exchange, and only the tiles left at the end are shared"}
 !22 = !{!"cluster_m", !"ws.cluster_m", !"1 2 4", !"tiles along m that load B together"}
 !23 = !{!"cluster_n", !"ws.cluster_n", !"1 2 4", !"tiles along n that load A together"}
 !24 = !{!"b_scales", !"ws.b_scales", !"0 1", !"scales of B: 0 loaded one block ahead, 1 those of 32 blocks at a time, kept in the lanes"}
 !25 = !{!"output", !"ws.output", !"0 1 2", !"C goes 0 through a buffer of its own, 1 through the ring's memory (loads wait), 2 from registers"}
 !91 = !{!"fixed_sums", !"ws.fixed_sums", !"0 1", !"partial sums: 1 in registers that stay the same through the loop, 0 where ptxas puts them for each block"}
 
-!wavesmith.require = !{!92, !30, !31, !32, !33, !34, !35, !36, !37, !38, !39, !40, !90}
+!wavesmith.require = !{!92, !30, !31, !32, !33, !34, !35, !36, !37, !38, !39, !40, !90, !94}
 !92 = !{!"split_k <= tile_n / warpgroups_n / 16", !"each workgroup of a cluster stores at least one group of 16 columns of a warpgroup"}
 !30 = !{!"warpgroups * warpgroups_n <= 4", !"a workgroup has at most 640 threads"}
 !31 = !{!"tile_m % (64 * warpgroups) == 0", !"a warpgroup's rows are whole 64-row blocks"}
@@ -2139,6 +2289,7 @@ attributes #2 = { convergent nounwind }
 !39 = !{!"(output == 0 ? 2 * tile_m * tile_n : 0) + stages * (132 * tile_m + 128 * tile_n + 16) + 24 <= 233472 / occupancy - 1024", !"a multiprocessor has 228 KiB of shared memory, of which each workgroup costs one more"}
 !40 = !{!"tile_m / 64 / warpgroups * (tile_n / warpgroups_n) / 2 + (pipeline + 1) * (tile_n / warpgroups_n / column_steps / 2) + (split_k > 1 ? 44 : 24) <= (warpgroups * warpgroups_n * occupancy == 1 ? 255 : min(240, (512 / ((warpgroups * warpgroups_n + 1) * occupancy) / 8 * 8 * (warpgroups * warpgroups_n + 1) - 24) / (warpgroups * warpgroups_n) / 8 * 8))", !"accumulators and partial sums leave too few registers for the rest"}
 !90 = !{!"tile_n / warpgroups_n / column_steps / 2 + 26 <= 512 / ((warpgroups * warpgroups_n + 1) * occupancy) / 8 * 8", !"a matrix instruction needs its registers before setmaxnreg gives more (ptxas: C7602)"}
+!94 = !{!"split_last == 0 || split_k > 1 && persistent == 1", !"whole tiles come before shared ones: there must be both, and workgroups that walk"}
 
 !wavesmith.lds = !{!41}
 !41 = !{!"ws.lds", !"(output == 0 ? 2 * tile_m * tile_n : 0) + stages * (132 * tile_m + 128 * tile_n + 16) + 24"}

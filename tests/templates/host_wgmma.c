@@ -7,7 +7,8 @@
  * results: deadlocks, too many arrivals, waits on barriers that nobody has
  * made, memory that is written while it is still read (results), accesses
  * outside of shared memory, messages to workgroups that have ended, bytes that
- * nobody waits for. Warps do what is .aligned together, as wgmma's wait.
+ * nobody waits for. Warps do what is .aligned together, as wgmma's wait. Prints
+ * "right", and how many blocks of k the workgroup with most of them loads.
  *
  *   host_wgmma LIBRARY M,N,K SEED KERNEL GRID CLUSTER THREADS LDS ARGUMENT,...
  *              {MAP ARGUMENT ELEMENT INNER OUTER BOX_INNER BOX_OUTER
@@ -25,7 +26,7 @@ enum { ARGUMENTS = 16, POINTERS = 6, INPUTS = 4, SKIPPED_ONE_IN = 8 };
 
 thread *current;
 int cluster_size, lds_size;
-static int thread_count, grid;
+static int thread_count, grid, most_loads;
 static uint64_t random_state;
 static ucontext_t scheduler;
 static cluster *running[CLUSTERS_AT_ONCE];
@@ -310,6 +311,8 @@ static void end_cluster(cluster *c) {
     for (int i = 0; i < lds_size / 8; i++)
       if (group->barriers[i].bytes)
         fail("bytes that nobody waits for", i * 8);
+    if (group->loads > most_loads)
+      most_loads = group->loads;
     for (int i = 0; i < thread_count; i++)
       free(group->threads[i].stack);
     free(group->barriers);
@@ -435,7 +438,7 @@ static void open_kernel(char **words) {
 }
 
 int main(int count, char **words) {
-  enum { FIXED = 10, PER_MAP = 8 };
+  enum { FIXED = 10, PER_MAP = 8, LOADS_PER_BLOCK = 3 };
   const ws_problem *problem = ws_problem_find("fp8_gemm_blockscale");
   const int layout = ws_problem_layout_index(problem, "kmajor-ocp");
   const void *buffers[WS_PROBLEM_MAX_ARGS] = {NULL};
@@ -456,6 +459,6 @@ int main(int count, char **words) {
   run_grid();
   if (!host_is_right(problem, &shape, layout, buffers))
     return 1;
-  printf("right\n");
+  printf("right %d\n", most_loads / LOADS_PER_BLOCK);
   return 0;
 }

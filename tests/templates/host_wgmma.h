@@ -70,6 +70,7 @@ struct cluster;
 typedef struct workgroup {
   struct cluster *cluster;
   int rank, number, running; /* threads that have not exited */
+  int loads;                 /* started */
   uint8_t *lds;
   transaction_barrier *barriers; /* one for each 8 bytes of lds */
   named_barrier named[NAMED_BARRIERS];

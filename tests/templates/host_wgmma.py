@@ -24,7 +24,8 @@ from host_kernel import (HARD, at_point, compile_library,  # noqa: E402
 
 TEMPLATE = os.path.join(ROOT, "ir-templates", "fp8_gemm_wgmma.ll")
 
-# Parameters, variants, multiprocessors, shapes.
+# Parameters, variants, multiprocessors, shapes. Of some shapes also how many
+# blocks of k the busiest workgroup loads (M,N,K:BLOCKS).
 POINTS = [
     ("", "", 2, "16,16,128 144,272,384 272,144,1024"),
     ("pipeline=0;b_scales=0", "tile_order=tile_order_snake", 2,
@@ -45,6 +46,23 @@ POINTS = [
      "208,336,640"),
     ("tile_n=96;stages=3;persistent=0;output=2;pipeline=0", "", 2,
      "144,208,512"),
+    # split_last. Two clusters of two (the first point), tiles: 2 for each
+    # workgroup; one more; 1 each and three more, which are not worth sharing;
+    # fewer than workgroups; one.
+    ("tile_m=64;tile_n=32;warpgroups=1;stages=3;split_k=2;split_last=1", "", 5,
+     "112,112,384:6 144,80,384:8 64,208,384:6 48,80,384:4 16,16,128:1"),
+    # Five clusters: 1 each and five more.
+    ("tile_n=64;stages=3;split_k=2;split_last=1;pipeline=0;output=1;b_scales=0",
+     "tile_order=tile_order_snake", 10, "272,304,512:6"),
+    # Two clusters of three: 1 each and three (two turns), five, none more; four.
+    ("tile_m=64;tile_n=48;warpgroups=1;stages=3;split_k=3;split_last=1;output=2",
+     "", 6, "144,144,640:9 64,512,384:6 112,144,256:2 64,176,384:2"),
+    # One cluster of four on fewer multiprocessors: 1 each and three more.
+    ("tile_n=64;stages=4;split_k=4;split_last=1;output=1", "", 2,
+     "16,432,1152:18"),
+    # Two: 1 each and four more.
+    ("tile_m=64;tile_n=64;warpgroups=1;stages=3;split_k=4;split_last=1;"
+     "pipeline=0", "tile_order=tile_order_columns", 8, "176,240,512:6"),
 ]
 
 # Points (by number) that must find it, what is replaced, by what.
@@ -102,6 +120,11 @@ CALLS = [
     (assembly(r"st\.async"), "@nv_send"),
     (assembly("stmatrix"), "@nv_stmatrix"),
     (assembly(r"mov\.u32 \$0, %tid"), "@nv_tid"),
+    (assembly(r"mov\.u32 \$0, %ctaid"), "@nv_ctaid"),
+    (assembly(r"mov\.u32 \$0, %nctaid"), "@nv_nctaid"),
+    (assembly(r"mov\.u32 \$0, %cluster_ctarank"), "@nv_rank"),
+    (r"call i32 " + assembly(r"mov\.b32 \$0, \$1") + r"\((.*)\) #2",
+     r"add \1, 0"),
     (assembly("setmaxnreg"), "@nv_registers"),
     (assembly("fence"), "@nv_nothing"),
     (assembly("prefetch"), "@nv_prefetch"),
@@ -190,6 +213,7 @@ class Host:
 
     def run(self, template, library, values, units, shape, seed):
         """None, or what is wrong."""
+        shape, _, most = shape.partition(":")
         m, n, k = map(int, shape.split(","))
         scope = {**values, "m": m, "n": n, "k": k, "cu_count": units}
         (kernel, grid, _, _, threads, _), = template.records("launch")
@@ -202,9 +226,16 @@ class Host:
         for name, argument, element, *extents in template.records("tensor_map"):
             words += [name, argument, {"u8": 1, "bf16": 2, "f32": 4}[element]]
             words += [evaluate(text, scope) for text in extents]
-        done = subprocess.run(list(map(str, words)), capture_output=True,
-                              text=True, timeout=600, check=False)
-        return done.returncode and (done.stdout + done.stderr).strip()
+        try:
+            done = subprocess.run(list(map(str, words)), capture_output=True,
+                                  text=True, timeout=100, check=False)
+        except subprocess.TimeoutExpired:
+            return "does not end"
+        if done.returncode:
+            return (done.stdout + done.stderr).strip()
+        if most and done.stdout.split()[1] != most:
+            return f"{done.stdout.strip()} blocks, and not {most}"
+        return None
 
 
 def broken(template, values):

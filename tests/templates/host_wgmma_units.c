@@ -138,6 +138,7 @@ void nv_load(uint64_t to, uint64_t barrier, const tensor *map, int x, int y,
 void nv_load(uint64_t to, uint64_t barrier, const tensor *map, int x, int y,
              int mask, int64_t hint, int multicast, int hinted, int ctas) {
   (void)hint, (void)hinted, (void)ctas;
+  current->group->loads++;
   start_copy((copy){.kind = LOAD,
                     .map = map,
                     .lds = (uint32_t)to,
