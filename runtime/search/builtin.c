@@ -97,8 +97,37 @@ static bool draw_best(proposer *p, drawer draw, judge worth,
   return best >= 0;
 }
 
+static ws__draw move_to(proposer *p, const int *from, const int *to) {
+  return found(p, p->first, to,
+               ws__space_describe_move(p->space, p->arena, from, to));
+}
+
+/* Before the first result a round is drawn blindly: half of it around what the
+ * run begins with, since a template's defaults are seldom bad, and half far
+ * apart, since they may be. */
+static bool begins_near_start(const proposer *p) {
+  const ws__knowledge *k = p->knowledge;
+  return p->guided && k->round && k->reference < 0 && k->start_count > 0 &&
+         ws_rng_below(p->rng, 2);
+}
+
+static bool draw_near_start(proposer *p, int *from, int *out_point) {
+  const ws__knowledge *k = p->knowledge;
+  uint64_t which = ws_rng_below(p->rng, (uint64_t)k->start_count);
+  const ws_candidate *start = k->starts[which];
+  ws__space *space = ws__knowledge_space(k, start->tmpl);
+  if (!space)
+    return false;
+  p->space = space;
+  p->first = start;
+  ws__space_point_of(space, start, from);
+  return ws__space_move(space, p->rng, k->seen, start, from, out_point);
+}
+
 static ws__draw explore(proposer *p) {
-  int *point = new_point(p);
+  int *point = new_point(p), *from = new_point(p);
+  if (begins_near_start(p) && draw_near_start(p, from, point))
+    return move_to(p, from, point);
   return draw_best(p, draw_any, ws__surrogate_doubt, p->first, NULL, NULL,
                    point)
              ? found(p, p->first, point, "")
@@ -112,8 +141,7 @@ static ws__draw exploit(proposer *p) {
   ws__space_point_of(p->space, p->first, from);
   if (!draw_best(p, draw_move, ws__surrogate_gain, p->first, from, NULL, to))
     return explore(p); /* all around it was seen */
-  return found(p, p->first, to,
-               ws__space_describe_move(p->space, p->arena, from, to));
+  return move_to(p, from, to);
 }
 
 /* A copy of the first parent with each rewritten body of either parent, or not,

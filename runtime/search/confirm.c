@@ -24,6 +24,7 @@ enum {
   MOST_WINNERS = 12,
   MOST_SIMULATED = 4,
   HELD_OUT_SIMULATED = 8,
+  HELD_OUT = 16, /* on a card: inputs and pairs of times take seconds a shape */
   WALL_MS = 60000,
   VERIFICATIONS = 3
 };
@@ -113,9 +114,9 @@ static void pick_shapes(confirmation *c) {
   const char *name = c->s->options->held_out;
   const ws_shape_set *set =
       ws_problem_shape_set(task->problem, name ? name : "held-out");
-  int held_out = set ? set->count : 0, step = 1;
-  if (c->simulated && held_out > HELD_OUT_SIMULATED)
-    step = (held_out + HELD_OUT_SIMULATED - 1) / HELD_OUT_SIMULATED;
+  int most = c->simulated ? HELD_OUT_SIMULATED : HELD_OUT;
+  int held_out = set ? set->count : 0;
+  int step = held_out > most ? (held_out + most - 1) / most : 1;
   ws_shape *shapes = ws_arena_alloc(
       c->arena, sizeof *shapes * (size_t)(task->shape_count + held_out));
   memcpy(shapes, task->shapes, sizeof *shapes * (size_t)task->shape_count);

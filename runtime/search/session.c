@@ -210,6 +210,14 @@ static ws_status read_starts(ws_session *s) {
   return WS_OK;
 }
 
+static void tell_starts(ws_session *s) {
+  ws__knowledge *k = &s->knowledge;
+  size_t count = (size_t)s->start_count;
+  k->starts = ws_arena_alloc(s->arena, sizeof *k->starts * (count + 1));
+  for (int i = 0; i < s->start_count; i++)
+    k->starts[k->start_count++] = s->start[i].candidate;
+}
+
 static ws_status add_spaces(ws_session *s) {
   int layout = ws_problem_layout_index(s->task.problem, s->task.layout);
   for (int i = 1; i < s->source_count; i++) {
@@ -435,6 +443,7 @@ ws_status ws__session_begin(ws_session *s) {
   WS_TRY(begin_run(s));
   ws__knowledge_init(&s->knowledge, s->arena, &s->task.space, &s->seen,
                      s->task.shape_count, noise_of(s), s->round);
+  tell_starts(s);
   WS_TRY(add_spaces(s));
   if (s->strategy)
     s->strategy_state = s->strategy->create(s->arena, &s->knowledge);

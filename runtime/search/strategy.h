@@ -64,6 +64,8 @@ typedef struct ws__knowledge {
   int shape_count;
   double noise; /* of ln us: differences below it mean nothing */
   int round;    /* requests that are made from the same results; 0: no rounds */
+  const ws_candidate **starts; /* what the run begins with */
+  int start_count;
   ws__result *results;
   int count, capacity;
   int (*best)[WS__TOP]; /* by shape: results, best first; -1 */

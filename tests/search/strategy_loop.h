@@ -87,8 +87,11 @@ static bool loop_ask_start(strategy_loop *loop) {
                          .region = -1,
                          .plan = "",
                          .origin = "default"};
-  loop_judge(loop, &request,
-             ws__space_candidate(loop->space, loop->arena, point));
+  const ws_candidate **start = ws_arena_alloc(loop->arena, sizeof *start);
+  *start = ws__space_candidate(loop->space, loop->arena, point);
+  loop->knowledge.starts = start;
+  loop->knowledge.start_count = 1;
+  loop_judge(loop, &request, *start);
   return true;
 }
 
