@@ -323,6 +323,22 @@ WS_TEST(points_are_begun_with) {
   free_bench(&b);
 }
 
+/* Of the first round some are moves of the defaults or of a point; those that
+ * lie far apart are no moves. */
+WS_TEST(a_first_round_is_half_around_the_start) {
+  bench b = round_bench();
+  ws_tune_result result;
+  const char *points[] = {"tile_m=64;tile_n=64"};
+  b.options.points = points;
+  b.options.point_count = 1;
+  b.options.evaluations = b.options.round = 62;
+  tune_in_rounds(&b, &result);
+  int moves = number(&b, "SELECT COUNT(*) FROM candidate WHERE proposer = "
+                         "'local' AND move != ''");
+  WS_CHECK(moves > 15 && moves < 45);
+  free_bench(&b);
+}
+
 /* ---- several cards ---- */
 WS_TEST(several_cards_give_what_one_gives) {
   bench b = round_bench();

@@ -12,7 +12,7 @@
 #include <cjson/cJSON.h>
 
 static const ws_shape shapes[] = {{16, 7168, 2048}, {1024, 4608, 512}};
-enum { SHAPES = 2, MOST_CHOICES = 16 };
+enum { SHAPES = 2 };
 
 static ws__space *make_space(ws_arena *arena, const char *text) {
   ws_diag diag = {""};
@@ -404,38 +404,6 @@ WS_TEST(learning_beats_chance) {
     WS_CHECK(geomean_after(arena, "evolve", seed) < 0.6 * chance);
   }
   ws_arena_destroy(arena);
-}
-
-static int choices_apart(const ws__space *space, const ws_candidate *a,
-                         const ws_candidate *b) {
-  int first[MOST_CHOICES], second[MOST_CHOICES], count = 0;
-  ws__space_point_of(space, a, first);
-  ws__space_point_of(space, b, second);
-  for (int i = 0; i < space->count; i++)
-    count += first[i] != second[i];
-  return count;
-}
-
-/* Of twelve choices a move changes up to three, and repairs perhaps one more;
- * points drawn at random agree in three or four of them. */
-WS_TEST(a_first_round_is_half_around_the_start) {
-  static const char *const names[] = {"local", "evolve"};
-  for (int n = 0; n < 2; n++) {
-    strategy_loop loop;
-    ws_arena *arena = ws_arena_create();
-    loop_init(&loop, make_space(arena, LANDSCAPE), SHAPES, names[n], 1, -100,
-              landscape_us, NULL);
-    int near[2] = {0};
-    for (int i = 0; i < 200; i++) {
-      const ws_candidate *one = loop_step(&loop)->candidate;
-      near[i / 100] +=
-          choices_apart(loop.space, one, loop.knowledge.starts[0]) <= 4;
-    }
-    WS_CHECK(near[0] > 30 && near[0] < 70);
-    WS_CHECK(near[1] < 20); /* by then better ones are known */
-    loop_deinit(&loop);
-    ws_arena_destroy(arena);
-  }
 }
 
 /* A small space is walked to its end by each of them. */
