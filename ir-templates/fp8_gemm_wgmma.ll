@@ -77,6 +77,7 @@ declare float @llvm.nvvm.shfl.sync.idx.f32(i32, float, i32, i32)
 declare { i32, i1 } @llvm.nvvm.elect.sync(i32)
 declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)
 declare void @llvm.nvvm.barrier.cta.sync.aligned.count(i32, i32)
+declare void @llvm.nvvm.bar.warp.sync(i32)
 declare void @llvm.nvvm.barrier.cluster.arrive.relaxed.aligned()
 declare void @llvm.nvvm.barrier.cluster.wait()
 declare void @llvm.nvvm.barrier.cluster.wait.aligned()
@@ -1955,6 +1956,9 @@ entry:
   %lane = urem i32 %thread, 32
   br i1 %late, label %late.rank, label %look.before
 late.rank:
+  ; with no block of k in its slice a lane would tell a neighbour that its warp has
+  ; read this ring while lane 0 still waits for the TMA to read the last tile there
+  call void @llvm.nvvm.bar.warp.sync(i32 -1) #2
   %rank.first = call i32 @rank_again()
   br label %start
 look.before:

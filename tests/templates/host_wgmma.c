@@ -23,6 +23,7 @@
 
 enum { STACK_BYTES = 1 << 16, CLUSTERS_AT_ONCE = 3, MAX_MAPS = 8 };
 enum { ARGUMENTS = 16, POINTERS = 6, INPUTS = 4, SKIPPED_ONE_IN = 8 };
+enum { SLOWEST = 8 };
 
 thread *current;
 int cluster_size, lds_size;
@@ -249,6 +250,12 @@ void nv_registers(int count) {
     fail("a number of registers", count);
 }
 
+void nv_warp_sync(int mask);
+void nv_warp_sync(int mask) {
+  (void)mask;
+  meet_warp(0);
+}
+
 uint32_t nv_shuffle(int mask, uint32_t bits, int lane, int clamp);
 uint32_t nv_shuffle(int mask, uint32_t bits, int lane, int clamp) {
   (void)mask, (void)clamp;
@@ -295,6 +302,7 @@ static cluster *start_cluster(int number) {
     group->rank = rank;
     group->number = number * cluster_size + rank;
     group->running = thread_count;
+    group->pace = 1 + random_below(SLOWEST);
     group->lds = malloc((size_t)lds_size);
     memset(group->lds, 0xff, (size_t)lds_size);
     group->barriers = calloc((size_t)lds_size / 8 + 1, sizeof *group->barriers);
@@ -325,7 +333,7 @@ static void end_cluster(cluster *c) {
 static bool step_workgroup(workgroup *group) {
   const unsigned first = random_below((unsigned)thread_count);
   bool moved = false;
-  if (!random_below(4))
+  if (random_below(group->pace))
     return false;
   for (unsigned i = 0; i < (unsigned)thread_count; i++) {
     thread *t = &group->threads[(first + i) % (unsigned)thread_count];

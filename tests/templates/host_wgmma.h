@@ -71,6 +71,7 @@ typedef struct workgroup {
   struct cluster *cluster;
   int rank, number, running; /* threads that have not exited */
   int loads;                 /* started */
+  unsigned pace;             /* goes on one time in so many */
   uint8_t *lds;
   transaction_barrier *barriers; /* one for each 8 bytes of lds */
   named_barrier named[NAMED_BARRIERS];

@@ -63,6 +63,9 @@ POINTS = [
     # Two: 1 each and four more.
     ("tile_m=64;tile_n=64;warpgroups=1;stages=3;split_k=4;split_last=1;"
      "pipeline=0", "tile_order=tile_order_columns", 8, "176,240,512:6"),
+    # Six: 23 tiles for 24 workgroups, one block of k for each four.
+    ("tile_m=64;tile_n=64;warpgroups=1;stages=3;split_k=4;split_last=1;output=1",
+     "", 24, "48,1456,128:4"),
 ]
 
 # Points (by number) that must find it, what is replaced, by what.
@@ -96,6 +99,42 @@ MUTANTS = [
     (9, "%row = mul i32 %part, %rank", "%row = mul i32 %part, 0"),
     (10, "%row.inside = icmp ult i32 %row, %m",
      "%row.inside = icmp ule i32 %row, %m"),
+    # which tiles are whole, and whose
+    (12, "%pays = icmp ule i32 %left, %most", "%pays = icmp ult i32 %left, %most"),
+    (11, "%pays = icmp ule i32 %left, %most", "%pays = icmp ule i32 %left, %left"),
+    (11, "%share = or i1 %pays, %few", "%share = or i1 %pays, %pays"),
+    (11, "%whole = select i1 %share, i32 %even, i32 %tiles",
+     "%whole = select i1 %share, i32 %tiles, i32 %tiles"),
+    (13, "%shared = add i32 %whole, %number", "%shared = add i32 %whole, %group"),
+    (13, "%alone.0 = add i32 %position, %groups",
+     "%alone.0 = add i32 %position, %stride"),
+    # what is done for which
+    (15, "%limit = select i1 %shared, i32 %limit.1, i32 %blocks",
+     "%limit = add i32 %limit.1, 0"),
+    (13, "i32 %rank.after, i1 %shared.next)", "i32 %rank.after, i1 %shared)"),
+    (11, "%group.limit = select i1 %shared, i32 %group.limit.0, i32 %groups",
+     "%group.limit = add i32 %group.limit.0, 0"),
+    (13, "%number = select i1 %shared, i32 %rank.after, i32 0",
+     "%number = add i32 %rank.after, 0"),
+    (15, "%one.thread = and i1 %one.thread.0, %shared",
+     "%one.thread = and i1 %one.thread.0, true"),
+    (15, "br i1 %shared, label %share, label %complete", "br label %share"),
+    # who waits for whom
+    (12, "%flip = zext i1 %shared to i32", "%flip = zext i1 true to i32"),
+    (13, "%flip = zext i1 %shared to i32", "%flip = zext i1 false to i32"),
+    (12, "%all.warps = mul i32 %warps, %split_k",
+     "%all.warps = mul i32 %warps, 1"),
+    (13, "call void @barrier_wait_cluster(i32 %received, i32 %parity)\n", ""),
+    (14, "call void @barrier_wait_cluster(i32 %drained, i32 %parity)\n", ""),
+    (16, "call void @llvm.nvvm.bar.warp.sync(i32 -1) #2\n", ""),
+    (13, "%lent = call i1 @ring_is_lent(i1 %shared)\n  call",
+     "%lent = call i1 @ring_is_lent(i1 false)\n  call"),
+    (11, "%lent = call i1 @ring_is_lent(i1 %shared)\n  call",
+     "%lent = call i1 @ring_is_lent(i1 true)\n  call"),
+    (13, "%lent = call i1 @ring_is_lent(i1 %shared)\n  br",
+     "%lent = call i1 @ring_is_lent(i1 false)\n  br"),
+    (13, "%lent = call i1 @ring_is_lent(i1 %shared)\n  br",
+     "%lent = call i1 @ring_is_lent(i1 true)\n  br"),
 ]
 
 
@@ -134,6 +173,7 @@ CALLS = [
     (intrinsic("read.ptx.sreg.cluster.ctarank"), "@nv_rank"),
     (intrinsic("shfl.sync.idx.i32"), "@nv_shuffle"),
     (intrinsic("shfl.sync.idx.f32"), "@shuffle_float"),
+    (intrinsic("bar.warp.sync"), "@nv_warp_sync"),
     (intrinsic("barrier.cta.sync.aligned.all"), "@nv_barrier_all"),
     (intrinsic("barrier.cta.sync.aligned.count"), "@nv_barrier"),
     (intrinsic("barrier.cluster.arrive.relaxed.aligned"), "@nv_cluster_arrive"),
@@ -228,7 +268,7 @@ class Host:
             words += [evaluate(text, scope) for text in extents]
         try:
             done = subprocess.run(list(map(str, words)), capture_output=True,
-                                  text=True, timeout=100, check=False)
+                                  text=True, timeout=60, check=False)
         except subprocess.TimeoutExpired:
             return "does not end"
         if done.returncode:
@@ -273,7 +313,7 @@ def random_point(template):
               f"{16 * random.randint(1, values['tile_n'] // 6 + 2)},"
               f"{128 * random.randint(1, 9)}" for _ in range(2)]
     return (";".join(f"{name}={value}" for name, value in values.items()), "",
-            random.choice((1, 2, 4)), " ".join(shapes))
+            random.choice((1, 2, 4, 8)), " ".join(shapes))
 
 
 def run_points(host, template, points):

@@ -11,11 +11,15 @@ static const char wgmma[] = "fp8_gemm_wgmma.ll";
 
 enum { BUILT = WS_STAGE_CHECK | WS_STAGE_LOWER };
 
-static int64_t value_of(const ws_candidate *candidate, const char *name) {
+static int64_t *value_at(const ws_candidate *candidate, const char *name) {
   int index = ws_template_param_index(candidate->tmpl, name);
   if (index < 0)
     WS_FAIL("no parameter %s", name);
-  return candidate->values[index];
+  return &candidate->values[index];
+}
+
+static int64_t value_of(const ws_candidate *candidate, const char *name) {
+  return *value_at(candidate, name);
 }
 
 static int64_t evaluate(const shipped *s, const ws_candidate *candidate,
@@ -116,6 +120,26 @@ WS_TEST(no_constraint_is_about_the_shape) {
   ws_arena_destroy(s.arena);
 }
 
+WS_TEST(split_last_needs_shared_tiles_and_workgroups_that_walk) {
+  static const struct {
+    int split_last, split_k, persistent;
+    bool legal;
+  } points[] = {{0, 1, 0, true},  {0, 2, 0, true},  {0, 2, 1, true},
+                {1, 1, 1, false}, {1, 2, 0, false}, {1, 2, 1, true}};
+  shipped s = open_shipped(wgmma);
+  for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
+    ws_candidate *c = ws_candidate_create(s.arena, s.tmpl);
+    *value_at(c, "split_last") = points[i].split_last;
+    *value_at(c, "split_k") = points[i].split_k;
+    *value_at(c, "persistent") = points[i].persistent;
+    const int broken = ws_candidate_broken_require(c, NULL, NULL);
+    WS_CHECK_INT(broken < 0, points[i].legal);
+    WS_CHECK(broken < 0 ||
+             strstr(s.tmpl->requires[broken].reason, "whole tiles"));
+  }
+  ws_arena_destroy(s.arena);
+}
+
 /* ---- compiling
  * ---------------------------------------------------------------
  */
@@ -133,6 +157,9 @@ WS_TEST(chosen_points_compile) {
       {"tile_m=256;tile_n=128;stages=3;column_steps=2", ""},
       {"tile_n=192;stages=4;column_steps=3;split_k=4;output=2", ""},
       {"cluster_n=2;output=1;b_scales=0", ""},
+      {"stages=5;split_k=2;split_last=1", ""},
+      {"tile_n=192;stages=4;pipeline=0;split_k=2;split_last=1;output=1", ""},
+      {"tile_n=192;stages=4;pipeline=0;split_k=4;split_last=1;output=2", ""},
   };
   shipped s = open_shipped(wgmma);
   for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
