@@ -1576,8 +1576,10 @@ i.exit:
   ret void
 }
 
-; Before a tile: how much will come. By one consumer thread; nobody can send
-; before this workgroup's warps have all drained their stages of the tile.
+; How much will come. By one consumer thread, before a tile; with split_last after
+; its loop over k, before which a branch on what is known at run time only makes
+; ptxas take the warp for split, and the stages of the ring for different. Nobody
+; can send before this workgroup's warps have all drained their stages of the tile.
 define internal void @expect_sums(i32 %rank) #1 {
 entry:
   %split_k = load i32, ptr addrspace(4) @ws.split_k
@@ -1604,6 +1606,21 @@ entry:
   %lane = urem i32 %thread, 32
   %drained = call i32 @drained_barrier()
   %received = call i32 @received_barrier()
+  %split_last = load i32, ptr addrspace(4) @ws.split_last
+  %late = icmp eq i32 %split_last, 1
+  br i1 %late, label %late.begin, label %begin
+late.begin:
+  %one.thread = icmp eq i32 %thread, 0
+  br i1 %one.thread, label %expect, label %meet
+expect:
+  call void @expect_sums(i32 %rank)
+  br label %meet
+meet:
+  ; each lane tells another workgroup that its warp has read this ring: not before
+  ; lane 0 has expected sums and waited for the TMA to read the last tile there
+  call void @llvm.nvvm.bar.warp.sync(i32 -1) #2
+  br label %begin
+begin:
   call void @barrier_arrive_sharers(i32 %drained, i32 %lane, i32 %split_k)
   call void @barrier_wait_cluster(i32 %drained, i32 %parity)
   call void @send_groups(ptr %running, i32 %rank, i32 %thread)
@@ -1956,9 +1973,6 @@ entry:
   %lane = urem i32 %thread, 32
   br i1 %late, label %late.rank, label %look.before
 late.rank:
-  ; with no block of k in its slice a lane would tell a neighbour that its warp has
-  ; read this ring while lane 0 still waits for the TMA to read the last tile there
-  call void @llvm.nvvm.bar.warp.sync(i32 -1) #2
   %rank.first = call i32 @rank_again()
   br label %start
 look.before:
@@ -1973,10 +1987,12 @@ start:
   %first = extractelement <2 x i32> %slice, i32 0
   %limit = extractelement <2 x i32> %slice, i32 1
   %one.thread.0 = icmp eq i32 %thread, 0
-  %one.thread = and i1 %one.thread.0, %shared
+  %early = xor i1 %late, true
+  %expects = and i1 %early, %shared
+  %one.thread = and i1 %one.thread.0, %expects
   br i1 %one.thread, label %expect, label %begin
 expect:
-  call void @expect_sums(i32 %rank.before)
+  call void @expect_sums(i32 %rank)
   br label %begin
 begin:
   call void @zero(ptr %running)
