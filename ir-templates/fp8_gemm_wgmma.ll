@@ -60,6 +60,7 @@ target triple = "nvptx64-nvidia-cuda"
 @ws.group_m = internal addrspace(4) constant i32 8
 @ws.split_k = internal addrspace(4) constant i32 1
 @ws.split_last = internal addrspace(4) constant i32 0
+@ws.idle_clusters = internal addrspace(4) constant i32 0
 @ws.cluster_m = internal addrspace(4) constant i32 1
 @ws.cluster_n = internal addrspace(4) constant i32 1
 @ws.b_scales = internal addrspace(4) constant i32 1
@@ -1608,16 +1609,20 @@ entry:
   %received = call i32 @received_barrier()
   %split_last = load i32, ptr addrspace(4) @ws.split_last
   %late = icmp eq i32 %split_last, 1
-  br i1 %late, label %late.begin, label %begin
-late.begin:
-  %one.thread = icmp eq i32 %thread, 0
-  br i1 %one.thread, label %expect, label %meet
+  %one.thread.0 = icmp eq i32 %thread, 0
+  %one.thread = and i1 %one.thread.0, %late
+  br i1 %one.thread, label %expect, label %expected
 expect:
   call void @expect_sums(i32 %rank)
-  br label %meet
-meet:
+  br label %expected
+expected:
   ; each lane tells another workgroup that its warp has read this ring: not before
   ; lane 0 has expected sums and waited for the TMA to read the last tile there
+  %output = load i32, ptr addrspace(4) @ws.output
+  %staging = icmp eq i32 %output, 1
+  %must.meet = or i1 %late, %staging
+  br i1 %must.meet, label %meet, label %begin
+meet:
   call void @llvm.nvvm.bar.warp.sync(i32 -1) #2
   br label %begin
 begin:
@@ -2275,7 +2280,7 @@ attributes #2 = { convergent nounwind }
 !wavesmith.template = !{!6}
 !6 = !{!"fp8_gemm_wgmma", !"1", !"fp8_gemm_blockscale", !"sm_90a", !"Warpgroup matrix instructions fed by TMA, two levels of accumulators, split K within clusters."}
 
-!wavesmith.param = !{!10, !11, !12, !13, !14, !15, !16, !17, !18, !19, !20, !21, !93, !22, !23, !24, !25, !91}
+!wavesmith.param = !{!10, !11, !12, !13, !14, !15, !16, !17, !18, !19, !20, !21, !93, !95, !22, !23, !24, !25, !91}
 !10 = !{!"layout", !"ws.layout", !"2", !"layout of a and b: k-major, OCP e4m3"}
 !11 = !{!"tile_m", !"ws.tile_m", !"64 128 192 256", !"rows of C per workgroup"}
 !12 = !{!"tile_n", !"ws.tile_n", !"16 32 48 64 80 96 112 128 144 160 192 256", !"columns of C per workgroup; a tile touches at most two column blocks of 128"}
@@ -2289,13 +2294,14 @@ attributes #2 = { convergent nounwind }
 !20 = !{!"group_m", !"ws.group_m", !"1 2 4 8 16 32", !"tile rows (with tile_order_columns: columns) of a band of the walk"}
 !21 = !{!"split_k", !"ws.split_k", !"1 2 3 4 5 6 7 8", !"workgroups of a cluster that share a tile, each a slice of k"}
 !93 = !{!"split_last", !"ws.split_last", !"0 1", !"with split_k: 0 all tiles are shared; 1 each workgroup first does as many whole tiles as all of them have, without exchange, and only the tiles left at the end are shared"}
+!95 = !{!"idle_clusters", !"ws.idle_clusters", !"0 1 2 4", !"of persistent workgroups so many clusters less than the multiprocessors would hold: those of a cluster lie in one group of multiprocessors, and where these do not divide by its size the last clusters would start after the others have ended"}
 !22 = !{!"cluster_m", !"ws.cluster_m", !"1 2 4", !"tiles along m that load B together"}
 !23 = !{!"cluster_n", !"ws.cluster_n", !"1 2 4", !"tiles along n that load A together"}
 !24 = !{!"b_scales", !"ws.b_scales", !"0 1", !"scales of B: 0 loaded one block ahead, 1 those of 32 blocks at a time, kept in the lanes"}
 !25 = !{!"output", !"ws.output", !"0 1 2", !"C goes 0 through a buffer of its own, 1 through the ring's memory (loads wait), 2 from registers"}
 !91 = !{!"fixed_sums", !"ws.fixed_sums", !"0 1", !"partial sums: 1 in registers that stay the same through the loop, 0 where ptxas puts them for each block"}
 
-!wavesmith.require = !{!92, !30, !31, !32, !33, !34, !35, !36, !37, !38, !39, !40, !90, !94}
+!wavesmith.require = !{!92, !30, !31, !32, !33, !34, !35, !36, !37, !38, !39, !40, !90, !94, !96}
 !92 = !{!"split_k <= tile_n / warpgroups_n / 16", !"each workgroup of a cluster stores at least one group of 16 columns of a warpgroup"}
 !30 = !{!"warpgroups * warpgroups_n <= 4", !"a workgroup has at most 640 threads"}
 !31 = !{!"tile_m % (64 * warpgroups) == 0", !"a warpgroup's rows are whole 64-row blocks"}
@@ -2309,6 +2315,7 @@ attributes #2 = { convergent nounwind }
 !39 = !{!"(output == 0 ? 2 * tile_m * tile_n : 0) + stages * (132 * tile_m + 128 * tile_n + 16) + 24 <= 233472 / occupancy - 1024", !"a multiprocessor has 228 KiB of shared memory, of which each workgroup costs one more"}
 !40 = !{!"tile_m / 64 / warpgroups * (tile_n / warpgroups_n) / 2 + (pipeline + 1) * (tile_n / warpgroups_n / column_steps / 2) + (split_k > 1 ? 44 : 24) <= (warpgroups * warpgroups_n * occupancy == 1 ? 255 : min(240, (512 / ((warpgroups * warpgroups_n + 1) * occupancy) / 8 * 8 * (warpgroups * warpgroups_n + 1) - 24) / (warpgroups * warpgroups_n) / 8 * 8))", !"accumulators and partial sums leave too few registers for the rest"}
 !90 = !{!"tile_n / warpgroups_n / column_steps / 2 + 26 <= 512 / ((warpgroups * warpgroups_n + 1) * occupancy) / 8 * 8", !"a matrix instruction needs its registers before setmaxnreg gives more (ptxas: C7602)"}
+!96 = !{!"idle_clusters == 0 || persistent == 1 && split_k * cluster_m * cluster_n > 1", !"workgroups that do not walk are as many as tiles, and without clusters every multiprocessor takes one"}
 !94 = !{!"split_last == 0 || split_k > 1 && persistent == 1", !"whole tiles come before shared ones: there must be both, and workgroups that walk"}
 
 !wavesmith.lds = !{!41}
@@ -2324,7 +2331,7 @@ attributes #2 = { convergent nounwind }
 !46 = !{!"fp8_gemm_wgmma", !"split_k * cluster_m * cluster_n", !"occupancy"}
 
 !wavesmith.launch = !{!47}
-!47 = !{!"fp8_gemm_wgmma", !"split_k * cluster_m * cluster_n * (persistent == 0 ? ceildiv(m, tile_m * cluster_m) * ceildiv(n, tile_n * cluster_n) : min(ceildiv(m, tile_m * cluster_m) * ceildiv(n, tile_n * cluster_n), max(1, cu_count * occupancy / (split_k * cluster_m * cluster_n))))", !"1", !"1", !"128 * (warpgroups * warpgroups_n + 1)", !"1"}
+!47 = !{!"fp8_gemm_wgmma", !"split_k * cluster_m * cluster_n * (persistent == 0 ? ceildiv(m, tile_m * cluster_m) * ceildiv(n, tile_n * cluster_n) : min(ceildiv(m, tile_m * cluster_m) * ceildiv(n, tile_n * cluster_n), max(1, cu_count * occupancy / (split_k * cluster_m * cluster_n) - idle_clusters)))", !"1", !"1", !"128 * (warpgroups * warpgroups_n + 1)", !"1"}
 
 !wavesmith.region = !{!48, !49, !50, !51, !52, !53, !54, !55, !56}
 !48 = !{!"tile_order", !"Returns which tile of C stands at a position of the walk, as (row of tiles, column of tiles). Must be a bijection: each of the tiles_m * tiles_n tiles exactly once for position = 0 .. tiles_m * tiles_n - 1, whatever these counts (1 included). Workgroups take positions in order, so those of one moment are about 132 neighbours; they share L2, where rows of A and columns of B that several of them use should meet. With cluster_m or cluster_n > 1 a tile is a cluster's. Called by producer and consumers, which must agree: a function of its arguments alone. No memory, no barrier."}

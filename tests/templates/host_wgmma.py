@@ -66,6 +66,9 @@ POINTS = [
     # Six: 23 tiles for 24 workgroups, one block of k for each four.
     ("tile_m=64;tile_n=64;warpgroups=1;stages=3;split_k=4;split_last=1;output=1",
      "", 24, "48,1456,128:4"),
+    # The same without whole tiles: four shared ones for each cluster.
+    ("tile_m=64;tile_n=64;warpgroups=1;stages=3;split_k=4;output=1", "", 24,
+     "48,1456,128"),
 ]
 
 # Points (by number) that must find it, what is replaced, by what.
@@ -127,6 +130,7 @@ MUTANTS = [
     (13, "call void @barrier_wait_cluster(i32 %received, i32 %parity)\n", ""),
     (14, "call void @barrier_wait_cluster(i32 %drained, i32 %parity)\n", ""),
     (16, "call void @llvm.nvvm.bar.warp.sync(i32 -1) #2\n", ""),
+    (17, "%must.meet = or i1 %late, %staging", "%must.meet = or i1 %late, %late"),
     (13, "%lent = call i1 @ring_is_lent(i1 %shared)\n  call",
      "%lent = call i1 @ring_is_lent(i1 false)\n  call"),
     (11, "%lent = call i1 @ring_is_lent(i1 %shared)\n  call",

@@ -33,9 +33,7 @@ static int64_t evaluate(const shipped *s, const ws_candidate *candidate,
   return value;
 }
 
-/* ---- what a point needs
- * ------------------------------------------------------
- */
+/* ---- what a point needs ---- */
 
 static int64_t gap(int64_t bytes, int64_t align) {
   return (align - bytes % align) % align;
@@ -120,29 +118,60 @@ WS_TEST(no_constraint_is_about_the_shape) {
   ws_arena_destroy(s.arena);
 }
 
-WS_TEST(split_last_needs_shared_tiles_and_workgroups_that_walk) {
+static void set(ws_candidate *c, const char *assignments) {
+  ws_diag diag;
+  WS_CHECK_INT(ws_candidate_set(c, assignments, &diag), WS_OK);
+}
+
+WS_TEST(some_parameters_need_clusters_that_walk) {
   static const struct {
-    int split_last, split_k, persistent;
-    bool legal;
-  } points[] = {{0, 1, 0, true},  {0, 2, 0, true},  {0, 2, 1, true},
-                {1, 1, 1, false}, {1, 2, 0, false}, {1, 2, 1, true}};
+    const char *assignments, *reason; /* NULL: legal */
+  } points[] = {
+      {"split_k=1;persistent=0", NULL},
+      {"split_k=2;persistent=0", NULL},
+      {"split_k=2;split_last=1", NULL},
+      {"split_k=1;split_last=1", "whole tiles"},
+      {"split_k=2;persistent=0;split_last=1", "whole tiles"},
+      {"split_k=2;idle_clusters=2", NULL},
+      {"cluster_n=2;idle_clusters=1", NULL},
+      {"idle_clusters=1", "every multiprocessor"},
+      {"split_k=2;persistent=0;idle_clusters=1", "workgroups that do not walk"},
+  };
   shipped s = open_shipped(wgmma);
   for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
     ws_candidate *c = ws_candidate_create(s.arena, s.tmpl);
-    *value_at(c, "split_last") = points[i].split_last;
-    *value_at(c, "split_k") = points[i].split_k;
-    *value_at(c, "persistent") = points[i].persistent;
+    set(c, points[i].assignments);
     const int broken = ws_candidate_broken_require(c, NULL, NULL);
-    WS_CHECK_INT(broken < 0, points[i].legal);
+    WS_CHECK_INT(broken < 0, !points[i].reason);
     WS_CHECK(broken < 0 ||
-             strstr(s.tmpl->requires[broken].reason, "whole tiles"));
+             strstr(s.tmpl->requires[broken].reason, points[i].reason));
   }
   ws_arena_destroy(s.arena);
 }
 
-/* ---- compiling
- * ---------------------------------------------------------------
- */
+/* Of 132 multiprocessors: 33 clusters of four, 44 of three, for the shape of
+ * evaluate, which has more tiles. */
+WS_TEST(idle_clusters_are_not_started) {
+  static const struct {
+    const char *assignments;
+    int64_t groups;
+  } points[] = {
+      {"split_k=4", 132},
+      {"split_k=4;idle_clusters=1", 128},
+      {"split_k=3;idle_clusters=2", 126},
+      {"split_k=8;idle_clusters=4;occupancy=2;tile_n=64;warpgroups=1", 232},
+  };
+  shipped s = open_shipped(wgmma);
+  for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
+    ws_candidate *c = ws_candidate_create(s.arena, s.tmpl);
+    set(c, points[i].assignments);
+    WS_CHECK_INT(evaluate(&s, c, s.tmpl->launches[0].grid[0]),
+                 points[i].groups);
+  }
+  ws_arena_destroy(s.arena);
+}
+
+/* ---- compiling ---- */
 
 WS_TEST(chosen_points_compile) {
   static const struct {
