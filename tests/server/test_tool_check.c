@@ -7,7 +7,15 @@
 
 #include <cjson/cJSON.h>
 
-static char folder[] = "/tmp/wavesmith-test-XXXXXX";
+/* Made at the first use. */
+static const char *folder(void) {
+  static char path[] = "/tmp/wavesmith-test-XXXXXX";
+  static bool made;
+  if (!made)
+    WS_CHECK(mkdtemp(path));
+  made = true;
+  return path;
+}
 
 /* Runs `wavesmith check ARGUMENTS`; stdout and stderr into out. */
 static int check(ws_arena *arena, char **out, const char *format, ...)
@@ -18,14 +26,12 @@ static int check(ws_arena *arena, char **out, const char *format, ...) {
   va_start(list, format);
   vsnprintf(arguments, sizeof arguments, format, list);
   va_end(list);
-  if (!folder[0] || folder[strlen(folder) - 1] == 'X')
-    WS_CHECK(mkdtemp(folder));
   command = ws_arena_printf(arena, "'%s' check %s >'%s/out' 2>&1", WS_PROGRAM,
-                            arguments, folder);
+                            arguments, folder());
   int status = system(command);
   size_t size;
   ws_diag diag;
-  char *path = ws_arena_printf(arena, "%s/out", folder);
+  char *path = ws_arena_printf(arena, "%s/out", folder());
   WS_CHECK(ws_file_read(arena, path, out, &size, &diag) == WS_OK);
   unlink(path);
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -50,7 +56,7 @@ WS_TEST(a_good_candidate_exits_0) {
   WS_CHECK_CONTAINS(out, "256 threads");
   WS_CHECK_CONTAINS(out, "estimate:"); /* never without provenance */
   WS_CHECK_CONTAINS(out, "n=576");
-  rmdir(folder);
+  rmdir(folder());
   ws_arena_destroy(arena);
 }
 
@@ -64,7 +70,7 @@ WS_TEST(json_is_json) {
   WS_CHECK_TEXT(cJSON_GetObjectItem(result, "verdict")->valuestring, "ok");
   WS_CHECK_INT(cJSON_GetArraySize(cJSON_GetObjectItem(result, "kernels")), 1);
   cJSON_Delete(json);
-  rmdir(folder);
+  rmdir(folder());
   ws_arena_destroy(arena);
 }
 
@@ -93,7 +99,7 @@ WS_TEST(sm90_is_reported_in_its_words) {
   cJSON_Delete(json);
   WS_CHECK_INT(check(arena, &out, "'%s' --shape 128,128,128", tiny), 2);
   WS_CHECK_CONTAINS(out, "there is no estimate for sm_90a");
-  rmdir(folder);
+  rmdir(folder());
   ws_arena_destroy(arena);
 }
 
@@ -102,8 +108,7 @@ WS_TEST(the_code_object_is_written) {
   char *out, *data, *path;
   size_t size;
   ws_diag diag;
-  WS_CHECK(mkdtemp(folder));
-  path = ws_arena_printf(arena, "%s/k.co", folder);
+  path = ws_arena_printf(arena, "%s/k.co", folder());
   WS_CHECK_INT(
       check(arena, &out, "'%s' --stage lower --emit '%s'", naive(arena), path),
       0);
@@ -113,7 +118,7 @@ WS_TEST(the_code_object_is_written) {
                      naive(arena)),
                3);
   unlink(path);
-  rmdir(folder);
+  rmdir(folder());
   ws_arena_destroy(arena);
 }
 
@@ -126,8 +131,7 @@ WS_TEST(a_body_of_ones_own_is_judged) {
   ws_arena *arena = ws_arena_create();
   char *out, *path;
   ws_diag diag;
-  WS_CHECK(mkdtemp(folder));
-  path = ws_arena_printf(arena, "%s/body.ll", folder);
+  path = ws_arena_printf(arena, "%s/body.ll", folder());
   WS_CHECK(ws_file_write_atomic(path, body, sizeof body - 1, &diag) == WS_OK);
   WS_CHECK_INT(
       check(arena, &out, "'%s' --body 'decode=%s'", naive(arena), path), 1);
@@ -135,7 +139,7 @@ WS_TEST(a_body_of_ones_own_is_judged) {
   WS_CHECK_CONTAINS(out, "finding    ");
   WS_CHECK_CONTAINS(out, "decode");
   unlink(path);
-  rmdir(folder);
+  rmdir(folder());
   ws_arena_destroy(arena);
 }
 
@@ -146,14 +150,13 @@ WS_TEST(a_raw_module_is_lowered) {
   ws_arena *arena = ws_arena_create();
   char *out, *path;
   ws_diag diag;
-  WS_CHECK(mkdtemp(folder));
-  path = ws_arena_printf(arena, "%s/raw.ll", folder);
+  path = ws_arena_printf(arena, "%s/raw.ll", folder());
   WS_CHECK(ws_file_write_atomic(path, kernel, sizeof kernel - 1, &diag) ==
            WS_OK);
   WS_CHECK_INT(check(arena, &out, "--raw '%s'", path), 0);
   WS_CHECK_CONTAINS(out, "kernel     k: ");
   unlink(path);
-  rmdir(folder);
+  rmdir(folder());
   ws_arena_destroy(arena);
 }
 
@@ -190,7 +193,7 @@ WS_TEST(what_is_wrong_is_one_line_with_its_code) {
       WS_FAIL("%s: exit %d: %s", cases[i].options, code, out);
     WS_CHECK(strchr(last, '\n') == last + strlen(last) - 1);
   }
-  rmdir(folder);
+  rmdir(folder());
   ws_arena_destroy(arena);
 }
 
@@ -201,6 +204,6 @@ WS_TEST(help_and_a_missing_template) {
   WS_CHECK_CONTAINS(out, "usage: wavesmith check");
   WS_CHECK_INT(check(arena, &out, "/nowhere.ll"), 1);
   WS_CHECK_CONTAINS(out, "/nowhere.ll");
-  rmdir(folder);
+  rmdir(folder());
   ws_arena_destroy(arena);
 }
