@@ -169,7 +169,7 @@ WS_TEST(time_out_of_zero_does_not_wait) {
   ws_arena *arena = ws_arena_create();
   double start = ws_clock_ms();
   WS_CHECK_INT(receive(arena, 0).status, WS_ENVIRONMENT);
-  WS_CHECK(ws_clock_ms() - start < 100);
+  WS_CHECK(ws_clock_ms() - start < 1000); /* on a busy machine too */
   ws_diag diag;
   WS_CHECK_INT(ws_message_send(theirs, "{}", NULL, 0, &diag), WS_OK);
   WS_CHECK_INT(receive(arena, 0).status, WS_OK);
