@@ -111,23 +111,26 @@ static bool begins_near_start(const proposer *p) {
          ws_rng_below(p->rng, 2);
 }
 
-static bool draw_near_start(proposer *p, int *from, int *out_point) {
+/* A start may be of another template than the task's. False: all around it was
+ * seen. */
+static bool move_start(const proposer *p) {
   const ws__knowledge *k = p->knowledge;
   uint64_t which = ws_rng_below(p->rng, (uint64_t)k->start_count);
-  const ws_candidate *start = k->starts[which];
-  ws__space *space = ws__knowledge_space(k, start->tmpl);
-  if (!space)
+  proposer near = *p;
+  near.first = k->starts[which];
+  near.space = ws__knowledge_space(k, near.first->tmpl);
+  if (!near.space)
     return false;
-  p->space = space;
-  p->first = start;
-  ws__space_point_of(space, start, from);
-  return ws__space_move(space, p->rng, k->seen, start, from, out_point);
+  int *from = new_point(&near), *to = new_point(&near);
+  ws__space_point_of(near.space, near.first, from);
+  return ws__space_move(near.space, near.rng, k->seen, near.first, from, to) &&
+         move_to(&near, from, to) == WS__DRAW_FOUND;
 }
 
 static ws__draw explore(proposer *p) {
-  int *point = new_point(p), *from = new_point(p);
-  if (begins_near_start(p) && draw_near_start(p, from, point))
-    return move_to(p, from, point);
+  if (begins_near_start(p) && move_start(p))
+    return WS__DRAW_FOUND;
+  int *point = new_point(p);
   return draw_best(p, draw_any, ws__surrogate_doubt, p->first, NULL, NULL,
                    point)
              ? found(p, p->first, point, "")

@@ -294,6 +294,24 @@ WS_TEST(a_parent_of_another_template_is_explored_in_its_own) {
   free_world(&w);
 }
 
+/* Which has more choices than the task's. */
+WS_TEST(a_start_of_another_template_is_moved_in_its_own) {
+  world w = make_world(PLAIN);
+  ws_rng rng;
+  ws__space *other = make_space(w.arena, LANDSCAPE);
+  const ws_candidate *start = ws_candidate_create(w.arena, other->tmpl);
+  int moves = 0;
+  ws_rng_init(&rng, 1);
+  ws__knowledge_add_space(&w.knowledge, other);
+  w.knowledge.round = w.knowledge.start_count = 1;
+  w.knowledge.starts = &start;
+  for (int i = 0; i < 20; i++)
+    moves += propose(&w, &rng, WS_REQUEST_EXPLORE, -1, -1, true)->tmpl ==
+             other->tmpl;
+  WS_CHECK(moves > 4 && moves < 16);
+  free_world(&w);
+}
+
 /* ---- the surrogate ---- */
 WS_TEST(doubt_grows_with_distance) {
   world w = make_world(PLAIN);
