@@ -187,15 +187,21 @@ static ws_status read_one(ws_archive *archive, ws_arena *arena,
   return WS_OK;
 }
 
+static ws_status query_exchange(ws_archive *archive, int64_t run_id,
+                                int64_t sequence, sqlite3_stmt **out_statement,
+                                ws_diag *diag) {
+  return ws__archive_query(archive, out_statement, diag,
+                           EXCHANGE_QUERY " WHERE e.run_id=? AND e.sequence=?",
+                           "ii", run_id, sequence);
+}
+
 ws_status ws_archive_get_exchange(ws_archive *archive, ws_arena *arena,
                                   int64_t run_id, int64_t sequence,
                                   bool *out_found, ws_exchange_row *out_row,
                                   ws_diag *diag) {
   *out_found = false;
   sqlite3_stmt *statement;
-  WS_TRY(ws__archive_query(archive, &statement, diag,
-                           EXCHANGE_QUERY " WHERE e.run_id=? AND e.sequence=?",
-                           "ii", run_id, sequence));
+  WS_TRY(query_exchange(archive, run_id, sequence, &statement, diag));
   return read_one(archive, arena, statement, out_found, out_row, diag);
 }
 
@@ -204,9 +210,7 @@ ws_status ws_archive_get_outcome(ws_archive *archive, ws_arena *arena,
                                  bool *out_found, ws_exchange_row *out_row,
                                  ws_diag *diag) {
   sqlite3_stmt *statement;
-  WS_TRY(ws__archive_query(archive, &statement, diag,
-                           EXCHANGE_QUERY " WHERE e.run_id=? AND e.sequence=?",
-                           "ii", run_id, sequence));
+  WS_TRY(query_exchange(archive, run_id, sequence, &statement, diag));
   ws__rows rows = {.arena = arena, .size = sizeof *out_row};
   WS_TRY(ws__archive_read_rows(archive, statement, &rows, read_listed, diag));
   *out_found = rows.count > 0;

@@ -7,9 +7,8 @@
  * which a launch with cold caches reads from: MI300X's Infinity Cache (17.2
  * TB/s, CDNA3 white paper), which a flush leaves filled, else HBM. MI355X's
  * Infinity Cache is taken to be as fast as MI300X's: an assumption, nothing is
- * timed there. LDS: CDNA3
- * and CDNA4 ISA manuals; CUDA C++ Programming Guide, compute capability 9.0
- * (227 KB of shared memory a block).
+ * timed there. LDS: CDNA3 and CDNA4 ISA manuals; CUDA C++ Programming Guide,
+ * compute capability 9.0 (227 KB of shared memory a block).
  */
 #include "wavesmith/target.h"
 
