@@ -28,7 +28,7 @@
  * a line for each part and a last one, JSON. Exit 0: the bars of DESIGN hold;
  * 1: one does not; 77: there is no such device.
  */
-#include "wavesmith/measure.h"
+#include "../device/mock_workload.h"
 
 #include <cjson/cJSON.h>
 #include <getopt.h>
@@ -119,19 +119,11 @@ static ws_workload work_of(harness *h, int64_t count) {
 
 /* A GEMM by the named kernel, right or not. */
 static ws_workload gemm_of(harness *h, const char *kernel) {
-  static const char *const names[] = {"a", "b", "as", "bs", "c", "m", "n", "k"};
-  enum { COUNT = 8, POINTERS = 5, BLOCK = 128 };
+  enum { BLOCK = 128 };
   /* the mock multiplies on the host */
   const ws_shape shape =
       h->mock ? (ws_shape){16, 48, 128} : (ws_shape){48, 144, 256};
   const ws_problem *problem = ws_problem_find("fp8_gemm_blockscale");
-  ws_operand *operands = ws_arena_alloc(h->arena, COUNT * sizeof *operands);
-  for (int i = 0; i < COUNT; i++)
-    operands[i] = (ws_operand){
-        .kind = WS_OPERAND_PROBLEM,
-        .name = names[i],
-        .offset = i < POINTERS ? 8 * i : 8 * POINTERS + 4 * (i - POINTERS),
-        .size = i < POINTERS ? 8 : 4};
   return (ws_workload){
       .problem = problem->name,
       .layout =
@@ -139,7 +131,7 @@ static ws_workload gemm_of(harness *h, const char *kernel) {
       .shape = shape,
       .seed = 11,
       .launches = launch_of(h, kernel, (uint32_t)(shape.m * shape.n / BLOCK),
-                            BLOCK, operands, COUNT),
+                            BLOCK, mock_operands(h->arena), MOCK_OPERANDS),
       .launch_count = 1};
 }
 

@@ -5,6 +5,7 @@
 #include "wavesmith/base.h"
 #include "ws_test.h"
 
+#include <math.h>
 #include <signal.h>
 
 #include <sys/socket.h>
@@ -167,9 +168,13 @@ WS_TEST(time_out_covers_the_whole_message) {
 WS_TEST(time_out_of_zero_does_not_wait) {
   open_pair();
   ws_arena *arena = ws_arena_create();
-  double start = ws_clock_ms();
-  WS_CHECK_INT(receive(arena, 0).status, WS_ENVIRONMENT);
-  WS_CHECK(ws_clock_ms() - start < 1000); /* on a busy machine too */
+  double least_ms = INFINITY; /* a busy machine may take a break in one */
+  for (int i = 0; i < 10; i++) {
+    double start = ws_clock_ms();
+    WS_CHECK_INT(receive(arena, 0).status, WS_ENVIRONMENT);
+    least_ms = fmin(least_ms, ws_clock_ms() - start);
+  }
+  WS_CHECK(least_ms < 100);
   ws_diag diag;
   WS_CHECK_INT(ws_message_send(theirs, "{}", NULL, 0, &diag), WS_OK);
   WS_CHECK_INT(receive(arena, 0).status, WS_OK);
