@@ -137,11 +137,15 @@ ws_status ws_device_client_start(const char *kind,
   return status;
 }
 
+void ws_device_client_renew(ws_device_client *client) {
+  for (int i = 0; i < 2; i++)
+    ws_process_stop(&client->servers[i]);
+}
+
 void ws_device_client_stop(ws_device_client *client) {
   if (!client)
     return;
-  for (int i = 0; i < 2; i++)
-    ws_process_stop(&client->servers[i]);
+  ws_device_client_renew(client);
   ws_arena_destroy(client->arena);
   free(client);
 }

@@ -460,15 +460,14 @@ static ws_status find_earlier(confirmation *c, const char *id,
   return WS_OK;
 }
 
-/* A device of its own: whatever the search did to the other is not seen. */
+/* On a fresh server: whatever the search did to the device is not seen. */
 static ws_status prepare(confirmation *c) {
   if (c->prepared)
     return WS_OK;
   c->prepared = true;
-  if (!c->s->batched)
-    WS_TRY(
-        ws_device_client_start(ws_device_client_info(c->s->trials.client)->kind,
-                               &c->client, c->s->diag));
+  c->client = c->s->batched ? NULL : c->s->trials.client;
+  if (c->client)
+    ws_device_client_renew(c->client);
   pick_shapes(c);
   WS_TRY(load(c, c->against_id, &c->reference));
   add_times(c, &c->reference);
@@ -537,7 +536,6 @@ void ws__confirm(ws_session *s, ws_tune_result *out) {
   c.simulated = ws__session_simulates(s);
   if (confirm_all(&c, out) != WS_OK)
     ws_log(WS_LOG_WARN, "winners are not confirmed: %s", s->diag->text);
-  ws_device_client_stop(c.client);
   if (c.compiler)
     ws_compiler_stop(c.compiler);
   ws_arena_destroy(c.arena);

@@ -11,7 +11,8 @@
  *   FAKE_DEVICE_PROVENANCE  likewise
  *   FAKE_DEVICE_STEEP     set: that factor to the power of four
  *   FAKE_DEVICE_COUNT     so many cards: hip:0 and up
- *   FAKE_DEVICE_CARD      set: it is a card
+ *   FAKE_DEVICE_CARD      set: it is a card; a folder: where the server locks
+ *                         it, as the real one does
  *   FAKE_DEVICE_NOISE     code beside itself takes that many times its time
  *   FAKE_DEVICE_LOG       a line per request is appended to this file
  */
@@ -22,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 enum { SOCKET = 3 };
@@ -116,19 +118,35 @@ static void measure(ws_arena *arena, const cJSON *json, const char *code) {
   }
   cJSON *answer = cJSON_CreateObject();
   cJSON_AddItemToObject(answer, "measured", ws_measured_to_json(&measured));
+  cJSON_AddFalseToObject(answer, "last"); /* the server goes on */
   send_json(answer);
+}
+
+_Noreturn static void refuse(const char *why) {
+  cJSON *json = cJSON_CreateObject();
+  cJSON_AddStringToObject(json, "error", why);
+  cJSON_AddStringToObject(json, "status", "environment");
+  send_json(json);
+  _exit(1);
 }
 
 /* "hip:2" of two cards. */
 static void check_number(const char *kind) {
   const char *count = getenv("FAKE_DEVICE_COUNT"), *colon = strchr(kind, ':');
-  if (!count || !colon || strtol(colon + 1, NULL, 10) < strtol(count, NULL, 10))
+  if (count && colon && strtol(colon + 1, NULL, 10) >= strtol(count, NULL, 10))
+    refuse("no such card");
+}
+
+/* The file stays open: with it the lock. */
+static void lock_card(const char *kind) {
+  const char *folder = getenv("FAKE_DEVICE_CARD"), *colon = strchr(kind, ':');
+  char path[4096];
+  if (!folder || folder[0] != '/')
     return;
-  cJSON *json = cJSON_CreateObject();
-  cJSON_AddStringToObject(json, "error", "no such card");
-  cJSON_AddStringToObject(json, "status", "environment");
-  send_json(json);
-  _exit(1);
+  snprintf(path, sizeof path, "%s/card-%s", folder, colon ? colon + 1 : "0");
+  int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (file < 0 || flock(file, LOCK_EX | LOCK_NB) != 0)
+    refuse("another server has the card");
 }
 
 int main(int argc, char **argv) {
@@ -137,6 +155,7 @@ int main(int argc, char **argv) {
     return 2;
   own_kind = argv[1];
   check_number(own_kind);
+  lock_card(own_kind);
   send_ready(argv[1]);
   for (;;) {
     ws_arena *arena = ws_arena_create();

@@ -413,6 +413,18 @@ WS_TEST(winners_are_timed_beside_what_the_run_began_with) {
   free_bench(&b);
 }
 
+/* A card has one server: the search's own makes room for the fresh one. */
+WS_TEST(winners_are_confirmed_on_the_card_that_the_search_holds) {
+  bench b = card_bench("1.001");
+  setenv("FAKE_DEVICE_CARD", b.folder, 1);
+  setenv("FAKE_DEVICE_COUNT", "2", 1);
+  b.options.device = "hip:all";
+  b.options.rank = "device";
+  b.options.round = 0;
+  WS_CHECK(tune(&b).confirmation_count > 0);
+  free_bench(&b);
+}
+
 WS_TEST(a_gain_within_the_noise_is_none) {
   bench b = card_bench("2.5");
   ws_tune_result result;

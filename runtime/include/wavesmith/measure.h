@@ -190,6 +190,10 @@ ws_status ws_device_client_start(const char *kind,
                                  ws_device_client **out_client,
                                  ws_diag *diag) WS_MUST_CHECK;
 void ws_device_client_stop(ws_device_client *client); /* NULL is allowed */
+/* Ends its server, and with it the request in hand; the next request starts
+ * another, which sees nothing of what was done to the device before. (A second
+ * client would be refused: a card has one server.) */
+void ws_device_client_renew(ws_device_client *client);
 /* Texts live as long as the client; "library" is where it was found. */
 const ws_device_info *ws_device_client_info(const ws_device_client *client);
 
