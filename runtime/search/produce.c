@@ -187,7 +187,7 @@ static bool must_wait(const ws_session *s, ws__job *job) {
 }
 
 static ws_status ask_batch(ws_session *s, ws__job *job) {
-  bool known = *s->batched->provenance, answered;
+  bool answered;
   ws__plan plan;
   /* Without known times: what is asked must not depend on what came before. */
   WS_TRY(ws__plan_make(&plan, &s->schedule, job->arena,
@@ -196,8 +196,6 @@ static ws_status ask_batch(ws_session *s, ws__job *job) {
   WS_TRY(ws__batched_ask(s->batched, &plan, &answered, s->diag));
   if (!answered)
     return WS_OK;
-  if (!known && *s->batched->provenance)
-    ws__session_meet_device(s);
   job->ranked = plan.out;
   job->was_ranked = true;
   job->state = WS__JOB_DONE;

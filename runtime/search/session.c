@@ -35,15 +35,20 @@ static cJSON *members_json(const ws_session *s) {
   return list;
 }
 
+/* Of a batch only whether its card was known when the run began. */
+static const char *provenance_text(const ws_session *s) {
+  if (!s->batched)
+    return s->judge.provenance;
+  return *s->batched->provenance ? "batch" : "batch, its card not known yet";
+}
+
 /* Whatever the sequence depends on, beyond the columns of a run. */
 static char *settings_text(const ws_session *s) {
   const ws_template *baseline = s->task.baseline.tmpl;
   cJSON *json = cJSON_CreateObject();
   cJSON_AddStringToObject(json, "template", s->task.source.tmpl->hash.hex);
   cJSON_AddStringToObject(json, "baseline", baseline ? baseline->hash.hex : "");
-  /* That of a batch is known when it has been run. */
-  cJSON_AddStringToObject(json, "provenance",
-                          s->batched ? "batch" : s->judge.provenance);
+  cJSON_AddStringToObject(json, "provenance", provenance_text(s));
   cJSON_AddNumberToObject(json, "window", s->window);
   if (s->round > 0)
     cJSON_AddNumberToObject(json, "round", s->round);
@@ -87,6 +92,38 @@ static ws_status lock_run(ws_session *s) {
                  (long long)s->run_id);
 }
 
+static bool same_run(const ws_run_row *a, const ws_run_row *b) {
+  return a->seed == b->seed && !strcmp(a->settings_json, b->settings_json) &&
+         !strcmp(a->problem, b->problem) && !strcmp(a->layout, b->layout) &&
+         !strcmp(a->target, b->target) && !strcmp(a->strategy, b->strategy) &&
+         !strcmp(a->shape_set, b->shape_set);
+}
+
+/* A run that began before its batch had an answer knew no times of its card,
+ * also when the archive had some of earlier runs. Resumed, it must not know
+ * them either before it has applied an answer: its questions were asked
+ * without. */
+static ws_status forget_device(ws_session *s, ws_run_row *run) {
+  ws_run_row *runs;
+  int count;
+  const ws__batched known = *s->batched;
+  s->batched->provenance = "";
+  s->batched->simulated = false;
+  ws_run_row blind = *run;
+  blind.settings_json = settings_text(s);
+  WS_TRY(ws_archive_list_runs(s->archive, s->arena, &runs, &count, s->diag));
+  for (int i = 0; i < count; i++)
+    if (same_run(&runs[i], &blind)) {
+      *run = blind;
+      s->trials.provenance = "";
+      if (s->rank_by_device)
+        s->judge.provenance = "";
+      return WS_OK;
+    }
+  *s->batched = known;
+  return WS_OK;
+}
+
 static ws_status begin_run(ws_session *s) {
   const ws__source *sources[] = {&s->task.source, &s->task.baseline};
   for (int i = 0; i < 2; i++)
@@ -101,6 +138,8 @@ static ws_status begin_run(ws_session *s) {
                     .settings_json = settings_text(s),
                     .seed = s->options->seed,
                     .started_unix_ms = ws_clock_unix_ms()};
+  if (s->batched && *s->batched->provenance)
+    WS_TRY(forget_device(s, &run));
   WS_TRY(ws_archive_begin_run(s->archive, &run, &s->run_id, s->diag));
   s->judge.run_id = s->run_id;
   return lock_run(s);

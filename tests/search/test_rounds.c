@@ -339,6 +339,37 @@ WS_TEST(a_first_round_is_half_around_the_start) {
   free_bench(&b);
 }
 
+/* The archive knows times of the card; a run in a new folder cannot know that
+ * it is the same card before the first answers, and then must not ask models
+ * anew with those times in its questions. */
+WS_TEST(a_batch_without_answers_is_resumed_as_it_began) {
+  bench b = round_bench();
+  ws_tune_result result;
+  tune_in_rounds(&b, &result);
+  WS_CHECK_INT(
+      rename(folder_of(&b), ws_arena_printf(b.arena, "%s/old", b.folder)), 0);
+  const char *models[] = {"exchange:"};
+  models[0] = ws_arena_printf(b.arena, "exchange:%s/questions", b.folder);
+  b.options.models = models;
+  b.options.model_count = 1;
+  b.options.strategy = "best-of-n";
+  b.options.in_flight = 1;
+  b.options.token_budget = b.options.usd_budget = -1;
+  b.options.evaluations = b.options.round = 3;
+  char *questions = ws_arena_printf(b.arena, "%s/questions", b.folder);
+  WS_CHECK_INT(mkdir(questions, 0700), 0);
+  for (int i = 1; i < 8; i++)
+    write_in(&b, ws_arena_printf(b.arena, "questions/%06d-explore.reply.md", i),
+             ws_arena_printf(b.arena,
+                             "## name\nx\n\n## parameters\ntile_m=%d\n",
+                             16 << i % 4));
+  ws_tune_result first = tune(&b);
+  WS_CHECK(first.questions > 0 && first.awaited > 0);
+  WS_CHECK_INT(run_batch(&b, 1000000), first.awaited);
+  tune(&b);
+  free_bench(&b);
+}
+
 /* ---- several cards ---- */
 WS_TEST(several_cards_give_what_one_gives) {
   bench b = round_bench();
