@@ -216,10 +216,12 @@ static ws_status read_point(ws_session *s, const char *text,
                             ws_candidate **out_candidate) {
   bool legal;
   *out_candidate = default_point(s, &legal);
-  WS_TRY(ws_candidate_set(*out_candidate, text, s->diag));
-  return ws_candidate_broken_require(*out_candidate, NULL, s->diag) < 0
-             ? WS_OK
-             : WS_INPUT;
+  if (ws_candidate_set(*out_candidate, text, s->diag) == WS_OK &&
+      ws_candidate_broken_require(*out_candidate, NULL, s->diag) < 0)
+    return WS_OK;
+  const ws_diag why = *s->diag;
+  return ws_fail(s->diag, WS_INPUT, NULL, 0, "--point '%s': %s", text,
+                 why.text);
 }
 
 static void add_start(ws_session *s, const ws_candidate *candidate,

@@ -319,7 +319,7 @@ WS_TEST(points_are_begun_with) {
   const char *broken[] = {"tile_m=65"};
   b.options.points = broken;
   b.options.point_count = 1;
-  tune_fails(&b, WS_INPUT, "tile_m");
+  tune_fails(&b, WS_INPUT, "--point 'tile_m=65': ");
   free_bench(&b);
 }
 
