@@ -49,6 +49,11 @@ static const ws__device_table *find_kind(const char *kind, int *out_index) {
   return NULL;
 }
 
+ws_status ws_device_check_kind(const char *kind, ws_diag *diag) {
+  int index;
+  return find_kind(kind, &index) ? WS_OK : unknown_kind(kind, diag);
+}
+
 ws_status ws_device_open(const char *kind, ws_device_purpose purpose,
                          ws_device **out_device, ws_diag *diag) {
   *out_device = NULL;

@@ -468,6 +468,7 @@ WS_TEST(usage_is_checked) {
          "names a card");
   expect(run(WORDS("more")), 2, NULL, "give one folder");
   expect(run(WORDS("--frob")), 2, NULL, "unknown option '--frob'");
+  expect(run(WORDS("--device", "foo")), 2, NULL, "unknown device 'foo'");
   expect(run(WORDS("--help")), 0, "usage: wavesmith-device run FOLDER", NULL);
   remove_folder();
 }

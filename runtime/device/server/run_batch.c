@@ -75,7 +75,7 @@ static ws_status parse_options(int argc, char **argv, ws__run_options *out,
     return ws_fail(diag, WS_USAGE, NULL, 0,
                    "give one folder; `wavesmith-device run --help`");
   out->folder = argv[optind];
-  return WS_OK;
+  return out->device ? ws_device_check_kind(out->device, diag) : WS_OK;
 }
 
 /* ---- what is said ---- */

@@ -59,6 +59,8 @@ typedef enum ws_device_purpose {
   WS_DEVICE_TIME /* events count; results may be left out */
 } ws_device_purpose;
 
+/* WS_USAGE: "cuda", "hip:1" are kinds, this is none; the diag lists them. */
+ws_status ws_device_check_kind(const char *kind, ws_diag *diag) WS_MUST_CHECK;
 /* WS_USAGE: no such kind; the diag lists them. WS_ENVIRONMENT: no library, or
  * no device in it; the diag says which and what to do. One device a process. */
 ws_status ws_device_open(const char *kind, ws_device_purpose purpose,
