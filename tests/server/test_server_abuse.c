@@ -364,5 +364,6 @@ WS_TEST(a_server_told_to_stop_cleans_up_first) {
   WS_CHECK(ws_compiler_receive(compiler, arena, &result, &diag) == WS_OK);
   WS_CHECK_INT(result.verdict, WS_VERDICT_CRASH);
   ws_compiler_stop(compiler);
+  ws_arena_destroy(arena);
   check_nothing_left();
 }
