@@ -36,8 +36,8 @@ ws_status ws_archive_put_template(ws_archive *archive, const ws_template *tmpl,
 }
 
 /* ---- runs ---- */
-static ws_status find_run(ws_archive *archive, const ws_run_row *run,
-                          int64_t *out_id, ws_diag *diag) {
+ws_status ws_archive_find_run(ws_archive *archive, const ws_run_row *run,
+                              int64_t *out_id, ws_diag *diag) {
   sqlite3_stmt *statement;
   WS_TRY(ws__archive_query(
       archive, &statement, diag,
@@ -55,7 +55,7 @@ static ws_status find_run(ws_archive *archive, const ws_run_row *run,
 
 ws_status ws__archive_add_run(ws_archive *archive, const ws_run_row *run,
                               int64_t *out_id, ws_diag *diag) {
-  WS_TRY(find_run(archive, run, out_id, diag));
+  WS_TRY(ws_archive_find_run(archive, run, out_id, diag));
   if (*out_id)
     return WS_OK;
   WS_TRY(ws__archive_execute(

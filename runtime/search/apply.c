@@ -338,6 +338,7 @@ ws_status ws__apply_next(ws_session *s, bool *out_applied) {
   ws__job *job = ws__job_at(s, s->applied);
   if (job->state != WS__JOB_DONE)
     return WS_OK;
+  /* With a batch's first answer its card is known. */
   if (s->batched && job->was_ranked && !*s->judge.provenance)
     ws__session_meet_device(s);
   WS_TRY(apply(s, job));

@@ -46,8 +46,7 @@ typedef struct contest {
 typedef struct confirmation {
   ws_session *s;
   ws_arena *arena;
-  ws_device_client *client; /* a fresh one; NULL: not started, or a batch */
-  ws_compiler *compiler;    /* NULL: not started yet */
+  ws_compiler *compiler; /* NULL: not started yet */
   bool prepared, simulated;
   const ws_shape *shapes; /* the search's, then held-out ones */
   int shape_count, search_count;
@@ -128,8 +127,9 @@ static void pick_shapes(confirmation *c) {
 
 /* ---- what is asked ---- */
 static int cu_count(const confirmation *c) {
-  return c->client ? ws_device_client_info(c->client)->cu_count
-                   : c->s->task.target->cu_count;
+  const ws_device_client *client = c->s->trials.client; /* NULL: a batch */
+  return client ? ws_device_client_info(client)->cu_count
+                : c->s->task.target->cu_count;
 }
 
 static ws_status request_of(const confirmation *c, const contest *who,
@@ -224,8 +224,8 @@ static ws_status ask_device(confirmation *c, contest *who, bool *out_done) {
     ws_measured *answer = &answers[who->answered];
     ws_measure_request request = who->requests[who->answered++];
     request.settings.wall_ms = wall_ms(c->s);
-    WS_TRY(ws_device_client_measure(c->client, c->arena, &request, answer,
-                                    c->s->diag));
+    WS_TRY(ws_device_client_measure(c->s->trials.client, c->arena, &request,
+                                    answer, c->s->diag));
     more = answer->verdict == WS_VERDICT_OK;
   }
   *out_done = !out_of_time(c->s);
@@ -465,9 +465,8 @@ static ws_status prepare(confirmation *c) {
   if (c->prepared)
     return WS_OK;
   c->prepared = true;
-  c->client = c->s->batched ? NULL : c->s->trials.client;
-  if (c->client)
-    ws_device_client_renew(c->client);
+  if (!c->s->batched)
+    ws_device_client_renew(c->s->trials.client);
   pick_shapes(c);
   WS_TRY(load(c, c->against_id, &c->reference));
   add_times(c, &c->reference);

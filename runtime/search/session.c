@@ -92,35 +92,26 @@ static ws_status lock_run(ws_session *s) {
                  (long long)s->run_id);
 }
 
-static bool same_run(const ws_run_row *a, const ws_run_row *b) {
-  return a->seed == b->seed && !strcmp(a->settings_json, b->settings_json) &&
-         !strcmp(a->problem, b->problem) && !strcmp(a->layout, b->layout) &&
-         !strcmp(a->target, b->target) && !strcmp(a->strategy, b->strategy) &&
-         !strcmp(a->shape_set, b->shape_set);
-}
-
 /* A run that began before its batch had an answer knew no times of its card,
  * also when the archive had some of earlier runs. Resumed, it must not know
  * them either before it has applied an answer: its questions were asked
  * without. */
 static ws_status forget_device(ws_session *s, ws_run_row *run) {
-  ws_run_row *runs;
-  int count;
+  int64_t begun;
+  ws_run_row blind = *run;
   const ws__batched known = *s->batched;
   s->batched->provenance = "";
   s->batched->simulated = false;
-  ws_run_row blind = *run;
   blind.settings_json = settings_text(s);
-  WS_TRY(ws_archive_list_runs(s->archive, s->arena, &runs, &count, s->diag));
-  for (int i = 0; i < count; i++)
-    if (same_run(&runs[i], &blind)) {
-      *run = blind;
-      s->trials.provenance = "";
-      if (s->rank_by_device)
-        s->judge.provenance = "";
-      return WS_OK;
-    }
-  *s->batched = known;
+  WS_TRY(ws_archive_find_run(s->archive, &blind, &begun, s->diag));
+  if (!begun) {
+    *s->batched = known;
+    return WS_OK;
+  }
+  *run = blind;
+  s->trials.provenance = "";
+  if (s->rank_by_device)
+    s->judge.provenance = "";
   return WS_OK;
 }
 

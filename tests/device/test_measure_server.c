@@ -150,7 +150,8 @@ WS_TEST(a_rival_travels_behind_the_candidate) {
   WS_CHECK_NEAR(got.ratio, 1, 0.01);
   WS_CHECK(got.low_ratio <= got.ratio && got.ratio <= got.high_ratio);
   WS_CHECK_NEAR(got.rival_us, 100.3, 0.31);
-  rival.code_object = "no code at all  ";
+  rival.code_object = "no code";
+  rival.size = 7;
   WS_CHECK_INT(ws_device_client_measure(client, arena, &asked, &got, &diag),
                WS_INPUT);
   WS_CHECK_CONTAINS(diag.text, "the rival: ");

@@ -349,15 +349,14 @@ WS_TEST(a_batch_without_answers_is_resumed_as_it_began) {
   tune_in_rounds(&b, &result);
   WS_CHECK_INT(
       rename(folder_of(&b), ws_arena_printf(b.arena, "%s/old", b.folder)), 0);
-  const char *models[] = {"exchange:"};
-  models[0] = ws_arena_printf(b.arena, "exchange:%s/questions", b.folder);
+  const char *questions = ws_arena_printf(b.arena, "%s/questions", b.folder);
+  const char *models[] = {ws_arena_printf(b.arena, "exchange:%s", questions)};
   b.options.models = models;
   b.options.model_count = 1;
   b.options.strategy = "best-of-n";
   b.options.in_flight = 1;
   b.options.token_budget = b.options.usd_budget = -1;
   b.options.evaluations = b.options.round = 3;
-  char *questions = ws_arena_printf(b.arena, "%s/questions", b.folder);
   WS_CHECK_INT(mkdir(questions, 0700), 0);
   for (int i = 1; i < 8; i++)
     write_in(&b, ws_arena_printf(b.arena, "questions/%06d-explore.reply.md", i),
@@ -367,7 +366,7 @@ WS_TEST(a_batch_without_answers_is_resumed_as_it_began) {
   ws_tune_result first = tune(&b);
   WS_CHECK(first.questions > 0 && first.awaited > 0);
   WS_CHECK_INT(run_batch(&b, 1000000), first.awaited);
-  tune(&b);
+  WS_CHECK_INT(tune(&b).replayed, 3);
   free_bench(&b);
 }
 

@@ -187,6 +187,11 @@ WS_TEST(chosen_points_compile) {
       {"tile_n=192;stages=4;column_steps=3;split_k=4;output=2", ""},
       {"cluster_n=2;output=1;b_scales=0", ""},
       {"stages=5;split_k=2;split_last=1", ""},
+      /* hardly more registers than the sums need */
+      {"tile_m=192;tile_n=144;warpgroups=3;stages=4;pipeline=0;fixed_sums=0",
+       ""},
+      {"tile_n=144;stages=5;split_k=2;split_last=1", ""},
+      {"tile_m=64;tile_n=144;warpgroups=1;stages=6;split_k=2;fixed_sums=0", ""},
       {"tile_n=192;stages=4;pipeline=0;split_k=2;split_last=1;output=1", ""},
       {"tile_n=192;stages=4;pipeline=0;split_k=4;split_last=1;output=2", ""},
   };

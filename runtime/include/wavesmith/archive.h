@@ -63,6 +63,10 @@ typedef struct ws_run_row {
   uint64_t seed;
   int64_t started_unix_ms;
 } ws_run_row;
+/* *out_id: of the run that is alike in all but the time of its start; 0: there
+ * is none. */
+ws_status ws_archive_find_run(ws_archive *archive, const ws_run_row *run,
+                              int64_t *out_id, ws_diag *diag) WS_MUST_CHECK;
 /* A run that is alike in all but the time of its start is the same run resumed:
  * its id is given again. */
 ws_status ws_archive_begin_run(ws_archive *archive, const ws_run_row *run,
