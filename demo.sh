@@ -60,5 +60,5 @@ How to go on
   where a kernel's time goes:          $wavesmith sim --archive $out/fp8_gemm.db ID --shape 1024,1536,7168
   use it in a program:                 examples/gemm (CMake, one call per GEMM)
 Only times of provenance hip are measured: sim is the simulated MI300X
-(docs/simulator.md), estimate the bound model (docs/model.md).
+(docs/simulator.md), estimate the bound model (docs/bound-model.md).
 NEXT

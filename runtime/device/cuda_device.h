@@ -7,7 +7,7 @@
 #ifndef WAVESMITH_DEVICE_CUDA_H
 #define WAVESMITH_DEVICE_CUDA_H
 
-#include "cuda_abi.h"
+#include "../rt/cuda_abi.h"
 #include "device.h"
 #include "nvml.h"
 

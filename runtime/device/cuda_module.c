@@ -5,7 +5,7 @@
  * diag. Kernels are looked up once a module and name.
  */
 #include "cuda_device.h"
-#include "cuda_tensor.h"
+#include "../rt/cuda_tensor.h"
 
 #include <elf.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * The tool show: one candidate with its code, facts and history.
  */
 #include "page.h"
-#include "wavesmith/model.h"
+#include "wavesmith/bound_model.h"
 
 #include <cjson/cJSON.h>
 #include <string.h>

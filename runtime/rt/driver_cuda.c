@@ -7,7 +7,7 @@
  * context. Other threads, and a thread with another context, push it for the
  * time of a call.
  */
-#include "../device/cuda_tensor.h"
+#include "cuda_tensor.h"
 #include "driver.h"
 #include "library.h"
 

@@ -6,7 +6,7 @@
 #ifndef WAVESMITH_SEARCH_GRID_H
 #define WAVESMITH_SEARCH_GRID_H
 
-#include "wavesmith/model.h"
+#include "wavesmith/bound_model.h"
 #include "wavesmith/target.h"
 
 /* lds: bytes of a workgroup; registers of a lane; occupancy: waves per SIMD

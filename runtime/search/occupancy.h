@@ -6,7 +6,7 @@
 #ifndef WAVESMITH_SEARCH_OCCUPANCY_H
 #define WAVESMITH_SEARCH_OCCUPANCY_H
 
-#include "wavesmith/model.h"
+#include "wavesmith/bound_model.h"
 #include "wavesmith/target.h"
 
 typedef enum ws__limiter {

@@ -5,7 +5,7 @@
 #ifndef WAVESMITH_CHECK_REPORT_H
 #define WAVESMITH_CHECK_REPORT_H
 
-#include "wavesmith/model.h"
+#include "wavesmith/bound_model.h"
 #include "wavesmith/target.h"
 
 typedef struct check_estimate {

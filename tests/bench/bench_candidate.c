@@ -5,7 +5,7 @@
  * the demo's tuning run on all cores. Prints medians; never fails on a slow
  * day.
  */
-#include "wavesmith/model.h"
+#include "wavesmith/bound_model.h"
 #include "wavesmith/search.h"
 
 #include <stdio.h>

@@ -9,7 +9,7 @@
  * (WS_SHARED_DIR/data/mi300x_fp8_gemm_sweep.csv).
  */
 #include "sweep_data.h"
-#include "wavesmith/model.h"
+#include "wavesmith/bound_model.h"
 
 typedef struct bench {
   sweep data;

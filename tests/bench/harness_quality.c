@@ -14,12 +14,12 @@
  * of their own. What is left out is said.
  *
  * Build (it needs what wavesmith-device needs) and run, from the root, in bash:
- *   cmake -S runtime/device -B build-device && cmake --build build-device
+ *   cmake -S runtime/device_server -B build-device && cmake --build build-device
  *   gcc -std=gnu11 -O2 -D_GNU_SOURCE -Iruntime/include \
  *     -Ithird_party tests/bench/harness_quality.c third_party/cjson/cJSON.c \
  *     runtime/eval/{device_client,measure_json,ratio,request_json}.c \
  *     runtime/base/{arena,clock,file,json,log,message,process,rng,status}.c \
- *     runtime/base/strbuf.c runtime/model/build.c kernels/problems.c \
+ *     runtime/base/strbuf.c runtime/candidate/build.c kernels/problems.c \
  *     kernels/fp8_gemm_blockscale/problem.c -lm -o harness_quality
  *   WAVESMITH_DEVICE_SERVER=build-device/wavesmith-device ./harness_quality
  * cuda

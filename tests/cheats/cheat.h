@@ -8,7 +8,7 @@
 #define WS_TESTS_CHEAT_H
 
 #include "wavesmith/measure.h"
-#include "wavesmith/model.h"
+#include "wavesmith/bound_model.h"
 
 /* Who catches it: a stage and a verdict, and what the reason or a finding's id
  * must hold ("": anything). */

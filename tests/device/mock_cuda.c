@@ -12,7 +12,7 @@
  * cubin with "old" is for another card.
  */
 #include "mock_cuda.h"
-#include "../../runtime/device/cuda_abi.h"
+#include "../../runtime/rt/cuda_abi.h"
 
 #include <stdarg.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * runtime/device/cuda_abi.h was written from the documentation; here it is
+ * runtime/rt/cuda_abi.h was written from the documentation; here it is
  * compared with NVIDIA's own header: every constant, size and signature. The
  * compiler does most of it. Without that header there is nothing to compare.
  */
@@ -15,7 +15,7 @@
 #define ws_cu_graph_of_driver CUgraph_st
 #define ws_cu_graph_exec_of_driver CUgraphExec_st
 #endif
-#include "../../runtime/device/cuda_abi.h"
+#include "../../runtime/rt/cuda_abi.h"
 #include "ws_test.h"
 
 #ifdef CUDA_VERSION

@@ -48,11 +48,5 @@ report 'banned function (use the bounded or reentrant one)' < <(code \
 report 'dead code or a note without an issue' < <(code '^#if 0|\bTODO\b|\bFIXME\b' "${sources[@]}")
 report 'line over 100 columns' < <(grep -nE '.{101,}' "${sources[@]}" | cut -c1-120)
 
-# Include direction of DESIGN section 4.
-report 'lower part includes a higher one' < <(code 'wavesmith/(archive|search|dispatch|model)\.h' \
-  runtime/base/*.c runtime/model/*.c runtime/rt/*.c runtime/sim/*/*.c)
-report 'lower part includes a higher one' < <(code 'wavesmith/(search|dispatch)\.h' \
-  runtime/archive/*.c runtime/eval/*.c)
-
 [ "$fail" = 0 ] && echo "ok: ${#sources[@]} sources"
 exit "$fail"

@@ -4,7 +4,7 @@
  * begins with the tensor's address. Code is what an H200 would take: an ELF
  * image for CUDA, or PTX for sm_90a.
  */
-#include "../../runtime/device/cuda_abi.h"
+#include "../../runtime/rt/cuda_abi.h"
 
 #define FP8_BIAS 7 /* e4m3 OCP */
 #define IS_OCP 1

@@ -12,7 +12,7 @@
  * and streams belong to one. While a stream is captured, a call that would end
  * the capture on a card is recorded as forbidden.
  */
-#include "../../runtime/device/cuda_abi.h"
+#include "../../runtime/rt/cuda_abi.h"
 
 #include <pthread.h>
 #include <stdarg.h>

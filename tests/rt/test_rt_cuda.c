@@ -4,7 +4,7 @@
  * without a device, and on none. The dispatch table is built by hand; every
  * number that reaches the driver is worked out by hand in the comments.
  */
-#include "../../runtime/device/cuda_abi.h"
+#include "../../runtime/rt/cuda_abi.h"
 #include "rt_test.h"
 
 /* ---- a dispatch as the emitter would print it ------------------------------

@@ -7,7 +7,7 @@
 #define WAVESMITH_SANITIZER_FIXTURE_H
 
 #include "pass.h"
-#include "wavesmith/model.h"
+#include "wavesmith/bound_model.h"
 #include "ws_test.h"
 
 /* One for the process, which runs one test. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * The landscape in place of runtime/eval/model.c, whose object is then not
+ * The landscape in place of runtime/eval/bound_model.c, whose object is then not
  * linked.
  */
 #include "landscape.h"

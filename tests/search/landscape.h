@@ -11,7 +11,7 @@
 #ifndef WAVESMITH_TESTS_SEARCH_LANDSCAPE_H
 #define WAVESMITH_TESTS_SEARCH_LANDSCAPE_H
 
-#include "wavesmith/model.h"
+#include "wavesmith/bound_model.h"
 
 #define RECORD(kind, line, operands)                                           \
   "{\"kind\":\"" kind "\",\"line\":" #line ",\"operands\":[" operands "]}"

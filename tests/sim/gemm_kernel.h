@@ -12,7 +12,7 @@
 
 #include "clock.h"
 #include "sim_internal.h"
-#include "wavesmith/model.h"
+#include "wavesmith/bound_model.h"
 
 #include <cjson/cJSON.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 
 #include "pass.h"
 #include "sanitize.h"
-#include "wavesmith/model.h"
+#include "wavesmith/bound_model.h"
 #include "ws_test.h"
 
 typedef struct shipped {

@@ -19,7 +19,7 @@
 #define WAVESMITH_ARCHIVE_H
 
 #include "wavesmith/build.h"
-#include "wavesmith/model.h"
+#include "wavesmith/bound_model.h"
 
 #ifdef __cplusplus
 extern "C" {

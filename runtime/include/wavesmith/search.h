@@ -8,7 +8,7 @@
 
 #include "wavesmith/archive.h"
 #include "wavesmith/llm.h"
-#include "wavesmith/model.h"
+#include "wavesmith/bound_model.h"
 
 #ifdef __cplusplus
 extern "C" {

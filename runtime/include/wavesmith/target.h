@@ -25,7 +25,7 @@ typedef struct ws_target {
   int wave;           /* lanes that run in step */
   int lds_bytes;      /* of one workgroup, at most */
   int cu_count;       /* of the card; for launches that are planned elsewhere */
-  /* Peaks of the card, for the roofline (sources in runtime/model/target.c). */
+  /* Peaks of the card, for the roofline (sources in runtime/candidate/target.c). */
   double fp8_tflops, tb_per_s;
   /* The IR sanitizer can run its code on the CPU, matrix instructions in its
    * fp8 format, and the bound model can estimate it. Without, the device alone

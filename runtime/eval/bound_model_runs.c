@@ -6,7 +6,7 @@
  * directions, the second ones nearly empty. Shapes that the candidate's own
  * constraints refuse are replaced by the whole tile or left out.
  */
-#include "wavesmith/model.h"
+#include "wavesmith/bound_model.h"
 
 /* m and n are multiples of 16 by the problem's definition. */
 enum { SHAPE_STEP = 16, DEFAULT_TILE = 32 };

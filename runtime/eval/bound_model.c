@@ -6,10 +6,10 @@
  * needs from start to end, waits included. From these follows how long those
  * who share the worst pipe take; the launch takes about the longer of its
  * busiest CU and of what L2, Infinity Cache and HBM need; the candidate the sum
- * of its launches and their launch costs. It is there to rank; docs/model.md
+ * of its launches and their launch costs. It is there to rank; docs/bound-model.md
  * says how well it does.
  */
-#include "model_internal.h"
+#include "bound_model_internal.h"
 
 #include <math.h>
 #include <string.h>

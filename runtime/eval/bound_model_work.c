@@ -8,7 +8,7 @@
  * from the static mix of its innermost loops, multiplied by how often they
  * must have gone round to make the observed matrix instructions or loads.
  */
-#include "model_internal.h"
+#include "bound_model_internal.h"
 
 #include <math.h>
 #include <string.h>

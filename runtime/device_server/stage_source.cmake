@@ -9,4 +9,4 @@ endforeach()
 file(WRITE ${TO}/CMakeLists.txt "# cmake -S . -B build && cmake --build build\n"
   "cmake_minimum_required(VERSION 3.16)\n"
   "project(wavesmith-device C)\n"
-  "include(runtime/device/standalone.cmake)\n")
+  "include(runtime/device_server/standalone.cmake)\n")

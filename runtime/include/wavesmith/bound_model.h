@@ -4,10 +4,10 @@
  * of its code object and the observations of its sanitizer run. It ranks
  * candidates where there is no card; its provenance is "estimate" wherever a
  * number of it is shown. Formula and constants, each with its source:
- * runtime/eval/model.c and docs/model.md.
+ * runtime/eval/bound_model.c and docs/bound-model.md.
  */
-#ifndef WAVESMITH_MODEL_H
-#define WAVESMITH_MODEL_H
+#ifndef WAVESMITH_BOUND_MODEL_H
+#define WAVESMITH_BOUND_MODEL_H
 
 #include "wavesmith/build.h"
 

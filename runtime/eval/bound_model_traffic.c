@@ -5,7 +5,7 @@
  * of an XCD saves what its resident workgroups share: how many rows and columns
  * of tiles these span is counted along the order of tiles.
  */
-#include "model_internal.h"
+#include "bound_model_internal.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,9 +3,9 @@
  * All numbers of the bound model, each with its source. "timing N" is section
  * N of the project's MI300X cycle facts (research page mi300_timing.md), the
  * key in brackets is the source named there; "problem N" is problem.md.
- * docs/model.md repeats this table with what each number means.
+ * docs/bound-model.md repeats this table with what each number means.
  */
-#include "model_internal.h"
+#include "bound_model_internal.h"
 
 const ws_device_model ws_mi300x = {
     .name = "MI300X",

@@ -7,7 +7,7 @@
 #ifndef WAVESMITH_TEST_SYNTHETIC_BUILD_H
 #define WAVESMITH_TEST_SYNTHETIC_BUILD_H
 
-#include "wavesmith/model.h"
+#include "wavesmith/bound_model.h"
 #include "ws_test.h"
 
 #define MODEL_RECORD(kind, ...)                                                \

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * What the files of the bound model share: the constants, the work of one
- * workgroup, and the traffic of one launch. See docs/model.md.
+ * workgroup, and the traffic of one launch. See docs/bound-model.md.
  */
 #ifndef WAVESMITH_MODEL_INTERNAL_H
 #define WAVESMITH_MODEL_INTERNAL_H
 
-#include "wavesmith/model.h"
+#include "wavesmith/bound_model.h"
 
 /* Clocks are engine clocks. Values and sources: model_constants.c. */
 typedef struct ws__model_constants {

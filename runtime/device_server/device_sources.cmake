@@ -7,7 +7,7 @@ set(WAVESMITH_DEVICE_SOURCES third_party/cjson/cJSON.c
 foreach(name arena clock file json log message process rng status strbuf)
   list(APPEND WAVESMITH_DEVICE_SOURCES runtime/base/${name}.c)
 endforeach()
-list(APPEND WAVESMITH_DEVICE_SOURCES runtime/model/build.c)
+list(APPEND WAVESMITH_DEVICE_SOURCES runtime/candidate/build.c)
 foreach(name bench device_client inputs measure_json request_json sampling statistics time verify)
   list(APPEND WAVESMITH_DEVICE_SOURCES runtime/eval/${name}.c)
 endforeach()
@@ -16,16 +16,16 @@ foreach(name index job_json lines manifest)
 endforeach()
 list(APPEND WAVESMITH_DEVICE_SOURCES runtime/rt/library.c)
 file(GLOB found RELATIVE ${WAVESMITH_ROOT} ${WAVESMITH_ROOT}/runtime/device/*.c
-  ${WAVESMITH_ROOT}/runtime/device/server/*.c)
+  ${WAVESMITH_ROOT}/runtime/device_server/*.c)
 list(APPEND WAVESMITH_DEVICE_SOURCES ${found})
 
 
 # What goes along when they are copied.
 set(WAVESMITH_DEVICE_EXTRAS LICENSE third_party/cjson/cJSON.h third_party/cjson/LICENSE
-  third_party/cjson/README.md runtime/device/CMakeLists.txt runtime/device/device_sources.cmake
-  runtime/device/standalone.cmake)
+  third_party/cjson/README.md runtime/device_server/CMakeLists.txt runtime/device_server/device_sources.cmake
+  runtime/device_server/standalone.cmake)
 file(GLOB found RELATIVE ${WAVESMITH_ROOT} ${WAVESMITH_ROOT}/runtime/include/wavesmith/*.h
   ${WAVESMITH_ROOT}/runtime/base/*.h ${WAVESMITH_ROOT}/runtime/batch/*.h ${WAVESMITH_ROOT}/runtime/eval/*.h
   ${WAVESMITH_ROOT}/runtime/rt/*.h ${WAVESMITH_ROOT}/runtime/device/*.h
-  ${WAVESMITH_ROOT}/runtime/device/server/*.h)
+  ${WAVESMITH_ROOT}/runtime/device_server/*.h)
 list(APPEND WAVESMITH_DEVICE_EXTRAS ${found})
