@@ -70,10 +70,6 @@ uint32_t ws__asm_written(const ws_checker *checker, LLVMValueRef call);
 bool ws__check_opencl(const char *text, const char *file,
                       ws_findings *findings);
 
-/* Whether pointers of this type point at memory outside the workgroup: where
- * that lies is the driver's choice. */
-bool ws__points_outside(LLVMTypeRef type);
-
 /* The checks that follow values and control flow (check_flow.c): divergent
  * barriers and MFMA, stores through read-only arguments, loops without exit,
  * pointers from memory. requires: everything else has passed. */

@@ -94,16 +94,6 @@ void ws__check_type(const ws_checker *checker, LLVMValueRef place,
   LLVMDisposeMessage(text);
 }
 
-bool ws__points_outside(LLVMTypeRef type) {
-  if (LLVMGetTypeKind(type) == LLVMVectorTypeKind)
-    type = LLVMGetElementType(type);
-  if (LLVMGetTypeKind(type) != LLVMPointerTypeKind)
-    return false;
-  unsigned space = LLVMGetPointerAddressSpace(type);
-  return space != WS_SPACE_LDS && space != WS_SPACE_PRIVATE &&
-         space != WS_SPACE_CLUSTER;
-}
-
 /* ---- instructions -------------------------------------------------------- */
 
 /* Traits that are refused, each by its check. */

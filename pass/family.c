@@ -85,3 +85,13 @@ unsigned ws__parameter_align(LLVMValueRef function, unsigned index) {
       LLVMGetEnumAttributeAtIndex(function, index + 1, kind);
   return attribute ? (unsigned)LLVMGetEnumAttributeValue(attribute) : 0;
 }
+
+bool ws__points_outside(LLVMTypeRef type) {
+  if (LLVMGetTypeKind(type) == LLVMVectorTypeKind)
+    type = LLVMGetElementType(type);
+  if (LLVMGetTypeKind(type) != LLVMPointerTypeKind)
+    return false;
+  unsigned space = LLVMGetPointerAddressSpace(type);
+  return space != WS_SPACE_LDS && space != WS_SPACE_PRIVATE &&
+         space != WS_SPACE_CLUSTER;
+}

@@ -36,4 +36,8 @@ bool ws__is_dynamic_lds(LLVMValueRef global);
 /* The "align" of a parameter; 0: none. */
 unsigned ws__parameter_align(LLVMValueRef function, unsigned index);
 
+/* Whether pointers of this type point at memory outside the workgroup: where
+ * that lies is the driver's choice. */
+bool ws__points_outside(LLVMTypeRef type);
+
 #endif

@@ -185,6 +185,7 @@ typedef struct ws_lanes {
 
 void ws__lanes_reserve(void);
 char *ws__lanes_stack(int lane); /* lowest usable byte */
+void ws__lane_main(void);        /* what a lane runs; never returns */
 /* false when a fault stopped it. */
 bool ws__lanes_run_workgroup(ws_wave_order order);
 /* Ends the current lane and the run; returns only outside lanes. */

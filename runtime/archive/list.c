@@ -10,39 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- geomean(x): SQLite has none ---- */
-typedef struct geomean_state {
-  double log_sum;
-  int64_t count;
-} geomean_state;
-
-static void geomean_step(sqlite3_context *context, int count,
-                         sqlite3_value **values) {
-  (void)count;
-  if (sqlite3_value_type(values[0]) == SQLITE_NULL)
-    return; /* as SQLite's own aggregates do */
-  geomean_state *state = sqlite3_aggregate_context(context, sizeof *state);
-  if (!state) {
-    sqlite3_result_error_nomem(context);
-    return;
-  }
-  state->log_sum += log(sqlite3_value_double(values[0]));
-  state->count++;
-}
-
-static void geomean_finish(sqlite3_context *context) {
-  const geomean_state *state = sqlite3_aggregate_context(context, 0);
-  if (state && state->count)
-    sqlite3_result_double(context, exp(state->log_sum / (double)state->count));
-}
-
-ws_status ws__archive_add_functions(ws_archive *archive, ws_diag *diag) {
-  int code = sqlite3_create_function_v2(
-      archive->database, "geomean", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL,
-      NULL, geomean_step, geomean_finish, NULL);
-  return code == SQLITE_OK ? WS_OK : ws__archive_error(archive, code, diag);
-}
-
 /* ---- the filter ---- */
 #define FILTER_CONDITION                                                       \
   " WHERE (?1='' OR t.problem=?1) AND (?2='' OR c.layout=?2)"                  \

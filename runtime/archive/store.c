@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * The file itself: opening, statements, transactions, and what each error of
- * SQLite means to the user (tables: schema.c).
- *
- * Write-ahead log with synchronous NORMAL: a commit is in the log file before
- * the call returns, so killing the process loses nothing that was recorded; a
- * power cut may lose the last commits but never damages the file. Writers take
- * the lock at BEGIN (IMMEDIATE), so that two processes wait for each other
- * instead of failing half way.
+ * Statements, transactions, and what each error of SQLite means to the user
+ * (tables: schema.c, the file: open.c). Writers take the lock at BEGIN
+ * (IMMEDIATE), so that two processes wait for each other instead of failing
+ * half way.
  */
 #include "store.h"
 
@@ -16,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-enum { BUSY_TIMEOUT_MS = 10000, LOCK_RETRY_MS = 20 };
 
 /* ---- errors ---- */
 static const struct error_meaning {
@@ -206,82 +200,4 @@ ws_status ws_archive_begin(ws_archive *archive, ws_diag *diag) {
 
 ws_status ws_archive_end(ws_archive *archive, ws_status status, ws_diag *diag) {
   return ws__archive_end(archive, status, diag);
-}
-
-/* ---- opening ---- */
-/* Changing to the write-ahead log needs the file alone and does not wait for
- * it (SQLite's busy handler is not asked), hence the loop. A file system
- * without shared memory keeps the rollback journal, which is as safe. */
-static ws_status use_write_ahead_log(ws_archive *archive, ws_diag *diag) {
-  double end_ms = ws_clock_ms() + BUSY_TIMEOUT_MS;
-  int code;
-  while ((code = sqlite3_exec(archive->database, "PRAGMA journal_mode=WAL",
-                              NULL, NULL, NULL)) == SQLITE_BUSY &&
-         ws_clock_ms() < end_ms) {
-    struct timespec pause = {0, LOCK_RETRY_MS * 1000000L};
-    nanosleep(&pause, NULL);
-  }
-  return code == SQLITE_OK ? WS_OK : ws__archive_error(archive, code, diag);
-}
-
-/* What the file is, before anything is written to it. */
-static ws_status identify(ws_archive *archive, bool create, bool *out_empty,
-                          ws_diag *diag) {
-  int64_t application = 0, objects = 0;
-  WS_TRY(ws__archive_number(archive, "SELECT count(*) FROM sqlite_schema",
-                            &objects, diag));
-  WS_TRY(
-      ws__archive_number(archive, "PRAGMA application_id", &application, diag));
-  *out_empty = objects == 0 && application == 0;
-  if (*out_empty && !create)
-    return ws_fail(diag, WS_INPUT, archive->path, 0,
-                   "the file is empty, not a wavesmith archive; `wavesmith "
-                   "tune` makes one");
-  if (!*out_empty && application != WS__APPLICATION_ID)
-    return ws__archive_error(archive, SQLITE_NOTADB, diag);
-  return WS_OK;
-}
-
-static ws_status prepare_file(ws_archive *archive, bool create, ws_diag *diag) {
-  bool empty = false;
-  WS_TRY(identify(archive, create, &empty, diag));
-  WS_TRY(use_write_ahead_log(archive, diag));
-  WS_TRY(ws__archive_execute(archive, diag, "PRAGMA synchronous=NORMAL", ""));
-  WS_TRY(ws__archive_execute(archive, diag, "PRAGMA foreign_keys=ON", ""));
-  WS_TRY(ws__archive_add_functions(archive, diag));
-  return ws__archive_prepare_schema(archive, empty, diag);
-}
-
-ws_status ws_archive_open(const char *path, bool create,
-                          ws_archive **out_archive, ws_diag *diag) {
-  *out_archive = NULL;
-  bool in_memory = !strcmp(path, ":memory:");
-  if (!create && !in_memory && !ws_file_exists(path))
-    return ws_fail(diag, WS_INPUT, path, 0,
-                   "there is no such archive; `wavesmith tune` makes one");
-  ws_archive *archive = calloc(1, sizeof *archive);
-  WS_ASSERT(archive);
-  archive->path = strdup(path);
-  WS_ASSERT(archive->path);
-  int flags = SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
-  int code = sqlite3_open_v2(path, &archive->database, flags, NULL);
-  if (code == SQLITE_OK)
-    code = sqlite3_busy_timeout(archive->database, BUSY_TIMEOUT_MS);
-  ws_status status = code == SQLITE_OK
-                         ? prepare_file(archive, create || in_memory, diag)
-                         : ws__archive_error(archive, code, diag);
-  if (status != WS_OK) {
-    ws_archive_close(archive);
-    return status;
-  }
-  *out_archive = archive;
-  return WS_OK;
-}
-
-void ws_archive_close(ws_archive *archive) {
-  if (!archive)
-    return;
-  sqlite3_close(archive->database);
-  free(archive->path);
-  free(archive);
 }

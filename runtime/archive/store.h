@@ -62,10 +62,6 @@ void ws__archive_read_candidate(ws_arena *arena, sqlite3_stmt *statement,
 ws_status ws__archive_prepare_schema(ws_archive *archive, bool empty,
                                      ws_diag *diag) WS_MUST_CHECK;
 
-/* Adds the aggregate function geomean(x). */
-ws_status ws__archive_add_functions(ws_archive *archive,
-                                    ws_diag *diag) WS_MUST_CHECK;
-
 /* Texts that repeat are kept once, under their hash. NULL is "". */
 ws_status ws__archive_add_content(ws_archive *archive, const char *text,
                                   ws_hash *out_hash,

@@ -63,33 +63,6 @@ static int64_t value_of(const fit *f, int feature, int shape) {
  * --------------------------------------------------
  */
 
-/* Shapes on which a constraint over the shape is tried when it cannot be
- * proved: all residues that tiles of up to 512 can see, small and large. */
-static bool accepts_sample(const ws_candidate *candidate,
-                           const ws_problem *problem) {
-  static const int64_t far[] = {0, 8192, 1048576};
-  ws_rng rng;
-  ws_rng_init(&rng, 0);
-  for (int64_t i = 0; i < 4096; i++) {
-    const ws_shape shape = {
-        16 + 16 * (int64_t)ws_rng_below(&rng, 64) + far[i % 3],
-        16 + 16 * (int64_t)ws_rng_below(&rng, 64) + far[i / 3 % 3],
-        128 + 128 * (int64_t)ws_rng_below(&rng, 16) + far[i / 9 % 3]};
-    if (problem->check_shape(&shape, NULL) == WS_OK &&
-        ws_candidate_broken_require(candidate, &shape, NULL) >= 0)
-      return false;
-  }
-  return true;
-}
-
-bool ws__accepts_every_shape(const ws_candidate *candidate,
-                             const ws_problem *problem) {
-  bool constrained = false;
-  for (int i = 0; i < candidate->tmpl->require_count; i++)
-  constrained |= candidate->tmpl->requires[i].uses_shape;
-  return !constrained || accepts_sample(candidate, problem);
-}
-
 static bool accepts(const struct ws_rules *rules, int position,
                     const ws_shape *shape) {
   return !rules->candidates ||

@@ -333,10 +333,3 @@ ws_status ws_llm_take(ws_llm *llm, ws_arena *arena, bool *out_found,
   }
   return WS_OK;
 }
-
-ws_hash ws_llm_prompt_hash(const char *system, const char *user) {
-  ws_hasher *hasher = ws_hasher_create();
-  ws_hasher_update_text(hasher, system);
-  ws_hasher_update_text(hasher, user);
-  return ws_hasher_finish(hasher);
-}

@@ -347,3 +347,10 @@ ws_status ws_recording_write(const char *path, const ws_recording *recording,
   ws_strbuf_deinit(&text);
   return status;
 }
+
+ws_hash ws_llm_prompt_hash(const char *system, const char *user) {
+  ws_hasher *hasher = ws_hasher_create();
+  ws_hasher_update_text(hasher, system);
+  ws_hasher_update_text(hasher, user);
+  return ws_hasher_finish(hasher);
+}

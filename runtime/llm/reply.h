@@ -93,7 +93,7 @@ typedef struct ws__fence {
 } ws__fence;
 bool ws__read_fence(const char *line, ws__fence *out_fence);
 
-/* ---- text (reply_lines.c) ------------------------------------------------ */
+/* ---- text (reply_text.c) ------------------------------------------------- */
 
 const char *ws__skip_blanks(const char *text);
 bool ws__is_blank(const char *line);
