@@ -1,240 +1,98 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * Unified differences: the shortest edit script by the greedy algorithm of
- * E. Myers, "An O(ND) difference algorithm and its variations" (1986), on what
- * is left when equal beginnings and ends are taken off. Furthest points are
- * kept per number of edits to walk back from the end. Texts that differ in more
- * than MOST_EDITS lines are shown as all of one against all of the other.
+ * Unified differences by diff(1), which POSIX has on every system. Both texts
+ * go to it as files without a name, so nothing is left behind.
  */
 #include "text_diff.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-enum { CONTEXT = 3, MOST_EDITS = 2000 };
+enum { OLD = 3, NEW = 4 }; /* descriptors of the child */
 
-typedef struct line {
-  const char *text;
-  size_t size; /* without the line end */
-  bool ended;  /* false: the last, and it has no line end */
-} line;
-
-typedef struct lines {
-  line *items;
-  int count;
-} lines;
-
-/* One line of the script. */
-typedef struct edit {
-  char kind; /* ' ', '-', '+' */
-  int old_index, new_index;
-} edit;
-
-typedef struct script {
-  edit *items;
-  int count;
-} script;
-
-static lines split(ws_arena *arena, const char *text) {
-  int count = 0;
-  for (const char *c = text; *c; c++)
-    count += *c == '\n' || !c[1];
-  lines result = {.items = ws_arena_alloc(arena, sizeof(line) * (size_t)count)};
-  while (*text) {
-    size_t size = strcspn(text, "\n");
-    bool ended = text[size] == '\n';
-    result.items[result.count++] = (line){text, size, ended};
-    text += size + ended;
-  }
-  return result;
-}
-
-static bool equal(const line *a, const line *b) {
-  return a->size == b->size && a->ended == b->ended &&
-         !memcmp(a->text, b->text, a->size);
-}
-
-/* ---- the shortest script ---- */
-typedef struct myers {
-  ws_arena *arena;
-  const line *a, *b;
-  int a_count, b_count;
-  int **furthest; /* by edits d, then diagonal k + d: x */
-} myers;
-
-/* Whether the step to diagonal k with d edits comes from above (an insertion),
- * not from the left. */
-static bool comes_from_above(const int *before, int k, int d) {
-  int at = k + d - 1; /* index of diagonal k with d - 1 edits */
-  return k == -d || (k != d && before[at - 1] < before[at + 1]);
-}
-
-static int step(const myers *m, int k, int d) {
-  int x = 0;
-  if (d > 0) {
-    const int *before = m->furthest[d - 1];
-    int at = k + d - 1;
-    x = comes_from_above(before, k, d) ? before[at + 1] : before[at - 1] + 1;
-  }
-  while (x < m->a_count && x - k < m->b_count && equal(&m->a[x], &m->b[x - k]))
-    x++;
-  return x;
-}
-
-/* The number of edits; -1: more than MOST_EDITS. */
-static int search(myers *m) {
-  m->furthest =
-      ws_arena_alloc(m->arena, sizeof *m->furthest * (MOST_EDITS + 1));
-  for (int d = 0; d <= MOST_EDITS; d++) {
-    m->furthest[d] =
-        ws_arena_alloc(m->arena, sizeof(int) * (size_t)(2 * d + 1));
-    for (int k = -d; k <= d; k += 2) {
-      int x = step(m, k, d);
-      m->furthest[d][k + d] = x;
-      if (x >= m->a_count && x - k >= m->b_count)
-        return d;
+/* A file that holds the text, or -1. */
+static int file_of(const char *text) {
+  int file = memfd_create("text", MFD_CLOEXEC);
+  size_t size = strlen(text), done = 0;
+  while (file >= 0 && done < size) {
+    ssize_t n = pwrite(file, text + done, size - done, (off_t)done);
+    if (n <= 0) {
+      close(file);
+      return -1;
     }
+    done += (size_t)n;
   }
-  return -1;
+  return file;
 }
 
-/* Appends the script of the middle, backwards. */
-static void walk_back(const myers *m, int edits, script *out) {
-  int x = m->a_count, y = m->b_count;
-  for (int d = edits; d >= 0; d--) {
-    int k = x - y, start_x = 0, start_y = 0;
-    bool above = false;
-    if (d > 0) {
-      const int *before = m->furthest[d - 1];
-      above = comes_from_above(before, k, d);
-      start_x = above ? before[k + d] : before[k + d - 2] + 1;
-      start_y = start_x - k;
-    }
-    while (x > start_x && y > start_y)
-      out->items[out->count++] = (edit){' ', --x, --y};
-    if (d > 0 && above)
-      out->items[out->count++] = (edit){'+', x, --y};
-    else if (d > 0)
-      out->items[out->count++] = (edit){'-', --x, y};
-  }
+/* Away from the numbers that the child is to have: a file that already had one
+ * of them would be replaced, or stay closed on exec. */
+static int out_of_the_way(int file) {
+  int moved = file < 0 ? -1 : fcntl(file, F_DUPFD_CLOEXEC, NEW + 1);
+  if (file >= 0)
+    close(file);
+  return moved;
 }
 
-static void replace_all(const myers *m, script *out) {
-  for (int y = m->b_count; y > 0; y--)
-    out->items[out->count++] = (edit){'+', m->a_count, y - 1};
-  for (int x = m->a_count; x > 0; x--)
-    out->items[out->count++] = (edit){'-', x - 1, 0};
+static int start(const char *old_name, const char *new_name, int old_file,
+                 int new_file, int out, pid_t *out_pid) {
+  char *const argv[] = {"diff",           "-u",        "--label",
+                        (char *)old_name, "--label",   (char *)new_name,
+                        "/dev/fd/3",      "/dev/fd/4", NULL};
+  char *const environment[] = {"LC_ALL=C", "PATH=/usr/bin:/bin", NULL};
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, old_file, OLD);
+  posix_spawn_file_actions_adddup2(&actions, new_file, NEW);
+  int error = posix_spawnp(out_pid, argv[0], &actions, NULL, argv, environment);
+  posix_spawn_file_actions_destroy(&actions);
+  return error;
 }
 
-static void reverse(edit *items, int count) {
-  for (int i = 0, j = count - 1; i < j; i++, j--) {
-    edit swapped = items[i];
-    items[i] = items[j];
-    items[j] = swapped;
-  }
+static void read_all(int from, ws_strbuf *out) {
+  char chunk[4096];
+  ssize_t n;
+  while ((n = read(from, chunk, sizeof chunk)) > 0 || (n < 0 && errno == EINTR))
+    if (n > 0)
+      ws_strbuf_append(out, chunk, (size_t)n);
 }
 
-static script find_script(ws_arena *arena, const lines *a, const lines *b) {
-  script result = {
-      .items = ws_arena_alloc(arena, sizeof(edit) *
-                                         (size_t)(a->count + b->count + 1))};
-  int head = 0, tail = 0;
-  while (head < a->count && head < b->count &&
-         equal(&a->items[head], &b->items[head]))
-    head++;
-  while (tail < a->count - head && tail < b->count - head &&
-         equal(&a->items[a->count - 1 - tail], &b->items[b->count - 1 - tail]))
-    tail++;
-  myers m = {.arena = arena,
-             .a = a->items + head,
-             .b = b->items + head,
-             .a_count = a->count - head - tail,
-             .b_count = b->count - head - tail};
-  int edits = search(&m);
-  for (int i = 0; i < head; i++)
-    result.items[result.count++] = (edit){' ', i, i};
-  int middle = result.count;
-  if (edits >= 0)
-    walk_back(&m, edits, &result);
-  else
-    replace_all(&m, &result);
-  reverse(result.items + middle, result.count - middle);
-  for (int i = middle; i < result.count; i++) {
-    result.items[i].old_index += head;
-    result.items[i].new_index += head;
-  }
-  for (int i = tail; i > 0; i--)
-    result.items[result.count++] = (edit){' ', a->count - i, b->count - i};
-  return result;
+static ws_status run(const char *old_name, const char *new_name, int old_file,
+                     int new_file, ws_strbuf *out, ws_diag *diag) {
+  int ends[2], status = 0;
+  pid_t pid;
+  if (old_file < 0 || new_file < 0 || pipe2(ends, O_CLOEXEC) != 0)
+    return ws_fail(diag, WS_ENVIRONMENT, "diff", 0, "%s", strerror(errno));
+  int writing = out_of_the_way(ends[1]);
+  int error = start(old_name, new_name, old_file, new_file, writing, &pid);
+  close(writing);
+  if (!error)
+    read_all(ends[0], out);
+  close(ends[0]);
+  while (!error && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+    ;
+  if (!error && WIFEXITED(status) && WEXITSTATUS(status) <= 1)
+    return WS_OK;
+  return ws_fail(diag, WS_ENVIRONMENT, "diff", 0,
+                 "diff(1) cannot be run (%s); install diffutils",
+                 error ? strerror(error) : "it failed");
 }
 
-/* ---- hunks ---- */
-/* "12,3"; of no lines the line before, as diff has it. */
-static void print_range(ws_strbuf *out, int first, int count) {
-  if (count == 1)
-    ws_strbuf_printf(out, "%d", first + 1);
-  else
-    ws_strbuf_printf(out, "%d,%d", count ? first + 1 : first, count);
-}
-
-static void print_edit(ws_strbuf *out, const edit *e, const lines *a,
-                       const lines *b) {
-  const line *shown =
-      e->kind == '+' ? &b->items[e->new_index] : &a->items[e->old_index];
-  ws_strbuf_printf(out, "%c", e->kind);
-  ws_strbuf_append(out, shown->text, shown->size);
-  ws_strbuf_puts(out, shown->ended ? "\n" : "\n\\ No newline at end of file\n");
-}
-
-static void print_hunk(ws_strbuf *out, const edit *items, int count,
-                       const lines *a, const lines *b) {
-  int old_count = 0, new_count = 0;
-  for (int i = 0; i < count; i++) {
-    old_count += items[i].kind != '+';
-    new_count += items[i].kind != '-';
-  }
-  ws_strbuf_puts(out, "@@ -");
-  print_range(out, items[0].old_index, old_count);
-  ws_strbuf_puts(out, " +");
-  print_range(out, items[0].new_index, new_count);
-  ws_strbuf_puts(out, " @@\n");
-  for (int i = 0; i < count; i++)
-    print_edit(out, &items[i], a, b);
-}
-
-/* The first edit that changes something, from on; count: none. */
-static int next_change(const script *s, int from) {
-  while (from < s->count && s->items[from].kind == ' ')
-    from++;
-  return from;
-}
-
-/* The end of the hunk whose last change is before `end`: changes that are close
- * enough to share their context belong to it. */
-static int hunk_end(const script *s, int change) {
-  int end = change;
-  for (;;) {
-    while (end < s->count && s->items[end].kind != ' ')
-      end++;
-    int next = next_change(s, end);
-    if (next == s->count || next - end > 2 * CONTEXT)
-      return end + CONTEXT < s->count ? end + CONTEXT : s->count;
-    end = next;
-  }
-}
-
-void text_diff(ws_strbuf *out, const char *old_name, const char *new_name,
-               const char *old_text, const char *new_text) {
-  if (!strcmp(old_text, new_text))
-    return;
-  ws_arena *arena = ws_arena_create();
-  lines a = split(arena, old_text), b = split(arena, new_text);
-  script s = find_script(arena, &a, &b);
-  ws_strbuf_printf(out, "--- %s\n+++ %s\n", old_name, new_name);
-  for (int change = next_change(&s, 0); change < s.count;) {
-    int begin = change > CONTEXT ? change - CONTEXT : 0;
-    int end = hunk_end(&s, change);
-    print_hunk(out, s.items + begin, end - begin, &a, &b);
-    change = next_change(&s, end);
-  }
-  ws_arena_destroy(arena);
+ws_status text_diff(ws_strbuf *out, const char *old_name, const char *new_name,
+                    const char *old_text, const char *new_text, ws_diag *diag) {
+  int old_file = out_of_the_way(file_of(old_text));
+  int new_file = out_of_the_way(file_of(new_text));
+  ws_status status = run(old_name, new_name, old_file, new_file, out, diag);
+  if (old_file >= 0)
+    close(old_file);
+  if (new_file >= 0)
+    close(new_file);
+  return status;
 }

@@ -8,8 +8,10 @@
 
 #include "wavesmith/base.h"
 
-/* Appends nothing when the texts are equal. */
-void text_diff(ws_strbuf *out, const char *old_name, const char *new_name,
-               const char *old_text, const char *new_text);
+/* Appends nothing when the texts are equal. WS_ENVIRONMENT: diff(1) is missing.
+ */
+ws_status text_diff(ws_strbuf *out, const char *old_name, const char *new_name,
+                    const char *old_text, const char *new_text,
+                    ws_diag *diag) WS_MUST_CHECK;
 
 #endif

@@ -68,16 +68,18 @@ static changes compare_values(ws_arena *arena, const side *old,
 }
 
 /* ---- texts ---- */
-static void add_diff(ws_arena *arena, ws_strbuf *out, const side *old,
-                     const side *new, const char *what, const char *old_text,
-                     const char *new_text) {
-  text_diff(out, ws_arena_printf(arena, "%.8s/%s", old->row.id, what),
-            ws_arena_printf(arena, "%.8s/%s", new->row.id, what), old_text,
-            new_text);
+static ws_status add_diff(archive_call *call, ws_strbuf *out, const side *old,
+                          const side *new, const char *what,
+                          const char *old_text, const char *new_text) {
+  ws_arena *arena = call->arena;
+  return text_diff(out, ws_arena_printf(arena, "%.8s/%s", old->row.id, what),
+                   ws_arena_printf(arena, "%.8s/%s", new->row.id, what),
+                   old_text, new_text, call->diag);
 }
 
-static void add_region(ws_arena *arena, ws_strbuf *out, const side *old,
-                       const side *new, int region) {
+static ws_status add_region(archive_call *call, ws_strbuf *out, const side *old,
+                            const side *new, int region) {
+  ws_arena *arena = call->arena;
   const char *old_language = "", *new_language = "";
   const char *old_text = ws_region_text(arena, old->candidate, old->source.text,
                                         region, &old_language);
@@ -87,18 +89,18 @@ static void add_region(ws_arena *arena, ws_strbuf *out, const side *old,
   if (strcmp(old_language, new_language))
     name =
         ws_arena_printf(arena, "%s (%s, %s)", name, old_language, new_language);
-  add_diff(arena, out, old, new, name, old_text ? old_text : "",
-           new_text ? new_text : "");
+  return add_diff(call, out, old, new, name, old_text ? old_text : "",
+                  new_text ? new_text : "");
 }
 
-static void add_texts(ws_arena *arena, ws_strbuf *out, const side *old,
-                      const side *new) {
+static ws_status add_texts(archive_call *call, ws_strbuf *out, const side *old,
+                           const side *new) {
   if (strcmp(old->row.template_hash, new->row.template_hash))
-    add_diff(arena, out, old, new, "template", old->source.text,
-             new->source.text);
-  else
-    for (int i = 0; i < old->tmpl->region_count; i++)
-      add_region(arena, out, old, new, i);
+    return add_diff(call, out, old, new, "template", old->source.text,
+                    new->source.text);
+  for (int i = 0; i < old->tmpl->region_count; i++)
+    WS_TRY(add_region(call, out, old, new, i));
+  return WS_OK;
 }
 
 /* ---- showing ---- */
@@ -171,11 +173,11 @@ ws_status archive_run_diff(archive_call *call) {
   changes parameters = compare_values(call->arena, &old, &new);
   ws_strbuf texts;
   ws_strbuf_init(&texts);
-  add_texts(call->arena, &texts, &old, &new);
-  if (arguments->json)
+  ws_status status = add_texts(call, &texts, &old, &new);
+  if (status == WS_OK && arguments->json)
     print_diff_json(&old, &new, &speedup, &parameters, texts.data);
-  else
+  else if (status == WS_OK)
     print_diff(call->arena, &old, &new, &speedup, &parameters, texts.data);
   ws_strbuf_deinit(&texts);
-  return WS_OK;
+  return status;
 }
