@@ -2,7 +2,7 @@
  *
  * The compiler side, step by step. A candidate passes through
  *   parse -> template -> splice -> check -> sanitize -> lower
- * in one LLVMContext. Each step says what it requires and provides. A
+ * in one LLVMContext. Each step says what it requires and leaves. A
  * candidate's fault becomes findings (data); a ws_status is only used where
  * the template file itself is being read for its author.
  *
@@ -39,7 +39,8 @@ void ws_pass_initialize(void);
  * ("ir-parse", line) on a syntax error, ("ir-verify") on an invalid module.
  * Installs a diagnostic handler on the context that collects errors
  * ("ir-diagnostic"): findings must live until the context goes or gets another
- * handler. */
+ * handler. requires: ws_pass_initialize. leaves: a module that verifies, with
+ * lines. */
 LLVMModuleRef ws_pass_parse(LLVMContextRef context, const char *text,
                             size_t size, const char *file,
                             ws_findings *findings);
@@ -51,7 +52,8 @@ int ws_pass_line(LLVMValueRef value, const char **out_file);
  * debug location (still right after inlining), else its function. */
 const char *ws_pass_region_of(LLVMValueRef instruction);
 
-/* Reads the wavesmith.* named metadata. requires: ws_pass_parse. */
+/* Reads the wavesmith.* named metadata. requires: ws_pass_parse. leaves: the
+ * module as it was. */
 ws_status ws_pass_read_records(LLVMModuleRef module, const char *text,
                                const char *file, ws_arena *arena,
                                ws_records *out_records,
@@ -59,28 +61,30 @@ ws_status ws_pass_read_records(LLVMModuleRef module, const char *text,
 
 /* Makes module the candidate: bodies replaced (signatures compared), variants
  * chosen, parameters set, LDS globals resized. false and findings on failure.
- * provides: a module that verifies, whose parameter globals are constant with
- * the candidate's values. candidate->bodies may carry text. */
+ * candidate->bodies may carry text. requires: ws_pass_parse. leaves: a module
+ * that verifies, whose parameter globals are constant with the candidate's
+ * values and folded, without promises to the optimiser; after a failure one
+ * that is of no more use. */
 bool ws_pass_splice(LLVMModuleRef module, const ws_candidate *candidate,
                     ws_findings *findings);
 
-/* Static checks (table in checks.def; ids in docs/templates.md). requires:
- * splice. candidate may be NULL for a module that is no template: no regions,
- * and only arguments marked readonly are inputs. false when there is a
- * finding. */
+/* Static checks (table in checks.def; ids in docs/templates.md). candidate may
+ * be NULL for a module that is no template: no regions, and only arguments
+ * marked readonly are inputs. false when there is a finding. requires: splice,
+ * or for NULL ws_pass_parse. leaves: the module as it was. */
 bool ws_pass_check(LLVMModuleRef module, const ws_candidate *candidate,
                    const char *target, ws_findings *findings);
 
-/* Runs the spliced module on CPU. Works on a copy; module is unchanged.
- * Findings: docs/sanitizer.md. */
+/* Runs the module on the CPU, lane by lane. Findings: docs/sanitizer.md.
+ * requires: splice. leaves: the module as it was; works on a copy. */
 bool ws_pass_sanitize(LLVMModuleRef module, const ws_candidate *candidate,
                       const ws_run *runs, int run_count, ws_arena *arena,
                       ws_run_result *out_results, ws_findings *findings);
 
 /* O3 through the C API (canonical IR hash), code generation, link, metadata
  * and disassembly through comgr. lines: the code object keeps a line table.
- * Destroys the module's contents. Fills kernels, hashes and code object of
- * out_result (arena). */
+ * Fills kernels, hashes and code object of out_result (arena). requires: splice
+ * and ws_pass_check. leaves: a module that is of no more use. */
 bool ws_pass_lower(LLVMModuleRef module, const ws_candidate *candidate,
                    const char *target, bool lines, ws_arena *arena,
                    ws_build_result *out_result, ws_findings *findings);

@@ -14,6 +14,9 @@
  * Text export: a folder that can be committed (sorted, diffable, no times of
  * day, no absolute paths), see docs/archive.md. Import is all or nothing and
  * checks every hash, the template's version and the target.
+ *
+ * Threads: a ws_archive belongs to one thread at a time; two handles on one
+ * file may be used from two threads or processes.
  */
 #ifndef WAVESMITH_ARCHIVE_H
 #define WAVESMITH_ARCHIVE_H

@@ -17,6 +17,9 @@
  * answer is an answer to whoever asks the same; the check tells a damaged file
  * where nothing can hash. Lines are appended whole: a killed run is taken up
  * again where it was.
+ *
+ * Threads: a ws_batch belongs to one thread at a time; appending to a folder's
+ * results is safe beside other processes.
  */
 #ifndef WAVESMITH_BATCH_H
 #define WAVESMITH_BATCH_H

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * Between an archive and a batch: candidates out to be measured, answers in.
+ *
+ * Threads: as its archive and its batch.
  */
 #ifndef WAVESMITH_BATCH_TRANSFER_H
 #define WAVESMITH_BATCH_TRANSFER_H

@@ -5,6 +5,8 @@
  * candidates where there is no card; its provenance is "estimate" wherever a
  * number of it is shown. Formula and constants, each with its source:
  * runtime/eval/bound_model.c and docs/bound-model.md.
+ *
+ * Threads: everything here is pure and thread-safe.
  */
 #ifndef WAVESMITH_BOUND_MODEL_H
 #define WAVESMITH_BOUND_MODEL_H

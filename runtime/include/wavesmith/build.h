@@ -5,6 +5,9 @@
  * JSON (message frames of base.h) between `wavesmith` and its compile server;
  * the blob of a request is the template's text, that of an answer the code
  * object.
+ *
+ * Threads: requests and results are plain data of whoever holds them; a
+ * ws_compiler belongs to one thread at a time.
  */
 #ifndef WAVESMITH_BUILD_H
 #define WAVESMITH_BUILD_H

@@ -2,6 +2,9 @@
  *
  * From a timing matrix (shapes x candidates) to a portfolio, a decision tree
  * over the shape, and C99 text that programs compile in.
+ *
+ * Threads: no state outside its arguments; each ws_rules, matrix and arena
+ * belongs to one thread at a time, and reading them is thread-safe.
  */
 #ifndef WAVESMITH_DISPATCH_H
 #define WAVESMITH_DISPATCH_H

@@ -16,6 +16,8 @@
  * needs a >= 0 and b > 0. Division by zero and overflow are errors (WS_INPUT),
  * never undefined behaviour. Names are [A-Za-z_][A-Za-z0-9_]*. Text is capped
  * at 4096 bytes and nesting at 64, so that no input can exhaust the stack.
+ *
+ * Threads: a ws_expr is immutable once parsed; evaluating it is thread-safe.
  */
 #ifndef WAVESMITH_EXPR_H
 #define WAVESMITH_EXPR_H

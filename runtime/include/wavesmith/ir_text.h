@@ -3,6 +3,8 @@
  * LLVM IR as text: its tokens, over comments, strings and brackets. For those
  * who must find names and functions in a text that LLVM has not read, or may
  * not be able to. Linear, and any bytes will do.
+ *
+ * Threads: thread-safe; a position belongs to its caller.
  */
 #ifndef WAVESMITH_IR_TEXT_H
 #define WAVESMITH_IR_TEXT_H

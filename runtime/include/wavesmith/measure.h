@@ -10,6 +10,9 @@
  *   {"op":"time","settings":{...},"workloads":[W]}     -> {"measured":{...}}
  *   {"op":"time",...,"workloads":[W],"rival":{"size":BYTES,"workload":{...}}}
  * On its own the server first sends {"ready":true,"info":{...}}, or an error.
+ *
+ * Threads: a ws_device_client, and ws_inputs with its device, belong to one
+ * thread at a time; the rest is plain data.
  */
 #ifndef WAVESMITH_MEASURE_H
 #define WAVESMITH_MEASURE_H

@@ -3,6 +3,8 @@
  * The report: what an archive holds about one task, as one JSON document, and
  * as one HTML page that shows it without a network. docs/report.md describes
  * both.
+ *
+ * Threads: as its archive.
  */
 #ifndef WAVESMITH_REPORT_H
 #define WAVESMITH_REPORT_H

@@ -5,6 +5,8 @@
  * A status owns no memory. The sentence for the user goes into a ws_diag that
  * the caller provides (NULL is allowed and drops the text). What became of a
  * *candidate* is never a status: that is a ws_verdict (build.h), which is data.
+ *
+ * Threads: a ws_diag belongs to its caller; the rest is pure.
  */
 #ifndef WAVESMITH_STATUS_H
 #define WAVESMITH_STATUS_H

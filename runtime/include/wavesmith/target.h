@@ -2,6 +2,9 @@
  *
  * The targets that templates are lowered for, as one table: what differs
  * between makers' cards and is no code. How to add one: docs/targets.md.
+ *
+ * Threads: the table is constant; thread-safe but for the one text that is
+ * said to be the calling thread's.
  */
 #ifndef WAVESMITH_TARGET_H
 #define WAVESMITH_TARGET_H

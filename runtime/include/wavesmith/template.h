@@ -8,6 +8,9 @@
  * reader, ws_template_from_records, serves both sides: the pass calls it
  * directly, the runtime gets the same records as JSON from the compile server
  * (ws_records_from_json). No LLVM here.
+ *
+ * Threads: a ws_template is immutable once read and may be shared; a
+ * ws_candidate belongs to one thread at a time.
  */
 #ifndef WAVESMITH_TEMPLATE_H
 #define WAVESMITH_TEMPLATE_H
