@@ -531,8 +531,6 @@ static void compare(const ws_shape *shape, const void *const *buffers,
 /* ---- comparison of what is large: README.md -------------------------------
  */
 
-enum { SAMPLES = 512 };
-
 static double element_a(const operands *in, int64_t m, int64_t k) {
   return in->decoded[in->a[m * in->a_row + k * in->a_depth]] *
          in->as[m * in->as_m + k / SCALE_BLOCK * in->as_k];
@@ -594,51 +592,67 @@ static double error_of_row(const operands *in, const ws_shape *shape,
                          in->ocp ? sum : 2 * sum / sqrt((double)shape->n));
 }
 
+/* The signs of the columns, owned by the caller. */
+static double *make_signs(const ws_shape *shape, uint64_t seed) {
+  double *sign = malloc((size_t)shape->n * sizeof *sign);
+  ws_rng rng;
+  WS_ASSERT(sign && "out of memory");
+  ws_rng_init(&rng, seed);
+  for (int64_t n = 0; n < shape->n; n++)
+    sign[n] = ws_rng_next(&rng) >> 63 ? 1 : -1;
+  return sign;
+}
+
+static void project(const ws_shape *shape, int layout,
+                    const void *const *buffers, uint64_t seed,
+                    const int64_t *rows, int64_t count, double *out_value,
+                    double *out_error) {
+  double *sign = make_signs(shape, seed);
+  double *sum = calloc((size_t)(2 * shape->k), sizeof *sum);
+  WS_ASSERT(sum && "out of memory");
+  double *weights = sum + shape->k;
+  operands in;
+  open_operands(shape, layout, buffers, &in);
+  project_b(shape, &in, sign, sum, weights);
+  for (int64_t i = 0; i < count; i++) {
+    double want = 0, weight_sum = 0;
+    for (int64_t k = 0; k < shape->k; k++) {
+      const double a = element_a(&in, rows[i], k);
+      want += a * sum[k];
+      weight_sum += weight(&in, a) * weights[k];
+    }
+    out_value[i] = want;
+    out_error[i] = error_of_row(&in, shape, weight_sum);
+  }
+  free(sum);
+  free(sign);
+}
+
 /* The errors of a row's elements, each within its bound b_n, meet signs that
  * know nothing of them: |sum of sign e_n| exceeds 7 sqrt(sum b_n^2) once in
  * 10^10 rows (Hoeffding). b_n has a part in |c_n| and one in e_n. */
-static void project_row(const ws_shape *shape, const operands *in,
-                        const uint16_t *c, int64_t m, const double *sign,
-                        const double *sum, const double *weights,
-                        ws_comparison *out) {
-  double got = 0, square = 0, want = 0, weight_sum = 0;
-  for (int64_t n = 0; n < shape->n; n++) {
-    const double value = bf16_decode(c[m * shape->n + n]);
-    got += sign[n] * value;
-    square += value * value;
-  }
-  for (int64_t k = 0; k < shape->k; k++) {
-    const double a = element_a(in, m, k);
-    want += a * sum[k];
-    weight_sum += weight(in, a) * weights[k];
-  }
-  const double bound =
-      7 * error_bound(sqrt(square), error_of_row(in, shape, weight_sum));
-  add_compared(&(compared){m, WS_WHOLE_ROW, got, want, bound}, out);
-}
-
-static void sample(const ws_shape *shape, int layout,
-                   const void *const *buffers, uint64_t seed,
-                   ws_comparison *out) {
+static void compare_projections(const ws_shape *shape,
+                                const void *const *buffers, uint64_t seed,
+                                const int64_t *rows, int64_t count,
+                                const double *value, const double *error,
+                                ws_comparison *out) {
   const uint16_t *c = buffers[ARG_C];
-  double *sign = calloc((size_t)(shape->n + 2 * shape->k), sizeof *sign);
-  WS_ASSERT(sign && "out of memory");
-  double *sum = sign + shape->n, *weights = sum + shape->k;
-  operands in;
-  ws_rng rng;
-  open_operands(shape, layout, buffers, &in);
-  ws_rng_init(&rng, seed);
+  double *sign = make_signs(shape, seed);
   memset(out, 0, sizeof(*out));
-  for (int i = 0; i < SAMPLES; i++) {
-    const int64_t m = (int64_t)ws_rng_below(&rng, (uint64_t)shape->m);
-    const int64_t n = (int64_t)ws_rng_below(&rng, (uint64_t)shape->n);
-    sample_element(shape, &in, c, m, n, out);
+  for (int64_t i = 0; i < count; i++) {
+    double got = 0, square = 0;
+    for (int64_t n = 0; n < shape->n; n++) {
+      const double one = bf16_decode(c[rows[i] * shape->n + n]);
+      got += sign[n] * one;
+      square += one * one;
+    }
+    add_compared(&(compared){.m = rows[i],
+                             .n = WS_WHOLE_ROW,
+                             .got = got,
+                             .want = value[i],
+                             .bound = 7 * error_bound(sqrt(square), error[i])},
+                 out);
   }
-  for (int64_t n = 0; n < shape->n; n++)
-    sign[n] = ws_rng_next(&rng) >> 63 ? 1 : -1;
-  project_b(shape, &in, sign, sum, weights);
-  for (int64_t m = 0; m < shape->m; m++)
-    project_row(shape, &in, c, m, sign, sum, weights, out);
   free(sign);
 }
 
@@ -665,13 +679,15 @@ const ws_problem ws_fp8_gemm_blockscale = {
     .layout_count = sizeof(layouts) / sizeof(layouts[0]),
     .shape_sets = shape_sets,
     .shape_set_count = sizeof(shape_sets) / sizeof(shape_sets[0]),
+    .alignment = 16,
     .check_shape = check_shape,
     .arg_bytes = arg_bytes,
     .arg_scalar = arg_scalar,
     .generate = generate,
     .reference = reference,
     .compare = compare,
-    .sample = sample,
+    .project = project,
+    .compare_projections = compare_projections,
     .compare_at = compare_at,
     .flops = flops,
     .min_bytes = min_bytes};

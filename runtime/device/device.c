@@ -125,6 +125,15 @@ ws_status ws_device_fill(ws_device *device, void *memory, int byte,
   return device->table->fill(device, memory, byte, bytes, diag);
 }
 
+bool ws_device_watch(ws_device *device, const void *memory) {
+  return device->table->watch && device->table->watch(device, memory);
+}
+
+size_t ws_device_unstored(ws_device *device, const void *memory, size_t bytes,
+                          size_t *out_first) {
+  return device->table->unstored(device, memory, bytes, out_first);
+}
+
 ws_status ws_device_load(ws_device *device, const void *code_object,
                          size_t bytes, ws_device_module **out_module,
                          ws_diag *diag) {

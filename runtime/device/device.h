@@ -31,6 +31,10 @@ typedef struct ws__device_table {
   ws_status (*start)(ws_device *device, ws_device_module *module,
                      const ws_device_launch *launch, ws_diag *diag);
   ws_status (*synchronise)(ws_device *device, ws_diag *diag);
+  /* These may be NULL: a kind that cannot say. */
+  bool (*watch)(ws_device *device, const void *memory);
+  size_t (*unstored)(ws_device *device, const void *memory, size_t bytes,
+                     size_t *out_first);
   /* These may be NULL, the graph's where info.graphs is false: a kind without
    * them. */
   ws_status (*tensor_map)(ws_device *device, const ws_device_tensor *tensor,

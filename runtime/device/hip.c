@@ -61,6 +61,9 @@ typedef struct hip {
   HIP_FUNCTIONS(HIP_POINTER)
   HIP_GRAPH_FUNCTIONS(HIP_POINTER)
 #undef HIP_POINTER
+  /* Of our simulator; else NULL. */
+  __typeof__(wavesmith_sim_watch) *watch;
+  __typeof__(wavesmith_sim_unstored) *unstored;
   int report; /* file that the simulator writes to; -1: none */
   /* Launches, fills and events go here, because the default stream cannot be
    * recorded; it and the default stream wait for each other. NULL, the default
@@ -313,6 +316,8 @@ static ws_status open_sim(ws_device *device, ws_device_purpose purpose,
   }
   hip *self = device->self;
   self->report = report;
+  *(void **)&self->watch = dlsym(handle, "wavesmith_sim_watch");
+  *(void **)&self->unstored = dlsym(handle, "wavesmith_sim_unstored");
   device->info.simulated = true;
   device->info.lock = "";
   device->info.dry_timing = purpose == WS_DEVICE_TIME && is_own(device);
@@ -527,6 +532,17 @@ static ws_status event_elapsed(ws_device *device, ws_device_event *begin,
   return WS_OK;
 }
 
+static bool watch(ws_device *device, const void *memory) {
+  const hip *self = hip_of(device);
+  return self->watch && self->unstored && self->watch(memory);
+}
+
+static size_t unstored(ws_device *device, const void *memory, size_t bytes,
+                       size_t *out_first) {
+  (void)hip_of(device)->hipDeviceSynchronize();
+  return hip_of(device)->unstored(memory, bytes, out_first);
+}
+
 #define COMMON_FUNCTIONS                                                       \
   .close = close_device, .take_report = take_report, .allocate = allocate,     \
   .free = free_memory, .upload = upload, .download = download, .fill = fill,   \
@@ -542,4 +558,6 @@ const ws__device_table ws__device_hip = {
 const ws__device_table ws__device_sim = {.kind = "sim",
                                          .purpose = "a simulated MI300X",
                                          .open = open_sim,
+                                         .watch = watch,
+                                         .unstored = unstored,
                                          COMMON_FUNCTIONS};

@@ -8,12 +8,11 @@
 #include "bench.h"
 
 #include <cjson/cJSON.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { POISON = 0xff, COMPARE_ROWS = 64, MAX_FINDINGS = 32 };
+enum { MAX_FINDINGS = 32 };
 
 /* ---- buffers ---------------------------------------------------------------
  */
@@ -30,7 +29,8 @@ static bool is_written(const ws__bench *bench, int arg) {
 
 /* A workspace that does not fit is the candidate's doing. */
 static ws_status allocate_own(ws__bench *bench, int arg, ws_diag *diag) {
-  size_t bytes = bench->bytes[arg] + bench->guard;
+  size_t shift = bench->set->shift;
+  size_t bytes = bench->bytes[arg] + bench->guard + shift;
   ws_status status =
       ws_device_allocate(bench->device, bytes, &bench->own[arg], diag);
   if (status == WS_ENVIRONMENT &&
@@ -43,7 +43,7 @@ static ws_status allocate_own(ws__bench *bench, int arg, ws_diag *diag) {
                    "the device has no room for a workspace of %zu bytes: %s",
                    bench->bytes[arg], cause);
   }
-  bench->memory[arg] = bench->own[arg];
+  bench->memory[arg] = bench->own[arg] ? (char *)bench->own[arg] + shift : NULL;
   return status;
 }
 
@@ -223,10 +223,11 @@ void ws__bench_close(ws__bench *bench) {
     ws_device_free(bench->device, bench->extra[i]);
 }
 
-ws_status ws__bench_poison(ws__bench *bench, ws_diag *diag) {
+ws_status ws__bench_poison(ws__bench *bench, int byte, ws_diag *diag) {
+  bench->poison = byte;
   for (int i = 0; bench->problem && i < bench->problem->arg_count; i++)
     if (is_written(bench, i) && bench->bytes[i] + bench->guard)
-      WS_TRY(ws_device_fill(bench->device, bench->memory[i], POISON,
+      WS_TRY(ws_device_fill(bench->device, bench->memory[i], byte,
                             bench->bytes[i] + bench->guard, diag));
   return WS_OK;
 }
@@ -264,93 +265,8 @@ void ws__measured_fail(ws_measured *out, ws_arena *arena, ws_verdict verdict,
                       (long long)shape->n, (long long)shape->k, text);
 }
 
-static void add_comparison(const ws_comparison *part, ws_comparison *sum) {
-  if (!sum->wrong && part->wrong) {
-    sum->first_m = part->first_m;
-    sum->first_n = part->first_n;
-    sum->first_got = part->first_got;
-    sum->first_want = part->first_want;
-    sum->first_bound = part->first_bound;
-  }
-  sum->checked += part->checked;
-  sum->wrong += part->wrong;
-  sum->worst_ratio = fmax(sum->worst_ratio, part->worst_ratio);
-}
-
-static void add_result(const ws__bench *bench, const ws_comparison *found,
-                       ws_measured *out) {
-  const char *unwritten =
-      isnan(found->first_got) ? " (it may never have been written)" : "";
-  const char *place =
-      found->first_n == WS_WHOLE_ROW
-          ? ws_arena_printf(bench->arena, "row %lld times random signs",
-                            (long long)found->first_m)
-          : ws_arena_printf(bench->arena, "[%lld][%lld]",
-                            (long long)found->first_m,
-                            (long long)found->first_n);
-  out->compared += found->checked;
-  out->worst_ratio = fmax(out->worst_ratio, found->worst_ratio);
-  if (found->wrong)
-    ws__measured_fail(
-        out, bench->arena, WS_VERDICT_WRONG, &bench->workload->shape,
-        "%lld of %lld elements are wrong, first %s: %g instead "
-        "of %g, bound %g%s",
-        (long long)found->wrong, (long long)found->checked, place,
-        found->first_got, found->first_want, found->first_bound, unwritten);
-}
-
 /* ---- looking at what it left -----------------------------------------------
  */
-
-static ws_status fetch_rows(ws__bench *bench, int64_t begin, int64_t end,
-                            const void **out_buffers, ws_diag *diag) {
-  for (int i = 0; i < bench->problem->arg_count; i++) {
-    if (role_of(bench, i) != WS_ARG_OUTPUT)
-      continue;
-    size_t row = bench->bytes[i] / (size_t)bench->workload->shape.m;
-    char *landing = ws__inputs_landing(bench->inputs, bench->set, i);
-    size_t at = (size_t)begin * row;
-    WS_TRY(ws_device_download(bench->device, landing + at,
-                              (const char *)bench->memory[i] + at,
-                              (size_t)(end - begin) * row, diag));
-    out_buffers[i] = landing;
-  }
-  return WS_OK;
-}
-
-ws_status ws__bench_compare(ws__bench *bench, int64_t begin, int64_t end,
-                            ws_measured *out, ws_diag *diag) {
-  const ws_shape *shape = &bench->workload->shape;
-  const void *buffers[WS_PROBLEM_MAX_ARGS] = {0};
-  const double *value, *scale;
-  ws_comparison sum = {0}, part;
-  WS_TRY(fetch_rows(bench, begin, end, buffers, diag));
-  for (int64_t m = begin; m < end; m += COMPARE_ROWS) {
-    int64_t stop = m + COMPARE_ROWS < end ? m + COMPARE_ROWS : end;
-    ws__inputs_reference(bench->inputs, bench->set, m, stop, &value, &scale);
-    bench->problem->compare(shape, buffers, m, stop, value, scale, &part);
-    add_comparison(&part, &sum);
-  }
-  add_result(bench, &sum, out);
-  return WS_OK;
-}
-
-/* Places and signs follow from the workload's seed, so nobody knows them who
- * does not know that; but not as the inputs do. */
-static const uint64_t SAMPLE_SEED = 0x73616d706c65;
-
-ws_status ws__bench_sample(ws__bench *bench, ws_measured *out, ws_diag *diag) {
-  ws_comparison found;
-  const void *buffers[WS_PROBLEM_MAX_ARGS] = {0};
-  for (int i = 0; i < bench->problem->arg_count; i++)
-    if (role_of(bench, i) == WS_ARG_INPUT)
-      buffers[i] = ws__inputs_contents(bench->inputs, bench->set, i);
-  WS_TRY(fetch_rows(bench, 0, bench->workload->shape.m, buffers, diag));
-  bench->problem->sample(&bench->workload->shape, bench->workload->layout,
-                         buffers, bench->workload->seed ^ SAMPLE_SEED, &found);
-  add_result(bench, &found, out);
-  return WS_OK;
-}
 
 ws_status ws__bench_check_inputs(ws__bench *bench, bool sampled,
                                  ws_measured *out, ws_diag *diag) {
@@ -373,7 +289,7 @@ ws_status ws__bench_check_guards(ws__bench *bench, ws_measured *out,
     const char *guard = (const char *)bench->memory[i] + bench->bytes[i];
     WS_TRY(ws_device_download(bench->device, now, guard, bench->guard, diag));
     for (size_t b = 0; b < bench->guard; b++)
-      if (now[b] != POISON) {
+      if (now[b] != bench->poison) {
         ws__measured_fail(out, bench->arena, WS_VERDICT_WRONG,
                           &bench->workload->shape,
                           "the kernel wrote %zu bytes behind the end of '%s'",

@@ -87,7 +87,7 @@ uint64_t ws__inputs_random(ws_inputs *inputs, uint64_t bound) {
 static void free_copy(ws_inputs *inputs, ws__input_copy *copy) {
   ws_device_free(inputs->device, copy->pad);
   for (int i = 0; i < WS_PROBLEM_MAX_ARGS; i++)
-    ws_device_free(inputs->device, copy->memory[i]);
+    ws_device_free(inputs->device, copy->base[i]);
   *copy = (ws__input_copy){0};
 }
 
@@ -128,6 +128,7 @@ static void drop(ws_inputs *inputs, ws__input_set *set) {
     free(set->references->value);
     free(set->references);
   }
+  free(set->projection.value);
   *set = (ws__input_set){.problem = NULL};
 }
 
@@ -175,9 +176,14 @@ void ws__inputs_begin(ws_inputs *inputs) {
 
 /* ---- sets ---- */
 
+static size_t shift_of(const ws_problem *problem, ws__placing placing) {
+  return placing == WS__AS_PROMISED ? (size_t)problem->alignment : 0;
+}
+
 static bool is_set_of(const ws__input_set *set, const ws_problem *problem,
-                      const ws_workload *workload) {
+                      const ws_workload *workload, ws__placing placing) {
   return set->problem == problem && set->layout == workload->layout &&
+         set->shift == shift_of(problem, placing) &&
          set->seed == workload->seed &&
          !memcmp(&set->shape, &workload->shape, sizeof set->shape);
 }
@@ -230,13 +236,15 @@ static size_t bytes_of(const ws_problem *problem, int arg,
 }
 
 static ws__input_set *add_set(ws_inputs *inputs, const ws_problem *problem,
-                              const ws_workload *workload) {
+                              const ws_workload *workload,
+                              ws__placing placing) {
   ws__input_set *set = find_place(inputs);
   *set =
       (ws__input_set){.problem = problem,
                       .shape = workload->shape,
                       .layout = workload->layout,
                       .seed = workload->seed,
+                      .shift = shift_of(problem, placing),
                       .guard = inputs->info->simulated ? 0 : WS__GUARD_BYTES};
   for (int i = 0; i < problem->arg_count; i++)
     set->bytes[i] = bytes_of(problem, i, workload);
@@ -272,12 +280,19 @@ static ws__reference *find_reference(const ws__input_set *set, int64_t begin,
   return NULL;
 }
 
+void ws__inputs_collect(ws_inputs *inputs, ws__input_set *set,
+                        const void *out_buffers[WS_PROBLEM_MAX_ARGS]) {
+  for (int i = 0; i < WS_PROBLEM_MAX_ARGS; i++) {
+    bool input = i < set->problem->arg_count &&
+                 set->problem->args[i].role == WS_ARG_INPUT;
+    out_buffers[i] = input ? ws__inputs_contents(inputs, set, i) : NULL;
+  }
+}
+
 static void ask_reference(ws_inputs *inputs, ws__input_set *set, int64_t begin,
                           int64_t end, double *value, double *scale) {
-  const void *buffers[WS_PROBLEM_MAX_ARGS] = {0};
-  for (int i = 0; i < set->problem->arg_count; i++)
-    if (set->problem->args[i].role == WS_ARG_INPUT)
-      buffers[i] = ws__inputs_contents(inputs, set, i);
+  const void *buffers[WS_PROBLEM_MAX_ARGS];
+  ws__inputs_collect(inputs, set, buffers);
   set->problem->reference(&set->shape, set->layout, buffers, begin, end, value,
                           scale);
 }
@@ -322,6 +337,31 @@ void ws__inputs_reference(ws_inputs *inputs, ws__input_set *set, int64_t begin,
   *out_scale = value + elements;
 }
 
+/* Signs follow from the workload's seed, so nobody knows them who does not know
+ * that; but not as the inputs do. */
+static const uint64_t SIGN_SEED = 0x73616d706c65;
+
+const ws__projection *ws__inputs_projection(ws_inputs *inputs,
+                                            ws__input_set *set) {
+  ws__projection *out = &set->projection;
+  const void *buffers[WS_PROBLEM_MAX_ARGS];
+  size_t count = (size_t)set->shape.m;
+  if (out->value)
+    return out;
+  ws__inputs_collect(inputs, set, buffers);
+  int64_t *rows = allocate_host(sizeof *rows * count);
+  for (size_t i = 0; i < count; i++)
+    rows[i] = (int64_t)i;
+  out->seed = set->seed ^ SIGN_SEED;
+  out->value = allocate_host(2 * sizeof *out->value * count);
+  out->error = out->value + count;
+  set->held += 2 * sizeof *out->value * count;
+  set->problem->project(&set->shape, set->layout, buffers, out->seed, rows,
+                        set->shape.m, out->value, out->error);
+  free(rows);
+  return out;
+}
+
 /* ---- on the device ---- */
 
 static ws_status place_argument(ws_inputs *inputs, ws__input_set *set, int arg,
@@ -330,8 +370,10 @@ static ws_status place_argument(ws_inputs *inputs, ws__input_set *set, int arg,
   size_t guard = role == WS_ARG_OUTPUT ? set->guard : 0;
   if (role != WS_ARG_INPUT && (role != WS_ARG_OUTPUT || !set->guard))
     return WS_OK;
-  WS_TRY(ws_device_allocate(inputs->device, set->bytes[arg] + guard,
-                            &copy->memory[arg], diag));
+  WS_TRY(ws_device_allocate(inputs->device,
+                            set->bytes[arg] + guard + set->shift,
+                            &copy->base[arg], diag));
+  copy->memory[arg] = (char *)copy->base[arg] + set->shift;
   if (role == WS_ARG_OUTPUT)
     return WS_OK;
   return ws_device_upload(inputs->device, copy->memory[arg],
@@ -382,7 +424,8 @@ static ws_status add_copies(ws_inputs *inputs, ws__input_set *set, int copies,
 }
 
 ws_status ws__inputs_get(ws_inputs *inputs, const ws_workload *workload,
-                         int copies, ws__input_set **out_set, ws_diag *diag) {
+                         ws__placing placing, int copies,
+                         ws__input_set **out_set, ws_diag *diag) {
   const ws_problem *problem = ws_problem_find(workload->problem);
   if (!problem)
     return ws_fail(diag, WS_INPUT, NULL, 0, "there is no problem '%s'",
@@ -390,10 +433,10 @@ ws_status ws__inputs_get(ws_inputs *inputs, const ws_workload *workload,
   WS_TRY(problem->check_shape(&workload->shape, diag));
   ws__input_set *set = NULL;
   for (int i = 0; i < MAX_SETS && !set; i++)
-    if (is_set_of(&inputs->sets[i], problem, workload))
+    if (is_set_of(&inputs->sets[i], problem, workload, placing))
       set = &inputs->sets[i];
   if (!set)
-    set = add_set(inputs, problem, workload);
+    set = add_set(inputs, problem, workload, placing);
   set->last_use = ++inputs->uses;
   *out_set = set;
   return add_copies(inputs, set, copies, diag);

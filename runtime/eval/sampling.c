@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * Taking samples. A sample is: output and workspace poisoned, the cache
- * overwritten, event, the launch sequence, event. Samples are started a batch
- * at a time and read afterwards, so that the device has its next work in hand
- * while the host is still busy: between the first event and the launches there
- * is then no wait for the host in a sample.
+ * Taking samples. A sample is: output and workspace poisoned, on a card with
+ * another byte each time, the cache overwritten, event, the launch sequence,
+ * event. Samples are started a batch at a time and read afterwards, so that the
+ * device has its next work in hand while the host is still busy: between the
+ * first event and the launches there is then no wait for the host in a sample.
  *
  * Alone, a contestant takes its samples on one copy of the inputs after the
  * other. Two are measured in blocks of four, X Y Y X with X drawn at random, on
@@ -46,15 +46,29 @@ static ws_status flush(ws__timer *t, ws_diag *diag) {
   return ws_device_fill(t->device, t->flush, 0, t->flush_bytes, diag);
 }
 
+/* Another one each time, and on a card one that nobody can know. */
+static int next_poison(ws__timer *t) {
+  if (t->info->simulated)
+    return WS__POISON_NAN;
+  t->poison =
+      (t->poison + 1 + (int)ws__inputs_random(t->inputs, UINT8_MAX)) % 256;
+  return t->poison;
+}
+
 ws_status ws__timer_enqueue(ws__timer *t, int side, int copy, int slot,
                             ws_diag *diag) {
-  WS_TRY(ws__bench_poison(&t->sides[side].benches[copy], diag));
+  WS_TRY(ws__bench_poison(&t->sides[side].benches[copy], next_poison(t), diag));
   WS_TRY(flush(t, diag));
   WS_TRY(ws_device_event_record(t->device, t->events[0][slot], diag));
   WS_TRY(start_side(t, side, copy, diag));
   WS_TRY(ws_device_event_record(t->device, t->events[1][slot], diag));
   t->latest[copy] = side;
   return WS_OK;
+}
+
+ws_status ws__timer_repeat(ws__timer *t, int side, int copy, ws_diag *diag) {
+  WS_TRY(start_side(t, side, copy, diag));
+  return ws_device_synchronise(t->device, diag);
 }
 
 ws_status ws__timer_read(ws__timer *t, int slot, double *out_us,

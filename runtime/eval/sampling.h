@@ -35,6 +35,8 @@ typedef struct ws__timer {
   ws_device_event *events[2][WS__SIDES * WS__BATCH]; /* begin, end */
   ws_device_graph *empty;
   int next_copy;
+  int poison; /* of the latest sample; on a card it differs from the one before
+               */
   int latest[WS__MAX_COPIES]; /* side whose output is there; -1: nobody's */
   int count;                  /* samples of each side so far */
   double *ratios;             /* of blocks; two samples of each side */
@@ -47,6 +49,9 @@ typedef struct ws__timer {
 /* Poison, flush, events and launches of one side on one copy. */
 ws_status ws__timer_enqueue(ws__timer *t, int side, int copy, int slot,
                             ws_diag *diag) WS_MUST_CHECK;
+/* The launches once more, on what they left themselves; waits for them. */
+ws_status ws__timer_repeat(ws__timer *t, int side, int copy,
+                           ws_diag *diag) WS_MUST_CHECK;
 ws_status ws__timer_read(ws__timer *t, int slot, double *out_us,
                          ws_diag *diag) WS_MUST_CHECK;
 /* Time of an empty launch sequence, into out->empty_us. */

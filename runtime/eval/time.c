@@ -8,10 +8,13 @@
  * Output and workspace are poisoned before every launch sequence, as they are
  * for a verification: a kernel finds nothing of an earlier one in them, and
  * nothing by which to tell the two apart. On a card rows of what the timed runs
- * wrote are compared with the reference after every batch and at the end, and
- * inputs with what was uploaded. A time below the roofline is `wrong`, not a
+ * wrote are compared with the reference after every batch; in the end what the
+ * last one left must have been written to the last byte, and agree with what
+ * two more leave, a sample of which is compared with the reference; inputs must
+ * be as they were. A time below the roofline is `wrong`, not a
  * record.
  */
+#include "result.h"
 #include "sampling.h"
 
 #include <stdlib.h>
@@ -20,6 +23,8 @@
 /* Rows are looked at in pairs, for which the reference takes little longer than
  * for one. */
 enum { PAIR = 2, PAIRS = 4, FIRST_PAIRS = 2 };
+/* Of what is sampled in the end; rows are multiplied by random signs. */
+enum { ELEMENTS = 64, ROWS = 256 };
 /* Of the wall limit; the rest is for set-up and checks. */
 static const double SHARE_OF_WALL = 0.4;
 
@@ -151,21 +156,65 @@ static ws_status start_first(ws__timer *t, int side, ws_diag *diag) {
   return check_copy(t, 0, 0, FIRST_PAIRS, diag);
 }
 
-/* One more run of each side, like the timed ones, looked at in full. A kernel
- * that writes to inputs or behind its output does so on every copy. */
-static ws_status check_last(ws__timer *t, int side, ws_diag *diag) {
+/* The copy with what the side's last launch left; if the other side has been on
+ * all copies since, it is started once more. */
+static ws_status latest_copy(ws__timer *t, int side, int *out_copy,
+                             ws_diag *diag) {
   double us;
-  int copy = (int)ws__inputs_random(t->inputs, (uint64_t)t->copies);
-  ws__bench *bench = &t->sides[side].benches[copy];
-  WS_TRY(ws__timer_enqueue(t, side, copy, 0, diag));
+  for (int i = 1; i <= t->copies; i++) {
+    *out_copy = (t->next_copy + t->copies - i) % t->copies;
+    if (t->latest[*out_copy] == side)
+      return WS_OK;
+  }
+  WS_TRY(ws__timer_enqueue(t, side, *out_copy, 0, diag));
+  return ws__timer_read(t, 0, &us, diag);
+}
+
+/* Again, on any copy, over other poison; and again on what that left. */
+static ws_status start_again(ws__timer *t, int side, int poison, int *out_copy,
+                             ws_diag *diag) {
+  double us;
+  *out_copy = (int)ws__inputs_random(t->inputs, (uint64_t)t->copies);
+  t->poison = poison;
+  WS_TRY(ws__timer_enqueue(t, side, *out_copy, 0, diag));
   WS_TRY(ws__timer_read(t, 0, &us, diag));
-  WS_TRY(check_copy(t, copy, 0, PAIRS, diag));
+  return ws__timer_repeat(t, side, *out_copy, diag);
+}
+
+/* What `left` is and what is there now: all written, and right. */
+static ws_status check_whole(ws__timer *t, ws__bench *bench,
+                             const ws__left *left, ws_measured *found,
+                             ws_diag *diag) {
+  const ws__sample sample = {.seed = ws__inputs_random(t->inputs, UINT64_MAX),
+                             .elements = ELEMENTS,
+                             .rows = ROWS};
+  WS_TRY(ws__bench_check_written(bench, left, found, diag));
+  if (found->verdict == WS_VERDICT_OK)
+    WS_TRY(ws__bench_check_inputs(bench, true, found, diag));
+  if (found->verdict == WS_VERDICT_OK)
+    WS_TRY(ws__bench_check_guards(bench, found, diag));
+  return found->verdict == WS_VERDICT_OK
+             ? ws__bench_sample(bench, &sample, found, diag)
+             : WS_OK;
+}
+
+/* What the last timed launch of a side left, looked at in full beside what two
+ * more leave. A kernel that writes to inputs or behind its output does so on
+ * every copy. */
+static ws_status check_last(ws__timer *t, int side, ws_diag *diag) {
+  int copy = 0;
+  ws__left left = {.poison = 0};
   ws_measured found = ws__measured_ok(t->device);
-  WS_TRY(ws__bench_check_inputs(bench, true, &found, diag));
-  if (found.verdict == WS_VERDICT_OK)
-    WS_TRY(ws__bench_check_guards(bench, &found, diag));
-  return t->out->verdict == WS_VERDICT_OK ? blame(t, side, &found, diag)
-                                          : WS_OK;
+  WS_TRY(latest_copy(t, side, &copy, diag));
+  ws_status status = ws__left_fetch(&t->sides[side].benches[copy], &left, diag);
+  if (status == WS_OK)
+    status = start_again(t, side, left.poison, &copy, diag);
+  if (status == WS_OK)
+    status = check_rows(t, copy, 0, PAIRS, &found, diag);
+  if (status == WS_OK && found.verdict == WS_VERDICT_OK)
+    status = check_whole(t, &t->sides[side].benches[copy], &left, &found, diag);
+  ws__left_drop(&left);
+  return status == WS_OK ? blame(t, side, &found, diag) : status;
 }
 
 /* Then what earlier runs left on the other copies. */
@@ -260,7 +309,8 @@ static ws_status open_timer(ws__timer *t, const ws_contestant *const *sides,
   }
   t->ratios = ws_arena_alloc(t->arena, sizeof(double) * most);
   if (*workload->problem)
-    WS_TRY(ws__inputs_get(t->inputs, workload, t->copies, &t->set, diag));
+    WS_TRY(ws__inputs_get(t->inputs, workload, WS__AS_ALLOCATED, t->copies,
+                          &t->set, diag));
   WS_TRY(open_events(t, diag));
   WS_TRY(open_side(t, 0, sides[0], diag));
   if (t->side_count == 1)

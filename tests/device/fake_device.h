@@ -12,6 +12,10 @@
  *   input     right, and sets the first eight bytes of a
  *   unseen    right, and sets eight bytes of row 20 of a
  *   stray     right, and adds 1 to the byte at fake.victim
+ *   half      right, but stores the low bytes of row 9 only
+ *   skip      right, but leaves the last element as it was
+ *   token     wrong where c holds what its own launch before left
+ *   other     of two rows one is off by much in every second launch
  *   guard     right, and writes behind c
  *   fault     the next call that waits fails, and all after it
  */

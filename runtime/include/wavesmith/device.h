@@ -5,9 +5,9 @@
  * Kinds: "hip", an AMD GPU through libamdhip64; "sim", the simulated MI300X
  * through libwavesmith_hipsim, which has the same ABI and is driven by the very
  * same code; "cuda", an NVIDIA GPU through libcuda (the driver's API). "cuda:1"
- * is the second of several. Libraries are opened at run time. A device may hang or take
- * its process with it, so only wavesmith-device opens one; everybody else asks
- * that server (wavesmith/measure.h).
+ * is the second of several. Libraries are opened at run time. A device may hang
+ * or take its process with it, so only wavesmith-device opens one; everybody
+ * else asks that server (wavesmith/measure.h).
  *
  * A device belongs to the thread that opened it.
  */
@@ -84,6 +84,14 @@ ws_status ws_device_download(ws_device *device, void *to, const void *from,
 /* In the order of launches. */
 ws_status ws_device_fill(ws_device *device, void *memory, int byte,
                          size_t bytes, ws_diag *diag) WS_MUST_CHECK;
+
+/* Notes from now on which bytes of the allocation around memory kernels store.
+ * false: this device cannot say (a card, a simulator of others). */
+bool ws_device_watch(ws_device *device, const void *memory);
+/* Of watched memory: how many of these bytes no kernel has stored since, and
+ * the first of them. Waits for launches. */
+size_t ws_device_unstored(ws_device *device, const void *memory, size_t bytes,
+                          size_t *out_first);
 
 ws_status ws_device_load(ws_device *device, const void *code_object,
                          size_t bytes, ws_device_module **out_module,

@@ -42,8 +42,8 @@ enum { WS_PROBLEM_MAX_ARGS = 24 };
 /* What a comparison with the fp64 reference found. */
 typedef struct ws_comparison {
   int64_t checked;
-  int64_t wrong;        /* NaN and infinity count as wrong */
-  double worst_ratio;   /* max |got - want| / bound */
+  int64_t wrong;      /* NaN and infinity count as wrong */
+  double worst_ratio; /* max |got - want| / bound */
   int64_t first_m, first_n;
   double first_got, first_want, first_bound;
 } ws_comparison;
@@ -68,6 +68,9 @@ typedef struct ws_problem {
   int layout_count;
   const ws_shape_set *shape_sets;
   int shape_set_count;
+  /* Every pointer is a multiple of this and may be no multiple of more: what a
+   * kernel may rely on. A power of two from 16. */
+  int64_t alignment;
 
   /* WS_INPUT with a sentence for an illegal shape. */
   ws_status (*check_shape)(const ws_shape *shape, ws_diag *diag);
@@ -92,10 +95,17 @@ typedef struct ws_problem {
   void (*compare)(const ws_shape *shape, const void *const *buffers,
                   int64_t m_begin, int64_t m_end, const double *value,
                   const double *error, ws_comparison *out);
-  /* For outputs that are too many to compare them all: some elements at random
-   * places, and every row's product with a vector of random signs. */
-  void (*sample)(const ws_shape *shape, int layout, const void *const *buffers,
-                 uint64_t seed, ws_comparison *out);
+  /* For outputs that are too many to compare them all: the product of each of
+   * these rows with a vector of random signs, which follow from the seed.
+   * value, and what arithmetic may be off by, of each; only inputs are read. */
+  void (*project)(const ws_shape *shape, int layout, const void *const *buffers,
+                  uint64_t seed, const int64_t *rows, int64_t count,
+                  double *out_value, double *out_error);
+  /* Compares the output's rows with that. */
+  void (*compare_projections)(const ws_shape *shape, const void *const *buffers,
+                              uint64_t seed, const int64_t *rows, int64_t count,
+                              const double *value, const double *error,
+                              ws_comparison *out);
   /* Compares the elements at these places only. */
   void (*compare_at)(const ws_shape *shape, int layout,
                      const void *const *buffers, const ws_place *places,

@@ -53,6 +53,18 @@ bool ws_sim_free(ws_sim *sim, void *address);
 bool ws_sim_find(const ws_sim *sim, const void *address, void **out_begin,
                  size_t *out_bytes);
 size_t ws_sim_bytes_in_use(const ws_sim *sim);
+/* From now on it is noted which bytes of the allocation around address kernels
+ * store in ws_sim_run; anew when called again. false: there is none. */
+bool ws_sim_watch(ws_sim *sim, const void *address);
+/* How many bytes from address on no kernel has stored since, and the first. */
+size_t ws_sim_unstored(const ws_sim *sim, const void *address, size_t bytes,
+                       size_t *out_first);
+
+/* The same of the simulator behind HIP's functions, exported by
+ * libwavesmith_hipsim beside them. Launches must have ended. */
+int wavesmith_sim_watch(const void *address);
+size_t wavesmith_sim_unstored(const void *address, size_t bytes,
+                              size_t *out_first);
 
 /* ---- modules ---------------------------------------------------------------
  */

@@ -142,6 +142,15 @@ static void define(ws_wave *wave, int first, int count, uint64_t mask) {
     ws_set_lane_poison(wave, first + row, mask, 0);
 }
 
+/* A timed group's stores stay in the overlay. */
+static void note_stores(const ws_wave *wave, const ws_transfer *transfer) {
+  const ws_memory *memory = wave->group->memory;
+  if (wave->group->timing || !ws__memory_is_watched(memory))
+    return;
+  WS_EACH_LANE(lane, transfer->mask)
+  ws__memory_note_store(memory, transfer->address[lane], transfer->width.bytes);
+}
+
 bool ws__transfer_global(ws_wave *wave, const ws_transfer *transfer) {
   bool store = transfer->form->kind == WS_MEMORY_STORE;
   if (!transfer->mask)
@@ -153,6 +162,8 @@ bool ws__transfer_global(ws_wave *wave, const ws_transfer *transfer) {
     move_timed(wave, transfer, store);
   else
     move(transfer, 0, transfer->address, transfer->mask, store);
+  if (store)
+    note_stores(wave, transfer);
   if (!store && wave->group->checked && transfer->first >= 0)
     define(wave, transfer->first, ws_dwords(transfer->width), transfer->mask);
   return true;
@@ -218,6 +229,7 @@ bool ws__modify_global(ws_wave *wave, const ws_transfer *transfer, int result) {
   if (!check_alignment(wave, transfer) || !check_global(wave, transfer, true))
     return false;
   modify_lanes(wave, transfer, NULL, result);
+  note_stores(wave, transfer);
   return true;
 }
 

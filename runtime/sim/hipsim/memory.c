@@ -424,3 +424,23 @@ hipError_t hipMemAdvise(const void *pointer, size_t bytes,
   (void)device;
   HIP_CALL(prefetch(pointer, bytes));
 }
+
+/* ---- beside HIP: what kernels stored (wavesmith/sim.h) ----------------------
+ */
+
+int wavesmith_sim_watch(const void *address) {
+  ws__hip_enter();
+  ws_sim *sim = ws__hip_simulator();
+  bool found = sim && ws_sim_watch(sim, address);
+  ws__hip_leave(hipSuccess);
+  return found;
+}
+
+size_t wavesmith_sim_unstored(const void *address, size_t bytes,
+                              size_t *out_first) {
+  ws__hip_enter();
+  ws_sim *sim = ws__hip_simulator();
+  size_t count = sim ? ws_sim_unstored(sim, address, bytes, out_first) : bytes;
+  ws__hip_leave(hipSuccess);
+  return count;
+}

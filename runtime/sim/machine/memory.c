@@ -16,6 +16,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -54,6 +55,8 @@ void ws__memory_destroy(ws_memory *memory) {
   if (!memory)
     return;
   ws__overlay_close(memory);
+  for (size_t i = 0; i < memory->range_count; i++)
+    free(memory->ranges[i].stored);
   munmap((void *)(uintptr_t)memory->space, memory->space_bytes);
   free(memory->ranges);
   free(memory);
@@ -214,6 +217,9 @@ bool ws__memory_release(ws_memory *memory, void *address) {
       mmap((void *)(uintptr_t)range->pages, range->page_bytes, PROT_NONE,
            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   WS_ASSERT(unmapped != MAP_FAILED);
+  memory->watched -= range->stored != NULL;
+  free(range->stored);
+  range->stored = NULL;
   range->kind = WS_RANGE_FREED;
   range->serial = memory->next_serial++;
   memory->bytes_in_use -= range->bytes;
@@ -251,6 +257,48 @@ bool ws__memory_allows(const ws_memory *memory, uint64_t cache[2],
   cache[0] = memory->generation;
   cache[1] = (uint64_t)(range - memory->ranges);
   return true;
+}
+
+/* ---- what was stored -------------------------------------------------------
+ */
+
+bool ws__memory_watch(ws_memory *memory, const void *address) {
+  const ws_range *found = range_of(memory, (uintptr_t)address, 1);
+  if (!found)
+    return false;
+  ws_range *range = &memory->ranges[found - memory->ranges];
+  memory->watched += !range->stored;
+  free(range->stored);
+  range->stored = calloc(range->bytes, 1); /* pages come when stored to */
+  WS_ASSERT(range->stored);
+  return true;
+}
+
+size_t ws__memory_unstored(const ws_memory *memory, const void *address,
+                           size_t bytes, size_t *out_first) {
+  const ws_range *range = range_of(memory, (uintptr_t)address, 1);
+  *out_first = 0;
+  if (!range || !range->stored)
+    return bytes;
+  const uint8_t *stored =
+      range->stored + ((uint64_t)(uintptr_t)address - range->begin);
+  size_t count = 0;
+  for (const uint8_t *at = memchr(stored, 0, bytes); at;
+       at = memchr(at + 1, 0, bytes - (size_t)(at + 1 - stored)))
+    if (!count++)
+      *out_first = (size_t)(at - stored);
+  return count;
+}
+
+bool ws__memory_is_watched(const ws_memory *memory) {
+  return memory->watched > 0;
+}
+
+void ws__memory_note_store(const ws_memory *memory, uint64_t address,
+                           uint32_t bytes) {
+  const ws_range *range = range_of(memory, address, bytes);
+  if (range && range->stored)
+    memset(range->stored + (address - range->begin), 1, bytes);
 }
 
 /* ---- what is wrong with an access ------------------------------------------

@@ -38,6 +38,19 @@ const char *ws__memory_problem(const ws_memory *memory, uint64_t address,
 bool ws__memory_allows(const ws_memory *memory, uint64_t cache[2],
                        uint64_t address, uint32_t bytes, bool store);
 
+/* ---- what was stored --------------------------------------------------------
+ * Which bytes of the allocation around an address kernels store is noted from
+ * the call of watch on; a second call begins anew. False: there is none. */
+bool ws__memory_watch(ws_memory *memory, const void *address);
+/* How many bytes from address on were not stored since, and the first of them.
+ * All of them where nothing was watched. */
+size_t ws__memory_unstored(const ws_memory *memory, const void *address,
+                           size_t bytes, size_t *out_first);
+bool ws__memory_is_watched(const ws_memory *memory); /* any of it */
+/* Of a store that was allowed. On all cores. */
+void ws__memory_note_store(const ws_memory *memory, uint64_t address,
+                           uint32_t bytes);
+
 /* ---- overlay ----------------------------------------------------------------
  * While an overlay is open, stores of groups with `timing` go to copies of the
  * pages; only such groups see them. */

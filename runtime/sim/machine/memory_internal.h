@@ -22,6 +22,7 @@ typedef struct ws_range {
   uint64_t stores_from;       /* of code: the first address that may be stored
                                * to; of data 0 */
   ws_range_kind kind;
+  uint8_t *stored; /* watched: of each byte, whether a kernel stored it */
 } ws_range;
 
 struct ws_memory {
@@ -33,6 +34,7 @@ struct ws_memory {
   uint64_t next_serial;
   uint64_t generation;
   size_t bytes_in_use;
+  size_t watched;             /* ranges */
   struct ws_overlay *overlay; /* NULL: not open */
 };
 

@@ -80,6 +80,15 @@ size_t ws_sim_bytes_in_use(const ws_sim *sim) {
   return ws__memory_bytes_in_use(sim->memory);
 }
 
+bool ws_sim_watch(ws_sim *sim, const void *address) {
+  return ws__memory_watch(sim->memory, address);
+}
+
+size_t ws_sim_unstored(const ws_sim *sim, const void *address, size_t bytes,
+                       size_t *out_first) {
+  return ws__memory_unstored(sim->memory, address, bytes, out_first);
+}
+
 /* ---- modules --------------------------------------------------------------
  */
 
