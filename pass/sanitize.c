@@ -26,7 +26,8 @@ typedef struct sanitize_job {
   const ws_run *runs;
   int run_count;
   ws_program program;
-  double share; /* of the workgroups of a launch that ran */
+  ws_spots spots; /* of the run in hand */
+  bool spotted;   /* a launch of it ran */
 } sanitize_job;
 
 void ws_sanitize_warm_up(void) {
@@ -79,7 +80,7 @@ static void make_buffers(const sanitize_job *job, const ws_run *run,
                         : problem->arg_bytes(i, &run->shape, job->layout);
     data[i] = prepared->inputs[i];
     if (arg->role != WS_ARG_INPUT) {
-      data[i] = ws__memory_allocate(bytes);
+      data[i] = ws__memory_allocate(bytes, problem->alignment);
       memset(data[i], 0xff, (size_t)bytes); /* NaN as f32 and bf16 */
     }
     ws__memory_add_buffer(arg->name, arg->role, data[i], bytes);
@@ -162,25 +163,59 @@ static bool run_workgroup(const ws_run *run, const extent *size,
   return true;
 }
 
-/* The share of the grid that was to run. */
-static double run_grid(const ws_run *run, const extent *size) {
-  enum { MOST_SPOTS = 64 };
+/* A bit for each launch whose condition holds in the run. An expression that
+ * fails is found again, and reported, when its turn comes. */
+static uint32_t launches_of(const sanitize_job *job, const ws_run *run) {
+  const ws_template *tmpl = job->candidate->tmpl;
+  uint32_t needed = 0;
+  ws_scope scope =
+      ws_candidate_scope(job->arena, job->candidate, &run->shape, 304);
+  for (int i = 0; i < tmpl->launch_count; i++) {
+    int64_t condition = 1;
+    ws_diag diag;
+    if (ws_expr_eval(tmpl->launches[i].condition, &scope, &condition, &diag) !=
+            WS_OK ||
+        condition)
+      needed |= 1u << i;
+  }
+  return needed;
+}
+
+static uint32_t launches_needed(const sanitize_job *job) {
+  uint32_t needed = 0;
+  for (int r = 0; r < job->run_count; r++)
+    needed |= launches_of(job, &job->runs[r]);
+  return needed;
+}
+
+static int count_launches(const sanitize_job *job, const ws_run *run) {
+  return __builtin_popcount(launches_of(job, run));
+}
+
+static void run_spots(sanitize_job *job, const ws_run *run, const extent *size,
+                      int64_t count) {
+  ws_spots *spots = &job->spots;
+  ws__spots_begin(run, count, count_launches(job, run) == 1, spots);
+  job->spotted = true;
+  for (int i = 0;
+       ws__spots_go_on(spots, i) && run_workgroup(run, size, spots->numbers[i]);
+       i++)
+    ws__spots_note(spots);
+}
+
+static void run_grid(sanitize_job *job, const ws_run *run, const extent *size) {
   ws_lanes *lanes = &sanitizer->lanes;
-  int64_t spots[MOST_SPOTS], count = 1;
+  int64_t count = 1;
   lanes->count = (int)size->threads;
   for (int i = 0; i < 3; i++) {
     lanes->workgroup_count[i] = (int32_t)size->grid[i];
     count *= size->grid[i];
   }
-  if (!run->spots) {
+  if (run->spots)
+    run_spots(job, run, size, count);
+  else
     for (int64_t i = 0; i < count && run_workgroup(run, size, i); i++)
       ;
-    return 1;
-  }
-  int drawn = ws__spots_draw(run, count, spots, MOST_SPOTS);
-  for (int i = 0; i < drawn && run_workgroup(run, size, spots[i]); i++)
-    ;
-  return (double)drawn / (double)count;
 }
 
 static void run_launch(sanitize_job *job, const ws_run *run, int index,
@@ -199,7 +234,7 @@ static void run_launch(sanitize_job *job, const ws_run *run, int index,
   sanitizer->memory.lds_end = entry->lds_end;
   sanitizer->recorder.observed = observed;
   ws__memory_begin_launch();
-  job->share = run_grid(run, &size);
+  run_grid(job, run, &size);
 }
 
 /* ---- the result ------------------------------------------------------ */
@@ -246,26 +281,6 @@ static bool result_is_right(const sanitize_job *job, const ws_run *run,
 
 /* ---- runs ------------------------------------------------------------ */
 
-/* A bit for each launch whose condition holds in some run. An expression that
- * fails is found again, and reported, when its run comes. */
-static uint32_t launches_needed(const sanitize_job *job) {
-  const ws_template *tmpl = job->candidate->tmpl;
-  uint32_t needed = 0;
-  for (int r = 0; r < job->run_count; r++) {
-    ws_scope scope = ws_candidate_scope(job->arena, job->candidate,
-                                        &job->runs[r].shape, 304);
-    for (int i = 0; i < tmpl->launch_count; i++) {
-      int64_t condition = 1;
-      ws_diag diag;
-      if (ws_expr_eval(tmpl->launches[i].condition, &scope, &condition,
-                       &diag) != WS_OK ||
-          condition)
-        needed |= 1u << i;
-    }
-  }
-  return needed;
-}
-
 static bool load_program(sanitize_job *job, bool diagnose) {
   const char *layout;
   LLVMTargetMachineRef machine = ws__jit_machine(&layout);
@@ -285,27 +300,19 @@ static bool load_program(sanitize_job *job, bool diagnose) {
 static void run_launches(sanitize_job *job, const ws_run *run,
                          void *const *data, ws_run_result *out_result) {
   const ws_template *tmpl = job->candidate->tmpl;
-  job->share = 0;
+  job->spotted = false;
   for (int i = 0; i < tmpl->launch_count; i++) {
     out_result->launches[i].kernel = tmpl->launches[i].kernel;
-    if (!sanitizer->lanes.stopped && !(run->spots && job->share > 0))
+    if (!sanitizer->lanes.stopped && !job->spotted)
       run_launch(job, run, i, data, &out_result->launches[i].observed);
   }
-}
-
-static int count_launches(const sanitize_job *job) {
-  int count = 0;
-  for (uint32_t rest = launches_needed(job); rest; rest &= rest - 1)
-    count++;
-  return count;
 }
 
 static bool run_is_right(const sanitize_job *job, const ws_run *run,
                          const ws_prepared *prepared, void *const *data) {
   if (run->spots)
     return ws__spots_right(job->problem, job->layout, run,
-                           (const void *const *)data, job->share,
-                           count_launches(job) == 1);
+                           (const void *const *)data, &job->spots);
   check_written();
   return result_is_right(job, run, prepared, data);
 }

@@ -35,7 +35,7 @@ static void fill_inputs(ws_prepared *out) {
     if (problem->args[i].role != WS_ARG_INPUT)
       continue;
     int64_t bytes = problem->arg_bytes(i, &out->shape, out->layout);
-    out->inputs[i] = ws__memory_allocate(bytes);
+    out->inputs[i] = ws__memory_allocate(bytes, problem->alignment);
     problem->generate(i, &out->shape, out->layout, out->seed, out->inputs[i]);
     ws__memory_protect(out->inputs[i], bytes);
   }

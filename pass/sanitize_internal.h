@@ -179,7 +179,7 @@ typedef struct ws_lanes {
   int32_t workgroup_id[3], workgroup_count[3];
   void (*entry)(void *arguments);
   void *arguments;
-  char *stacks; /* of all lanes; in the low 4 GiB, see ws__lanes_stack */
+  char *stacks;    /* of all lanes; in the low 4 GiB, see ws__lanes_stack */
   int stack_count; /* of them usable */
 } ws_lanes;
 
@@ -237,8 +237,9 @@ void ws__memory_begin_launch(void);
 void ws__memory_begin_workgroup(void);
 void ws__memory_barrier(void);
 void ws__memory_rendezvous(ws_wave *wave);
-/* An allocation far from all others. Never given back. */
-void *ws__memory_allocate(int64_t size);
+/* An allocation far from all others, at a multiple of alignment (less than a
+ * page) and of no more. */
+void *ws__memory_allocate(int64_t size, int64_t alignment);
 void ws__memory_free(void *data, int64_t size);
 void ws__memory_protect(void *data, int64_t size);
 ws_buffer *ws__memory_add_buffer(const char *name, ws_arg_role role, void *data,
@@ -328,13 +329,24 @@ ws_prepared ws__prepared_inputs(const ws_problem *problem, int layout,
 void ws__prepared_discard(ws_prepared *old);
 
 /* ---- a few workgroups of many (sanitize_spots.c) ----------------------- */
-/* Which ones, as numbers below count; at most `room`. */
-int ws__spots_draw(const ws_run *run, int64_t count, int64_t *out_numbers,
-                   int room);
-/* Whether what was written to the output is right. share: of all workgroups;
- * when the output is complete after this launch, so much must be there. */
+enum { WS_MOST_SPOTS = 64, WS_MORE_SPOTS = 6 };
+typedef struct ws_spots {
+  int64_t numbers[WS_MOST_SPOTS]; /* of workgroups, drawn by the run's seed */
+  /* The first so many run; the rest only while those before wrote less than
+   * their share of the output. */
+  int wanted, count;
+  int64_t workgroups; /* that the launch has */
+  bool complete;      /* the output is, after this launch */
+  int64_t written;    /* bytes of the output so far */
+  int64_t most;       /* of one workgroup */
+} ws_spots;
+void ws__spots_begin(const ws_run *run, int64_t workgroups, bool complete,
+                     ws_spots *out);
+bool ws__spots_go_on(const ws_spots *spots, int next);
+void ws__spots_note(ws_spots *spots); /* after each workgroup */
+/* Whether what was written to the output is right, and is enough. */
 bool ws__spots_right(const ws_problem *problem, int layout, const ws_run *run,
-                     const void *const *data, double share, bool complete);
+                     const void *const *data, const ws_spots *spots);
 
 /* ---- state ----------------------------------------------------------- */
 typedef struct ws_sanitizer {

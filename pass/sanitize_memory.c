@@ -31,35 +31,43 @@ enum { PAGE = 4096, MOST_POPULATED = 4 << 20 };
 enum { MAX_ALLOCATIONS = 2048 };
 static bool allocated[MAX_ALLOCATIONS];
 
-static size_t whole_pages(int64_t size) {
-  return ((size_t)size + PAGE - 1) / PAGE * PAGE + (size ? 0 : PAGE);
+/* Around size bytes that begin at or behind the start of a page. */
+static char *first_page(const void *data) {
+  return (char *)((uintptr_t)data / PAGE * PAGE);
 }
 
-void *ws__memory_allocate(int64_t size) {
+static size_t whole_pages(const void *data, int64_t size) {
+  size_t bytes = (uintptr_t)data % PAGE + (size_t)(size ? size : 1);
+  return (bytes + PAGE - 1) / PAGE * PAGE;
+}
+
+void *ws__memory_allocate(int64_t size, int64_t alignment) {
   for (size_t i = 0; i < MAX_ALLOCATIONS; i++) {
     if (allocated[i])
       continue;
-    void *wanted =
-        (void *)(uintptr_t)(FIRST_ALLOCATION + i * ALLOCATION_STRIDE);
-    void *at = mmap(wanted, whole_pages(size), PROT_READ | PROT_WRITE,
+    char *wanted =
+        (char *)(uintptr_t)(FIRST_ALLOCATION + i * ALLOCATION_STRIDE);
+    char *data = wanted + alignment;
+    size_t bytes = whole_pages(data, size);
+    void *at = mmap(wanted, bytes, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     allocated[i] = true;
     if (at == wanted)
-      return at;
+      return data;
     if (at != MAP_FAILED)
-      munmap(at, whole_pages(size));
+      munmap(at, bytes);
   }
   WS_ASSERT(!"no memory for the sanitizer's buffers");
   return NULL;
 }
 
 void ws__memory_free(void *data, int64_t size) {
-  munmap(data, whole_pages(size));
+  munmap(first_page(data), whole_pages(data, size));
   allocated[((uintptr_t)data - FIRST_ALLOCATION) / ALLOCATION_STRIDE] = false;
 }
 
 void ws__memory_protect(void *data, int64_t size) {
-  WS_ASSERT(!mprotect(data, whole_pages(size), PROT_READ));
+  WS_ASSERT(!mprotect(first_page(data), whole_pages(data, size), PROT_READ));
 }
 
 /* populate: all of it will be written; cheaper at once than page by page. */
@@ -559,12 +567,18 @@ static void global_write(ws_site *site, const ws_buffer *buffer,
               lanes->current, buffer->name);
 }
 
+/* The model counts lines of buffers that begin one, as a user's do. */
+static inline void record_global(const ws_site *site, const ws_buffer *buffer,
+                                 uintptr_t address) {
+  ws__record_global(site, address - buffer->begin % PAGE, site->size);
+}
+
 void ws__hook_global_load(ws_site *site, uintptr_t address) {
   const ws_buffer *buffer = global_buffer(site, address, site->size);
   if (!buffer)
     return;
   if (site->space != WS_SPACE_CONSTANT)
-    ws__record_global(site, address, site->size);
+    record_global(site, buffer, address);
   global_read(site, buffer, address, site->size);
 }
 
@@ -572,7 +586,7 @@ void ws__hook_global_store(ws_site *site, uintptr_t address) {
   const ws_buffer *buffer = global_buffer(site, address, site->size);
   if (!buffer)
     return;
-  ws__record_global(site, address, site->size);
+  record_global(site, buffer, address);
   global_write(site, buffer, address, site->size);
 }
 
@@ -593,7 +607,7 @@ void ws__hook_access(ws_site *site, uintptr_t address) {
   if (in_lds(address))
     ws__record_lds(site, (uint32_t)(address - memory->lds_base), site->size);
   else if (!in_private(address))
-    ws__record_global(site, address, site->size);
+    record_global(site, &memory->buffers[site->buffer], address);
 }
 
 /* memcpy and the like: size bytes, not recorded as instructions. */
