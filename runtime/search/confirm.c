@@ -2,12 +2,12 @@
  *
  * Confirming winners: whoever is fastest on some shape, or overall, is verified
  * once more, in a fresh process of the device, on inputs from seeds that nobody
- * has seen; where there is a sanitizer, some workgroups of every shape go
- * through it; and it is timed on the search's shapes and on held-out ones. On a
- * card what the run began with is timed beside it, block by block in one
- * process; timed so beside itself it gives the noise, within which a gain is
- * none. On a simulator times are a function of the launch, so once is enough
- * and there is no noise.
+ * has seen, on a simulator on every shape that it is chosen for; where there is
+ * a sanitizer, some workgroups of every shape go through it; and it is timed on
+ * the search's shapes and on held-out ones. On a card what the run began with
+ * is timed beside it, block by block in one process; timed so beside itself it
+ * gives the noise, within which a gain is none. On a simulator times are a
+ * function of the launch, so once is enough and there is no noise.
  *
  * All that is asked about one candidate is a contest: one after the other to a
  * device, or one job of a batch, whose last round this is. A winner that fails
@@ -15,6 +15,7 @@
  */
 #include "best.h"
 #include "build_request.h"
+#include "plan.h"
 #include "session.h"
 
 #include <math.h>
@@ -26,6 +27,7 @@ enum {
   HELD_OUT_SIMULATED = 8,
   HELD_OUT = 16, /* on a card: inputs and pairs of times take seconds a shape */
   WALL_MS = 60000,
+  WHOLE_WALL_MS = 600000, /* 6144,4608,7168 takes two free cores 10 s */
   VERIFICATIONS = 3
 };
 /* Of the ratio with a rival: half of it is told apart. */
@@ -37,6 +39,7 @@ typedef struct contest {
   ws_build_result build;
   ws_measure_request *requests;
   int *shapes; /* by request; -1: to verify */
+  int *whole;  /* likewise: run whole, for a result; -1: not that */
   int count;
   const ws_measured *answers;
   int answered;
@@ -172,27 +175,51 @@ static void add(const confirmation *c, contest *who, ws__question question,
     request->rival = rival_on(c, at);
     request->settings.target_width = target_width;
   }
+  who->whole[who->count] = question == WS__VERIFY_LARGE ? shape : -1;
   who->shapes[who->count++] = question == WS__TIME ? shape : -1;
 }
 
-/* Edges, then one shape of the search and one held-out, by samples. */
-static void add_verifications(const confirmation *c, contest *who) {
-  const int begins[] = {0, c->search_count, c->shape_count};
-  add(c, who, WS__VERIFY_EDGES, -1);
-  for (int i = 0; i < 2; i++) {
-    int large =
-        ws__measuring_large(c->s->task.problem, who->candidate,
-                            c->shapes + begins[i], begins[i + 1] - begins[i]);
-    if (large >= 0)
-      add(c, who, WS__VERIFY_LARGE, begins[i] + large);
+/* One of these shapes, by samples. */
+static void add_large(const confirmation *c, contest *who, int begin, int end) {
+  int large = ws__measuring_large(c->s->task.problem, who->candidate,
+                                  c->shapes + begin, end - begin);
+  if (large >= 0)
+    add(c, who, WS__VERIFY_LARGE, begin + large);
+}
+
+/* A card looks at the result of what it times, a simulator's times leave none:
+ * there each shape that the winner is chosen for is run whole, cheapest first.
+ */
+static void add_chosen(const confirmation *c, const winner *w, contest *who) {
+  ws__schedule schedule;
+  ws__schedule_init(&schedule, c->arena, &c->s->task);
+  for (int i = 0; i < c->search_count; i++) {
+    int shape = schedule.order[i];
+    if (w->shapes[shape] && ws_candidate_broken_require(
+                                who->candidate, &c->shapes[shape], NULL) < 0)
+      add(c, who, WS__VERIFY_LARGE, shape);
   }
 }
 
+/* Edges, a held-out shape by samples, and of the search's those it is chosen
+ * for, or one. */
+static void add_verifications(const confirmation *c, const winner *w,
+                              contest *who) {
+  add(c, who, WS__VERIFY_EDGES, -1);
+  add_large(c, who, c->search_count, c->shape_count);
+  int before = who->count;
+  if (c->simulated)
+    add_chosen(c, w, who);
+  if (who->count == before)
+    add_large(c, who, 0, c->search_count);
+}
+
 static ws_status load(const confirmation *c, const char *id, contest *out) {
-  size_t room = (size_t)(c->shape_count + VERIFICATIONS);
+  size_t room = (size_t)(c->shape_count + c->search_count + VERIFICATIONS);
   *out = (contest){.id = id, .refused = ""};
   out->requests = ws_arena_alloc(c->arena, sizeof *out->requests * room);
   out->shapes = ws_arena_alloc(c->arena, sizeof *out->shapes * room);
+  out->whole = ws_arena_alloc(c->arena, sizeof *out->whole * room);
   return ws__measuring_load(c->s->archive, c->arena, id, &out->candidate,
                             &out->build, c->s->diag);
 }
@@ -209,26 +236,28 @@ static bool out_of_time(const ws_session *s) {
 }
 
 /* Reaches to just beyond the deadline: what it cuts short does not count. */
-static int wall_ms(const ws_session *s) {
+static int wall_ms(const ws_session *s, int most) {
   double left = s->deadline_ms - ws_clock_ms();
-  return left < 0 ? 1 : left < WALL_MS ? (int)left + 1 : WALL_MS;
+  return left < 0 ? 1 : left < most ? (int)left + 1 : most;
 }
 
 /* *out_done: false when time ran out on the way. */
 static ws_status ask_device(confirmation *c, contest *who, bool *out_done) {
   ws_measured *answers =
       ws_arena_alloc(c->arena, sizeof *answers * (size_t)(who->count + 1));
-  bool more = true;
+  bool more = true, failed = false;
   who->answers = answers;
   while (who->answered < who->count && more && !out_of_time(c->s)) {
     ws_measured *answer = &answers[who->answered];
+    int most = who->whole[who->answered] < 0 ? WALL_MS : WHOLE_WALL_MS;
     ws_measure_request request = who->requests[who->answered++];
-    request.settings.wall_ms = wall_ms(c->s);
+    request.settings.wall_ms = wall_ms(c->s, most);
     WS_TRY(ws_device_client_measure(c->s->trials.client, c->arena, &request,
                                     answer, c->s->diag));
     more = answer->verdict == WS_VERDICT_OK;
+    failed = ws__measuring_devices_fault(c->s->trials.client, answer);
   }
-  *out_done = !out_of_time(c->s);
+  *out_done = !failed && !out_of_time(c->s);
   return WS_OK;
 }
 
@@ -404,7 +433,7 @@ static ws_status sanitize(confirmation *c, const ws_candidate *candidate,
   request.runs = runs;
   request.stages = WS_STAGE_SANITIZE;
   request.limits = ws_limits_default;
-  request.limits.wall_ms = request.limits.cpu_ms = wall_ms(s);
+  request.limits.wall_ms = request.limits.cpu_ms = wall_ms(s, WALL_MS);
   if (!c->compiler)
     WS_TRY(ws_compiler_start(&c->compiler, s->diag));
   return ws_compiler_build(c->compiler, c->arena, &request, out, s->diag);
@@ -476,6 +505,37 @@ static ws_status prepare(confirmation *c) {
   return WS_OK;
 }
 
+/* Time has ended: it is not confirmed, and not refuted either. */
+static void leave_open(const confirmation *c, const contest *who,
+                       ws_confirmation_row *row) {
+  int wanted = 0, done = 0;
+  const ws_shape *next = NULL;
+  for (int i = 0; i < who->count; i++) {
+    bool passed = i < who->answered && who->answers[i].us >= 0 &&
+                  who->answers[i].verdict == WS_VERDICT_OK;
+    if (who->whole[i] < 0)
+      continue;
+    wanted++;
+    done += passed;
+    if (!passed && !next)
+      next = &c->shapes[who->whole[i]];
+  }
+  *row = (ws_confirmation_row){.candidate_id =
+                                   ws_arena_strdup(c->s->arena, who->id),
+                               .against_id = c->against_id,
+                               .provenance = c->s->trials.provenance,
+                               .run_id = c->s->run_id,
+                               .verdict = WS_CONFIRMATION_OPEN,
+                               .noise = c->noise};
+  row->reason =
+      next ? ws_arena_printf(c->s->arena,
+                             "not confirmed: time ended after %d of %d whole "
+                             "runs; next is %lld,%lld,%lld",
+                             done, wanted, (long long)next->m,
+                             (long long)next->n, (long long)next->k)
+           : "not confirmed: time ended before its times were taken";
+}
+
 static ws_status confirm_one(confirmation *c, const winner *w,
                              ws_confirmation_row *row, bool *out_done) {
   contest who;
@@ -486,13 +546,14 @@ static ws_status confirm_one(confirmation *c, const winner *w,
   if (out_of_time(c->s))
     return WS_OK;
   WS_TRY(load(c, w->id, &who));
-  add_verifications(c, &who);
+  add_verifications(c, w, &who);
   add_times(c, &who);
   WS_TRY(ask(c, &who, out_done));
   *out_done = *out_done && c->has_reference;
-  if (!*out_done)
-    return WS_OK;
-  WS_TRY(judge(c, w, &who, row, out_done));
+  if (*out_done)
+    WS_TRY(judge(c, w, &who, row, out_done));
+  if (!*out_done && !c->s->batched)
+    leave_open(c, &who, row);
   return *out_done ? ws_archive_put_confirmation(c->s->archive, row, c->s->diag)
                    : WS_OK;
 }
@@ -508,8 +569,10 @@ static ws_status confirm_all(confirmation *c, ws_tune_result *out) {
     bool done;
     if (!strcmp(winners[i].id, c->against_id))
       continue;
-    WS_TRY(confirm_one(c, &winners[i], &rows[out->confirmation_count], &done));
-    if (done)
+    ws_confirmation_row *row = &rows[out->confirmation_count];
+    *row = (ws_confirmation_row){.verdict = NULL};
+    WS_TRY(confirm_one(c, &winners[i], row, &done));
+    if (done || row->verdict)
       out->confirmation_count++;
   }
   return WS_OK;

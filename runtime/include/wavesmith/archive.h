@@ -260,6 +260,9 @@ ws_status ws_archive_list_findings(ws_archive *archive, ws_arena *arena,
 /* ---- confirmations: a winner checked again ----------------------------------
  * In a fresh process, with fresh seeds, on the search's and on held-out shapes,
  * against the incumbent. The latest of a candidate and provenance counts. */
+/* The verdict of a winner whose check time did not suffice for: it is reported
+ * and not stored. */
+#define WS_CONFIRMATION_OPEN "open"
 typedef struct ws_confirmation_row {
   const char *candidate_id, *against_id, *provenance;
   int64_t run_id;
