@@ -505,14 +505,12 @@ static ws_status prepare(confirmation *c) {
   return WS_OK;
 }
 
-/* Time has ended: it is not confirmed, and not refuted either. */
-static void leave_open(const confirmation *c, const contest *who,
-                       ws_confirmation_row *row) {
+/* How far the whole runs came, in words. */
+static const char *describe_open(const confirmation *c, const contest *who) {
   int wanted = 0, done = 0;
   const ws_shape *next = NULL;
   for (int i = 0; i < who->count; i++) {
-    bool passed = i < who->answered && who->answers[i].us >= 0 &&
-                  who->answers[i].verdict == WS_VERDICT_OK;
+    bool passed = i < who->answered && who->answers[i].verdict == WS_VERDICT_OK;
     if (who->whole[i] < 0)
       continue;
     wanted++;
@@ -520,20 +518,25 @@ static void leave_open(const confirmation *c, const contest *who,
     if (!passed && !next)
       next = &c->shapes[who->whole[i]];
   }
-  *row = (ws_confirmation_row){.candidate_id =
-                                   ws_arena_strdup(c->s->arena, who->id),
+  if (!next)
+    return "not confirmed: time ended before it was timed";
+  return ws_arena_printf(c->s->arena,
+                         "not confirmed: time ended after %d of %d whole runs; "
+                         "next is %lld,%lld,%lld",
+                         done, wanted, (long long)next->m, (long long)next->n,
+                         (long long)next->k);
+}
+
+/* Time has ended: it is not confirmed, and not refuted either. */
+static void leave_open(const confirmation *c, const char *id,
+                       const char *reason, ws_confirmation_row *row) {
+  *row = (ws_confirmation_row){.candidate_id = ws_arena_strdup(c->s->arena, id),
                                .against_id = c->against_id,
                                .provenance = c->s->trials.provenance,
                                .run_id = c->s->run_id,
                                .verdict = WS_CONFIRMATION_OPEN,
+                               .reason = reason,
                                .noise = c->noise};
-  row->reason =
-      next ? ws_arena_printf(c->s->arena,
-                             "not confirmed: time ended after %d of %d whole "
-                             "runs; next is %lld,%lld,%lld",
-                             done, wanted, (long long)next->m,
-                             (long long)next->n, (long long)next->k)
-           : "not confirmed: time ended before its times were taken";
 }
 
 static ws_status confirm_one(confirmation *c, const winner *w,
@@ -542,7 +545,10 @@ static ws_status confirm_one(confirmation *c, const winner *w,
   WS_TRY(find_earlier(c, w->id, row, out_done));
   if (*out_done)
     return WS_OK;
-  WS_TRY(prepare(c));
+  leave_open(c, w->id, "not confirmed: time ended before it was looked at",
+             row);
+  if (!out_of_time(c->s))
+    WS_TRY(prepare(c));
   if (out_of_time(c->s))
     return WS_OK;
   WS_TRY(load(c, w->id, &who));
@@ -552,8 +558,8 @@ static ws_status confirm_one(confirmation *c, const winner *w,
   *out_done = *out_done && c->has_reference;
   if (*out_done)
     WS_TRY(judge(c, w, &who, row, out_done));
-  if (!*out_done && !c->s->batched)
-    leave_open(c, &who, row);
+  if (!*out_done)
+    leave_open(c, w->id, describe_open(c, &who), row);
   return *out_done ? ws_archive_put_confirmation(c->s->archive, row, c->s->diag)
                    : WS_OK;
 }
@@ -565,14 +571,13 @@ static ws_status confirm_all(confirmation *c, ws_tune_result *out) {
   ws_confirmation_row *rows =
       ws_arena_alloc(c->s->arena, sizeof *rows * MOST_WINNERS);
   out->confirmations = rows;
-  for (int i = 0; i < count && !out_of_time(c->s); i++) {
+  for (int i = 0; i < count; i++) {
     bool done;
     if (!strcmp(winners[i].id, c->against_id))
       continue;
     ws_confirmation_row *row = &rows[out->confirmation_count];
-    *row = (ws_confirmation_row){.verdict = NULL};
     WS_TRY(confirm_one(c, &winners[i], row, &done));
-    if (done || row->verdict)
+    if (done || !c->s->batched) /* a batch's answers are still to come */
       out->confirmation_count++;
   }
   return WS_OK;
@@ -592,7 +597,7 @@ static const char *find_incumbent(const ws__knowledge *k) {
 void ws__confirm(ws_session *s, ws_tune_result *out) {
   confirmation c = {.s = s, .against_id = find_incumbent(&s->knowledge)};
   bool has_device = s->trials.client || (s->batched && *s->batched->provenance);
-  if (!has_device || !c.against_id || out_of_time(s))
+  if (!has_device || !c.against_id)
     return;
   c.arena = ws_arena_create();
   c.simulated = ws__session_simulates(s);

@@ -6,6 +6,8 @@
  *   m * n * k / 1e8 * (1 + first digit / 16)
  * The environment says how it misbehaves:
  *   FAKE_DEVICE_DELAY_US  each request takes this long
+ *   FAKE_DEVICE_WRONG_AT  m,n,k: all that is run whole there is wrong
+ *   FAKE_DEVICE_WHOLE_US  each whole run takes this long
  *   FAKE_DEVICE_DIES      set: every request kills it
  *   FAKE_DEVICE_ARCH      of the card, in place of gfx942
  *   FAKE_DEVICE_PROVENANCE  likewise
@@ -96,6 +98,20 @@ static void time_rival(const cJSON *json, const char *code,
   measured->rival_low_us = measured->rival_high_us = measured->rival_us;
 }
 
+/* A shape of the task, run for its result. */
+static bool fails_whole(const ws_workload *workload) {
+  const char *at = getenv("FAKE_DEVICE_WRONG_AT");
+  const char *wait = getenv("FAKE_DEVICE_WHOLE_US");
+  char shape[100];
+  if (!workload->sampled)
+    return false;
+  if (wait)
+    usleep((unsigned)strtoul(wait, NULL, 10));
+  snprintf(shape, sizeof shape, "%lld,%lld,%lld", (long long)workload->shape.m,
+           (long long)workload->shape.n, (long long)workload->shape.k);
+  return at && !strcmp(at, shape);
+}
+
 static void measure(ws_arena *arena, const cJSON *json, const char *code) {
   ws_diag diag;
   ws_workload workload;
@@ -109,7 +125,7 @@ static void measure(ws_arena *arena, const cJSON *json, const char *code) {
     _exit(1);
   const ws_shape *shape = &workload.shape;
   note(op, code, &workload);
-  if (!strcmp(op, "verify") && code[0] < '8') {
+  if (!strcmp(op, "verify") && (code[0] < '8' || fails_whole(&workload))) {
     measured.verdict = WS_VERDICT_WRONG;
     measured.reason = "made up";
   } else if (!strcmp(op, "time")) {

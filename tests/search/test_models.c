@@ -338,17 +338,64 @@ WS_TEST(rewards_and_claims_are_against_the_parent) {
   free_bench(&b);
 }
 
-WS_TEST(winners_are_confirmed_on_held_out_shapes_once) {
+/* Begins with tile_m = 128, which the fake device finds slower than 16. */
+static bench slow_start(void) {
   bench b = REPLAY(SET("tile_m=16"), SET("tile_m=32"), SET("tile_n=32"),
                    SET("unroll=2"));
-  with_device(&b);
-  /* Begins with tile_m = 128, which the fake device finds slower than 16. */
   static const char begin[] = "\"tile_m\",\"16\"";
   const char *text = LANDSCAPE, *at = strstr(text, begin);
+  with_device(&b);
   WS_CHECK(at);
   write_in(&b, "t.ll",
            ws_arena_printf(b.arena, "%.*s\"tile_m\",\"128\"%s",
                            (int)(at - text), text, at + sizeof begin - 1));
+  return b;
+}
+
+/* Whatever is chosen for the smallest shape is wrong there. */
+WS_TEST(a_winner_is_run_whole_where_it_is_chosen) {
+  bench b = slow_start();
+  ws_tune_result before = tune(&b);
+  const ws_tune_row *smallest = &before.rows[0];
+  for (int i = 1; i < before.row_count; i++)
+    if (before.rows[i].shape.m * before.rows[i].shape.n *
+            before.rows[i].shape.k <
+        smallest->shape.m * smallest->shape.n * smallest->shape.k)
+      smallest = &before.rows[i];
+  WS_CHECK(*smallest->best_id);
+  remove_archive(&b);
+  setenv("FAKE_DEVICE_WRONG_AT",
+         ws_arena_printf(
+             b.arena, "%lld,%lld,%lld", (long long)smallest->shape.m,
+             (long long)smallest->shape.n, (long long)smallest->shape.k),
+         1);
+  ws_tune_result result = tune(&b);
+  int refuted = 0;
+  for (int i = 0; i < result.confirmation_count; i++) {
+    const ws_confirmation_row *row = &result.confirmations[i];
+    refuted += !strcmp(row->candidate_id, smallest->best_id) &&
+               !strcmp(row->verdict, "wrong");
+  }
+  WS_CHECK_INT(refuted, 1);
+  free_bench(&b);
+}
+
+WS_TEST(what_time_does_not_suffice_for_is_said) {
+  bench b = slow_start();
+  setenv("FAKE_DEVICE_WHOLE_US", "3000000", 1);
+  b.options.minutes = 1.5 / 60;
+  ws_tune_result result = tune(&b);
+  WS_CHECK(result.confirmation_count > 0);
+  const ws_confirmation_row *row =
+      &result.confirmations[result.confirmation_count - 1];
+  WS_CHECK_TEXT(row->verdict, WS_CONFIRMATION_OPEN);
+  WS_CHECK_CONTAINS(row->reason, "not confirmed: time ended after 0 of");
+  WS_CHECK_TEXT(query(&b, "SELECT count(*) FROM confirmation"), "0\n");
+  free_bench(&b);
+}
+
+WS_TEST(winners_are_confirmed_on_held_out_shapes_once) {
+  bench b = slow_start();
   ws_tune_result result = tune(&b);
   WS_CHECK(result.confirmation_count > 0);
   for (int i = 0; i < result.confirmation_count; i++) {
