@@ -308,11 +308,23 @@ static void run_launches(sanitize_job *job, const ws_run *run,
   }
 }
 
+static bool spots_right(const sanitize_job *job, const ws_run *run,
+                        void *const *data) {
+  const ws_shape *shape = &run->shape;
+  if (job->spotted)
+    return ws__spots_right(job->problem, job->layout, run,
+                           (const void *const *)data, &job->spots);
+  ws__fault(WS_FAULT_BAD_LAUNCH, NULL,
+            "m=%lld n=%lld k=%lld: no launch condition holds; nothing would be "
+            "computed",
+            (long long)shape->m, (long long)shape->n, (long long)shape->k);
+  return false;
+}
+
 static bool run_is_right(const sanitize_job *job, const ws_run *run,
                          const ws_prepared *prepared, void *const *data) {
   if (run->spots)
-    return ws__spots_right(job->problem, job->layout, run,
-                           (const void *const *)data, &job->spots);
+    return spots_right(job, run, data);
   check_written();
   return result_is_right(job, run, prepared, data);
 }

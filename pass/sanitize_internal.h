@@ -329,7 +329,7 @@ ws_prepared ws__prepared_inputs(const ws_problem *problem, int layout,
 void ws__prepared_discard(ws_prepared *old);
 
 /* ---- a few workgroups of many (sanitize_spots.c) ----------------------- */
-enum { WS_MOST_SPOTS = 64, WS_MORE_SPOTS = 6 };
+enum { WS_MOST_SPOTS = 64, WS_MORE_SPOTS = 14 };
 typedef struct ws_spots {
   int64_t numbers[WS_MOST_SPOTS]; /* of workgroups, drawn by the run's seed */
   /* The first so many run; the rest only while those before wrote less than

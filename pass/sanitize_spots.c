@@ -11,6 +11,13 @@
 
 enum { COMPARED = 128 };
 
+static bool is_among(const int64_t *numbers, int count, int64_t number) {
+  for (int i = 0; i < count; i++)
+    if (numbers[i] == number)
+      return true;
+  return false;
+}
+
 void ws__spots_begin(const ws_run *run, int64_t workgroups, bool complete,
                      ws_spots *out) {
   ws_rng rng;
@@ -21,7 +28,9 @@ void ws__spots_begin(const ws_run *run, int64_t workgroups, bool complete,
   out->wanted = out->count < run->spots ? out->count : run->spots;
   ws_rng_init(&rng, run->seed);
   for (int i = 0; i < out->count; i++)
-    out->numbers[i] = (int64_t)ws_rng_below(&rng, (uint64_t)workgroups);
+    do
+      out->numbers[i] = (int64_t)ws_rng_below(&rng, (uint64_t)workgroups);
+    while (is_among(out->numbers, i, out->numbers[i]));
 }
 
 static const ws_buffer *find_output(void) {

@@ -189,6 +189,30 @@ WS_TEST(find_gives_the_whole_allocation) {
   done();
 }
 
+WS_TEST(stores_are_noted_byte_by_byte) {
+  uint8_t *at = take(1000), *other = take(16);
+  size_t first = 1;
+  WS_CHECK(!ws__memory_is_watched(memory));
+  WS_CHECK(!ws__memory_watch(memory, at + 1000));
+  WS_CHECK(ws__memory_watch(memory, at + 16));
+  WS_CHECK_INT(ws__memory_unstored(memory, at + 16, 984, &first), 984);
+  WS_CHECK_INT(first, 0);
+  for (int i = 16; i < 1000; i += 8)
+    if (i != 512)
+      ws__memory_note_store(memory, (uintptr_t)at + (size_t)i, 8);
+  ws__memory_note_store(memory, (uintptr_t)at + 513, 7);
+  ws__memory_note_store(memory, (uintptr_t)other, 16); /* not watched */
+  WS_CHECK_INT(ws__memory_unstored(memory, at + 16, 984, &first), 1);
+  WS_CHECK_INT(first, 512 - 16);
+  WS_CHECK_INT(ws__memory_unstored(memory, at + 513, 487, &first), 0);
+  WS_CHECK_INT(ws__memory_unstored(memory, other, 16, &first), 16);
+  WS_CHECK(ws__memory_watch(memory, at)); /* anew */
+  WS_CHECK_INT(ws__memory_unstored(memory, at, 1000, &first), 1000);
+  WS_CHECK(ws__memory_release(memory, at));
+  WS_CHECK(!ws__memory_is_watched(memory));
+  done();
+}
+
 WS_TEST(overlay_keeps_memory_as_it_was) {
   uint8_t *at = take(3 * 4096);
   at[5000] = 7;
