@@ -33,8 +33,8 @@ static void expect_clean(const char *file, const char *values, int64_t m,
 
 static void expect_found(const char *from, const char *to, const char *part) {
   ws_arena *arena = test_arena();
-  char *text =
-      exchanged(arena, read_template(arena, "fp8_gemm_naive.ll"), from, to);
+  char *whole = read_template(arena, "fp8_gemm_naive.ll");
+  char *text = exchanged(arena, whole, from, to);
   for (uint64_t seed = 1; seed <= SEEDS; seed++) {
     ws_run run = run_on(272, 576, 128, seed);
     fixture f = sanitize_runs(arena, text, "", &run, 1);
@@ -90,8 +90,8 @@ WS_TEST(one_element_in_a_row_of_tiles_without_its_low_byte) {
 /* Buffers begin at multiples of 16 and of no more. */
 WS_TEST(what_is_not_promised_does_not_hold) {
   ws_arena *arena = test_arena();
-  char *text = exchanged(arena, read_template(arena, "fp8_gemm_naive.ll"),
-                         "  %n64 = zext i32 %n to i64\n",
+  char *whole = read_template(arena, "fp8_gemm_naive.ll");
+  char *text = exchanged(arena, whole, "  %n64 = zext i32 %n to i64\n",
                          "  %n64 = zext i32 %n to i64\n"
                          "  %wide = load float, ptr addrspace(1) %as, align "
                          "32 ; not promised\n");
