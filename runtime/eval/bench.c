@@ -223,6 +223,12 @@ void ws__bench_close(ws__bench *bench) {
     ws_device_free(bench->device, bench->extra[i]);
 }
 
+int ws__bench_other_poison(ws_inputs *inputs, int byte) {
+  enum { NEAR = 64 };
+  int off = NEAR + (int)ws__inputs_random(inputs, 256 - 2 * NEAR + 1);
+  return (byte + off) % 256;
+}
+
 ws_status ws__bench_poison(ws__bench *bench, int byte, ws_diag *diag) {
   bench->poison = byte;
   for (int i = 0; bench->problem && i < bench->problem->arg_count; i++)

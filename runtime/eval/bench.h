@@ -38,6 +38,9 @@ ws_status ws__bench_open(ws__bench *bench, ws_device *device, ws_arena *arena,
 void ws__bench_close(ws__bench *bench);
 /* Output, workspace and guards become this byte, in the order of launches. */
 enum { WS__POISON_NAN = 0xff /* NaN in every float format */ };
+/* Any other, so far off that rounding makes no byte of the one from one of the
+ * other. */
+int ws__bench_other_poison(ws_inputs *inputs, int byte);
 ws_status ws__bench_poison(ws__bench *bench, int byte,
                            ws_diag *diag) WS_MUST_CHECK;
 /* Starts the launches in order. */

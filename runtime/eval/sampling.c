@@ -46,12 +46,10 @@ static ws_status flush(ws__timer *t, ws_diag *diag) {
   return ws_device_fill(t->device, t->flush, 0, t->flush_bytes, diag);
 }
 
-/* Another one each time, and on a card one that nobody can know. */
+/* On a card another one each time, which nobody can know. */
 static int next_poison(ws__timer *t) {
-  if (t->info->simulated)
-    return WS__POISON_NAN;
-  t->poison =
-      (t->poison + 1 + (int)ws__inputs_random(t->inputs, UINT8_MAX)) % 256;
+  t->poison = t->info->simulated ? WS__POISON_NAN
+                                 : ws__bench_other_poison(t->inputs, t->poison);
   return t->poison;
 }
 

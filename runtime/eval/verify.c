@@ -62,7 +62,7 @@ static ws_status run(ws__bench *bench, int poison, ws_measured *out,
 static ws_status run_again(ws__bench *bench, const ws__left *left,
                            ws_measured *out, ws_diag *diag) {
   ws_measured first = *out, again = ws__measured_ok(bench->device);
-  int poison = (int)ws__inputs_random(bench->inputs, WS__POISON_NAN);
+  int poison = ws__bench_other_poison(bench->inputs, left->poison);
   WS_TRY(run(bench, poison, &again, diag));
   if (first.verdict != again.verdict) {
     ws__measured_fail(out, bench->arena, WS_VERDICT_UNSTABLE,
