@@ -332,10 +332,18 @@ def cublaslt_version():
     return None
 
 
+def commit():
+    """None where there is no git, or no clone: a source archive has neither."""
+    command = ["git", "-C", ROOT, "rev-parse", "--short", "HEAD"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True,
+                              check=False).stdout.strip() or None
+    except OSError:
+        return None
+
+
 def machine(clocks):
     properties = torch.cuda.get_device_properties(0)
-    commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"],
-                            capture_output=True, text=True, check=False)
     now = datetime.datetime.now().astimezone()
     return {"date": now.isoformat("T", "seconds"),
             "card": properties.name, "sms": properties.multi_processor_count,
@@ -343,7 +351,7 @@ def machine(clocks):
             "cuda": torch.version.cuda,
             "cublaslt": cublaslt_version(),
             "triton": getattr(triton, "__version__", None),
-            "wavesmith": commit.stdout.strip() or None,
+            "wavesmith": commit(),
             "command": " ".join(sys.argv)}
 
 

@@ -183,6 +183,19 @@ def mock_torch():
     return torch
 
 
+class Commit(unittest.TestCase):
+    def test_without_git(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with mock.patch.dict(os.environ, PATH=folder):
+                self.assertIsNone(peers_h200.commit())
+            git = os.path.join(folder, "git")
+            with open(git, "w", encoding="utf-8") as out:
+                out.write("#!/bin/sh\necho 1234abc\n")
+            os.chmod(git, 0o755)
+            with mock.patch.dict(os.environ, PATH=folder):
+                self.assertEqual(peers_h200.commit(), "1234abc")
+
+
 class WholeRun(unittest.TestCase):
     """Every line but the kernels of Triton."""
 
