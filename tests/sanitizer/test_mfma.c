@@ -496,8 +496,8 @@ WS_TEST(mfma_matches_the_shared_model) {
       }
   }
   fclose(file);
-  snprintf(command, sizeof command, "python3 -B %s %s/oracles %s > %s", driver,
-           shared, input, output);
+  snprintf(command, sizeof command, "python3 -B %s '%s/oracles' %s > %s",
+           driver, shared, input, output);
   WS_CHECK(system(command) == 0);
   file = fopen(output, "r");
   for (int n = 0; n < 6; n++)

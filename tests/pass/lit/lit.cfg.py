@@ -27,11 +27,15 @@ def tool(name):
     return os.path.join(tools, name)
 
 
+def quoted(path):
+    return f'"{path}"'
+
+
 config.substitutions += [
-    ("%opt", tool("opt") + " -load-pass-plugin=" + plugin),
-    ("%tiny", os.path.join(source, "tests", "pass", "Inputs", "tiny.ll")),
-    ("%templates", os.path.join(source, "ir-templates")),
-    ("%plugin", plugin),
+    ("%opt", tool("opt") + " -load-pass-plugin=" + quoted(plugin)),
+    ("%tiny", quoted(os.path.join(source, "tests", "pass", "Inputs", "tiny.ll"))),
+    ("%templates", quoted(os.path.join(source, "ir-templates"))),
+    ("%plugin", quoted(plugin)),
     ("%readobj", tool("llvm-readobj")),
     ("%objdump", tool("llvm-objdump")),
     ("FileCheck", lit_config.params["filecheck"]),
@@ -41,4 +45,9 @@ config.substitutions += [
 clang = os.environ.get("WAVESMITH_CLANG") or shutil.which("clang-21")
 if clang:
     config.available_features.add("clang")
-    config.substitutions.append(("%clang", clang))
+    config.substitutions.append(("%clang", quoted(clang)))
+
+# lit's own names where they begin a word, since the path of a checkout may hold
+# a blank. Last: the names above begin alike.
+for name in ("%s", "%S", "%t"):
+    config.substitutions.append((rf"(?<=\s){name}\b", quoted(name)))
