@@ -2,19 +2,21 @@
 # Installs what wavesmith needs and is missing. Says what and why first, asks
 # on a terminal unless --yes, and does nothing when all is there.
 #
-#   ./setup.sh [--yes] [--for demo|test] [--check]
+#   ./setup.sh [--yes] [--for demo|test] [--check | --mirror]
 #
-# --check only reports: exit 0 when nothing is missing, 3 otherwise.
+# --check only reports: exit 0 when nothing is missing, 3 otherwise. --mirror
+# prints the Debian mirror of the system's own sources, if it has one.
 # demo.sh and test.sh call this; there is no need to run it by hand.
 set -euo pipefail
 
-assume_yes=0 purpose=demo check_only=0
+assume_yes=0 purpose=demo check_only=0 mirror_only=0
 while [ $# -gt 0 ]; do
   case $1 in
   --yes | -y) assume_yes=1 ;;
   --for) purpose=${2:?--for needs demo or test}; shift ;;
   --check) check_only=1 ;;
-  *) echo "setup.sh: unknown option '$1'; options: --yes, --for demo|test, --check" >&2; exit 2 ;;
+  --mirror) mirror_only=1 ;;
+  *) echo "setup.sh: unknown option '$1'; options: --yes, --for demo|test, --check, --mirror" >&2; exit 2 ;;
   esac
   shift
 done
@@ -64,6 +66,9 @@ have_fuzzer() {
   return 1
 }
 
+have_certificates() { # Debian and most others; Fedora; openSUSE
+  [ -e /etc/ssl/certs/ca-certificates.crt ] || [ -e /etc/pki/tls/certs/ca-bundle.crt ] || [ -e /etc/ssl/ca-bundle.pem ]
+}
 have_browser() { have chromium || have chromium-browser || have google-chrome; }
 
 # Each line: test, Debian package, suite, purpose in words.
@@ -74,7 +79,8 @@ have g++|g++|stable|C++ compiler for the two plugin registration files
 have cmake|cmake|stable|build
 have ninja|ninja-build|stable|build
 have pkg-config|pkg-config|stable|finds the libraries below
-have python3|python3|stable|runs lit in the tests
+have python3|python3|stable|runs lit in the tests, fetches the report's chart library
+have_certificates|ca-certificates|stable|HTTPS: language models, the report's chart library
 have_pkg sqlite3|libsqlite3-dev|stable|the archive
 have_pkg libmd|libmd-dev|stable|SHA-256
 test -n "$(llvm_major)"|llvm-21-dev|testing|LLVM 20-22 with its C API
@@ -89,10 +95,17 @@ have_filecheck|llvm-21-tools|testing|opt, FileCheck and lit for the plugin tests
 have_browser|chromium|stable|looks at the report's page
 have_fuzzer|clang-14|stable|libFuzzer tests (compiler)
 have_fuzzer|libclang-rt-14-dev|stable|libFuzzer tests (runtime)
+have make|make|stable|builds wavesmith-device by itself, as on a GPU box
 have openssl|openssl|stable|makes certificates for the tests of TLS
 have llama-server|llama.cpp-tools|testing|a real model server for the tests
 TABLE
   fi
+}
+
+debian_mirror() {
+  sed -n 's/^URIs: *//p; s/^deb \(\[[^]]*\] \)\?\(http[^ ]*\) .*/\2/p' \
+    /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list 2>/dev/null |
+    grep -v security | sed -n 1p || true
 }
 
 missing_stable=() missing_testing=() reasons=()
@@ -135,7 +148,8 @@ charts_dir=$root/.cache/echarts-$charts_version
 download_charts() { # into the folder at hand
   local name=echarts-$charts_version.tgz
   { have npm && npm pack --silent "echarts@$charts_version" >/dev/null 2>&1; } ||
-    { have curl && curl -fsSL -m 120 -o "$name" "https://registry.npmjs.org/echarts/-/$name"; } || return 1
+    python3 -c 'import sys, urllib.request as r; sys.stdout.buffer.write(r.urlopen(sys.argv[1], timeout=120).read())' \
+      "https://registry.npmjs.org/echarts/-/$name" >"$name" 2>/dev/null || return 1
   echo "$charts_sha256  $name" | sha256sum --check --status && tar -xzf "$name"
 }
 fetch_charts() {
@@ -155,6 +169,7 @@ fetch_charts() {
 }
 
 # ---- main ---------------------------------------------------------------------
+[ "$mirror_only" = 0 ] || { debian_mirror; exit; }
 find_missing
 count=$((${#missing_stable[@]} + ${#missing_testing[@]}))
 if [ "$count" -eq 0 ]; then
@@ -180,7 +195,7 @@ fi
 if [ "${#missing_testing[@]}" -gt 0 ]; then
   echo "setup: ${missing_testing[*]} come from Debian testing: that suite is added at priority"
   echo "setup: 100 (/etc/apt/sources.list.d/wavesmith-testing.sources), so nothing else moves to it,"
-  echo "setup: but libraries these packages need (libc6 among them) are upgraded."
+  echo "setup: but libraries these packages need (libc6 and all that is built with it) are upgraded."
 fi
 if [ "$assume_yes" = 0 ] && [ -t 0 ]; then
   read -r -p "setup: install now? [y/N] " answer
@@ -188,20 +203,28 @@ if [ "$assume_yes" = 0 ] && [ -t 0 ]; then
 fi
 
 export DEBIAN_FRONTEND=noninteractive
+testing=/etc/apt/sources.list.d/wavesmith-testing.sources
 if [ "${#missing_testing[@]}" -gt 0 ] && ! apt-cache policy 2>/dev/null | grep -q 'a=testing'; then
   # The same mirror and keyring as the system's own sources.
-  mirror=$(sed -n 's/^URIs: *//p; s/^deb \(\[[^]]*\] \)\?\(http[^ ]*\) .*/\2/p' \
-    $(ls /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list 2>/dev/null) |
-    grep -v security | sed -n 1p || true)
-  cat >/etc/apt/sources.list.d/wavesmith-testing.sources <<SOURCES
+  mirror=$(debian_mirror)
+  cat >"$testing" <<SOURCES
 Types: deb
 URIs: ${mirror:-http://deb.debian.org/debian}
 Suites: testing
 Components: main
 Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
 SOURCES
-  printf 'Package: *\nPin: release a=testing\nPin-Priority: 100\n' >/etc/apt/preferences.d/wavesmith-testing
 fi
+# Testing at 100 is taken only where it is asked for. Once libc6 has come from it
+# (the version apt would choose is at 100, too), so must what is tied to libc6's
+# version and is installed later, such as the libc6-i386 that clang's runtime needs.
+write_preferences() {
+  local file=/etc/apt/preferences.d/wavesmith-testing
+  printf 'Package: *\nPin: release a=testing\nPin-Priority: 100\n' >"$file"
+  apt-cache policy libc6 | awk '/Candidate:/ { chosen = $2; next } chosen != "" && $(NF - 1) == chosen { print $NF }' |
+    grep -qx 100 || return 0
+  printf '\nPackage: src:glibc\nPin: release a=testing\nPin-Priority: 500\n' >>"$file"
+}
 log=$(mktemp)
 run_apt() {
   if ! apt-get "$@" >>"$log" 2>&1; then
@@ -212,6 +235,7 @@ run_apt() {
 }
 echo "setup: installing (about a minute) ..."
 apt-get update -qq >>"$log" 2>&1 || echo "setup: some package lists could not be fetched; going on with the rest"
+[ ! -e "$testing" ] || write_preferences
 # Stable first: testing's libraries then upgrade what they must together with
 # the -dev packages that are tied to them.
 if [ "${#missing_stable[@]}" -gt 0 ]; then

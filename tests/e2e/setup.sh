@@ -14,4 +14,6 @@ grep -q 'libsqlite3-dev .*archive' "$work/out"
 code=0
 ./setup.sh --frobnicate 2>"$work/out" || code=$?
 [ "$code" = 2 ] && grep -q "unknown option '--frobnicate'" "$work/out"
+mirror=$(./setup.sh --mirror) # of the system's own sources, or none
+[ -z "$mirror" ] || grep -rqxE "(URIs:|deb( \[.*\])?) *$mirror( .*)?" /etc/apt/sources.list*
 echo ok
