@@ -5,6 +5,7 @@
  * exact repetitions, and every text is one line.
  */
 #include "pass.h"
+#include "wavesmith/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -40,20 +41,8 @@ static void grow(ws_findings *findings) {
   findings->capacity = capacity;
 }
 
-void ws_findings_add(ws_findings *findings, const char *id, const char *region,
-                     const char *file, int line, const char *format, ...) {
-  if (findings->count == MAX_FINDINGS)
-    return;
-  char text[MAX_TEXT];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
-  for (char *c = text; *c; c++)
-    if (*c == '\n' || *c == '\r' || *c == '\t')
-      *c = ' ';
-  if (already_there(findings, id, file, line, text))
-    return;
+static void add(ws_findings *findings, const char *id, const char *region,
+                const char *file, int line, const char *text) {
   if (findings->count == findings->capacity)
     grow(findings);
   findings->items[findings->count++] = (ws_finding){
@@ -63,4 +52,21 @@ void ws_findings_add(ws_findings *findings, const char *id, const char *region,
       .text = ws_arena_strdup(findings->arena, text),
       .line = line,
   };
+}
+
+void ws_findings_add(ws_findings *findings, const char *id, const char *region,
+                     const char *file, int line, const char *format, ...) {
+  if (findings->count == MAX_FINDINGS)
+    return;
+  char text[MAX_TEXT];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  ws_strbuf shown;
+  ws_strbuf_init(&shown);
+  ws_text_show(&shown, text, strlen(text), true);
+  if (!already_there(findings, id, file, line, shown.data))
+    add(findings, id, region, file, line, shown.data);
+  ws_strbuf_deinit(&shown);
 }

@@ -7,6 +7,7 @@
  */
 #include "job.h"
 #include "server.h"
+#include "wavesmith/text.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -44,6 +45,7 @@ static int serve(const char *folder) {
 }
 
 int main(void) {
+  ws_terminal_guard();
   if (!is_socket(SERVER_SOCKET)) {
     fputs("wavesmith-compiler: is started by `wavesmith`, not by hand\n",
           stderr);

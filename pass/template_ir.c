@@ -12,7 +12,6 @@
 #include "family.h"
 #include "source_lines.h"
 
-#include <ctype.h>
 #include <llvm-c/Target.h>
 #include <string.h>
 
@@ -188,13 +187,6 @@ static ws_status append_arguments(const reader *r, draft *d,
   return WS_OK;
 }
 
-static bool is_ptx_name(const char *name) {
-  for (const char *c = name; *c; c++)
-    if (!isalnum((unsigned char)*c) && *c != '_' && *c != '$')
-      return false;
-  return !isdigit((unsigned char)*name);
-}
-
 static ws_status check_launch(reader *r, draft *d) {
   const char *name = d->operands[0];
   LLVMValueRef kernel = LLVMGetNamedFunction(r->module, name);
@@ -204,11 +196,6 @@ static ws_status check_launch(reader *r, draft *d) {
     return FAULT(r, d,
                  "launch: @%s is no kernel; write define %s void @%s(...)",
                  name, r->family->kernel_word, name);
-  if (r->family->family == WS_FAMILY_NVPTX && !is_ptx_name(name))
-    return FAULT(r, d,
-                 "launch: @%s has a name that PTX cannot have; use letters, "
-                 "digits, _ and $ only",
-                 name);
   return append_arguments(r, d, kernel);
 }
 

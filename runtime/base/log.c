@@ -3,7 +3,7 @@
  * Log lines on stderr, each written by one call so that lines of several
  * processes do not mix. The level comes from WAVESMITH_LOG, read once.
  */
-#include "wavesmith/base.h"
+#include "wavesmith/text.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { LINE_MAX_BYTES = 2048 }; /* one write() of a pipe: PIPE_BUF is more */
 
 static const char *const level_names[] = {"error", "warn", "info", "debug"};
 
@@ -32,19 +34,23 @@ void ws_log(ws_log_level level, const char *format, ...) {
   if (level > log_threshold)
     return;
   int saved_errno = errno;
-  char line[2048];
-  int used = snprintf(line, sizeof line, "wavesmith: %s: ", level_names[level]);
+  char text[LINE_MAX_BYTES];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(line + used, sizeof line - (size_t)used - 1, format, arguments);
+  vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  size_t size = strlen(line);
-  line[size++] = '\n';
-  for (size_t done = 0; done < size;) {
-    ssize_t written = write(STDERR_FILENO, line + done, size - done);
+  ws_strbuf line;
+  ws_strbuf_init(&line);
+  ws_strbuf_printf(&line, "wavesmith: %s: ", level_names[level]);
+  ws_text_show(&line, text, strlen(text), true);
+  line.size = ws_text_cut(line.data, line.size, LINE_MAX_BYTES - 1);
+  ws_strbuf_puts(&line, "\n");
+  for (size_t done = 0; done < line.size;) {
+    ssize_t written = write(STDERR_FILENO, line.data + done, line.size - done);
     if (written < 0 && errno != EINTR)
       break; /* nobody listens; a log must not stop the work */
     done += written > 0 ? (size_t)written : 0;
   }
+  ws_strbuf_deinit(&line);
   errno = saved_errno;
 }

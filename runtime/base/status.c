@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * Statuses, the one-line diagnostics that go with them, and assertions.
- * A diagnostic is always one line of printable text: control characters that
- * come in with a file name or a message of someone else become blanks.
+ * A diagnostic is always one line of text that a terminal may get, whatever
+ * came in with a file name or a message of someone else.
  */
-#include "wavesmith/status.h"
+#include "wavesmith/text.h"
 
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,12 +33,23 @@ int ws_status_exit_code(ws_status status) {
                               : statuses[WS_ENVIRONMENT].exit_code;
 }
 
+/* As much of the text as there is room for, without half a character. */
+static void keep_shown(const char *text, ws_diag *diag) {
+  ws_strbuf shown;
+  ws_strbuf_init(&shown);
+  ws_text_show(&shown, text, strlen(text), true);
+  size_t size = ws_text_cut(shown.data, shown.size, sizeof diag->text - 1);
+  memcpy(diag->text, shown.data, size);
+  memset(diag->text + size, 0, sizeof diag->text - size);
+  ws_strbuf_deinit(&shown);
+}
+
 ws_status ws_fail(ws_diag *diag, ws_status status, const char *file, int line,
                   const char *format, ...) {
   if (!diag)
     return status;
   /* A caller may pass its own diag's text on, so build the new one aside. */
-  char text[sizeof diag->text] = "";
+  char text[2 * sizeof diag->text] = "";
   size_t used = 0;
   if (file && line > 0)
     used = (size_t)snprintf(text, sizeof text, "%s:%d: ", file, line);
@@ -51,10 +61,7 @@ ws_status ws_fail(ws_diag *diag, ws_status status, const char *file, int line,
     vsnprintf(text + used, sizeof text - used, format, arguments);
     va_end(arguments);
   }
-  for (char *c = text; *c; c++)
-    if ((unsigned char)*c < ' ')
-      *c = ' ';
-  memcpy(diag->text, text, sizeof text);
+  keep_shown(text, diag);
   return status;
 }
 

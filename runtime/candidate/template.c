@@ -7,8 +7,8 @@
  * is one WS_INPUT with file:line and the way to mend it.
  */
 #include "wavesmith/template.h"
+#include "wavesmith/text.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,24 +45,24 @@ int ws_template_region_index(const ws_template *tmpl, const char *function) {
   return -1;
 }
 
-/* ---- words -----------------------------------------------------------------
+/* ---- names -----------------------------------------------------------------
  */
 
-static bool is_identifier(const char *text) {
-  if (!isalpha((unsigned char)*text) && *text != '_')
-    return false;
-  for (; *text; text++)
-    if (!isalnum((unsigned char)*text) && *text != '_')
-      return false;
-  return true;
+/* Every name of a template comes through here, or through check_dotted. */
+static ws_status check_name(struct reader *reader, const ws_record *record,
+                            const char *what, const char *name) {
+  const char *fault = ws_name_fault(name);
+  return fault ? FAIL(reader, record->line, "%s '%.80s' %s; rename it", what,
+                      name, fault)
+               : WS_OK;
 }
 
-/* Names that appear in file names, in "a=b;c=d" lists and on command lines. */
-static bool is_plain_word(const char *text) {
-  for (const char *c = text; *c; c++)
-    if (!isalnum((unsigned char)*c) && !strchr("_.-$", *c))
-      return false;
-  return *text != '\0';
+static ws_status check_dotted(struct reader *reader, const ws_record *record,
+                              const char *what, const char *name) {
+  const char *fault = ws_dotted_name_fault(name);
+  return fault ? FAIL(reader, record->line, "%s '%.80s' %s; rename it", what,
+                      name, fault)
+               : WS_OK;
 }
 
 static const char *const shape_names[] = {"m", "n", "k"};
@@ -112,12 +112,10 @@ static ws_status read_expr(struct reader *reader, const ws_record *record,
 
 static ws_status read_template(struct reader *reader, const ws_record *record) {
   ws_template *tmpl = reader->tmpl;
-  for (int i = 0; i < 4; i++)
-    if (!is_plain_word(record->operands[i]))
-      return FAIL(reader, record->line,
-                  "'%s' in !wavesmith.template must be one word of letters, "
-                  "digits and _.-",
-                  record->operands[i]);
+  WS_TRY(check_name(reader, record, "template", record->operands[0]));
+  WS_TRY(check_dotted(reader, record, "version", record->operands[1]));
+  WS_TRY(check_name(reader, record, "problem", record->operands[2]));
+  WS_TRY(check_name(reader, record, "target", record->operands[3]));
   tmpl->name = record->operands[0];
   tmpl->version = record->operands[1];
   tmpl->problem = record->operands[2];
@@ -188,10 +186,8 @@ static ws_status read_param(struct reader *reader, const ws_record *record) {
                     .global = record->operands[1],
                     .meaning = record->operands[3],
                     .line = record->line};
-  if (!is_identifier(param.name))
-    return FAIL(reader, record->line,
-                "parameter name '%s' must be letters, digits and _",
-                param.name);
+  WS_TRY(check_name(reader, record, "parameter", param.name));
+  WS_TRY(check_dotted(reader, record, "global", param.global));
   if (is_shape_name(param.name) || !strcmp(param.name, "cu_count") ||
       ws_expr_is_reserved(param.name))
     return FAIL(reader, record->line,
@@ -215,11 +211,7 @@ static ws_status read_param(struct reader *reader, const ws_record *record) {
 static ws_status read_region(struct reader *reader, const ws_record *record) {
   ws_template *tmpl = reader->tmpl;
   const char *function = record->operands[0];
-  if (!is_plain_word(function))
-    return FAIL(reader, record->line,
-                "region '%s' must be the name of a function of letters, digits "
-                "and _.-",
-                function);
+  WS_TRY(check_name(reader, record, "region", function));
   int twin = ws_template_region_index(tmpl, function);
   if (twin >= 0)
     return FAIL(reader, record->line,
@@ -243,11 +235,7 @@ static ws_status read_variant(struct reader *reader, const ws_record *record) {
                 "variant of '%s', which is no region; declare it in "
                 "!wavesmith.region or mend the spelling",
                 record->operands[0]);
-  if (!is_plain_word(function) || !strcmp(function, "default"))
-    return FAIL(reader, record->line,
-                "variant '%s' must be the name of a function of letters, "
-                "digits and _.-, and not 'default'",
-                function);
+  WS_TRY(check_name(reader, record, "variant", function));
   if (ws_template_region_index(tmpl, function) >= 0)
     return FAIL(reader, record->line,
                 "variant '%s' is a region itself; give the alternative a "
@@ -284,6 +272,7 @@ static ws_status read_require(struct reader *reader, const ws_record *record) {
 static ws_status read_lds(struct reader *reader, const ws_record *record) {
   ws_template *tmpl = reader->tmpl;
   ws_lds lds = {.global = record->operands[0], .line = record->line};
+  WS_TRY(check_dotted(reader, record, "global", lds.global));
   for (int i = 0; i < tmpl->lds_count; i++)
     if (!strcmp(tmpl->lds[i].global, lds.global))
       return FAIL(reader, record->line,
@@ -317,6 +306,7 @@ static ws_status read_arguments(struct reader *reader, const ws_record *record,
                   "arguments",
                   launch->kernel, WS_TEMPLATE_MAX_ARGUMENTS);
     const char *name = ws_arena_strndup(reader->arena, text, size);
+    WS_TRY(check_name(reader, record, "argument", name));
     for (int i = 0; i < launch->argument_count; i++)
       if (!strcmp(names[i], name))
         return FAIL(reader, record->line,
@@ -329,6 +319,7 @@ static ws_status read_arguments(struct reader *reader, const ws_record *record,
 
 static ws_status read_launch(struct reader *reader, const ws_record *record) {
   ws_launch launch = {.kernel = record->operands[0], .line = record->line};
+  WS_TRY(check_name(reader, record, "kernel", launch.kernel));
   for (int axis = 0; axis < 3; axis++)
     WS_TRY(read_expr(reader, record, 1 + axis, NAMES_SHAPE | NAMES_DEVICE,
                      &launch.grid[axis]));
@@ -417,6 +408,8 @@ static ws_status read_tensor_map(struct reader *reader,
   ws_tensor_map map = {.name = record->operands[0],
                        .argument = record->operands[1],
                        .line = record->line};
+  WS_TRY(check_name(reader, record, "tensor map", map.name));
+  WS_TRY(check_name(reader, record, "argument", map.argument));
   for (int i = 0; i < tmpl->tensor_map_count; i++)
     if (!strcmp(tmpl->tensor_maps[i].name, map.name))
       return FAIL(reader, record->line,

@@ -6,6 +6,7 @@
  */
 #include "run_batch.h"
 #include "serve.h"
+#include "wavesmith/text.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -22,6 +23,7 @@ static bool is_socket(int descriptor) {
 }
 
 int main(int argc, char **argv) {
+  ws_terminal_guard();
   if (argc > 1 && !strcmp(argv[1], "run"))
     return ws__device_run_batch(argc - 1, argv + 1);
   if (argc != 3 || !is_socket(SERVER_SOCKET)) {

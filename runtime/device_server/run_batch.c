@@ -5,6 +5,7 @@
  * that a damaged folder costs no time on it.
  */
 #include "run_batch.h"
+#include "wavesmith/text.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -110,16 +111,15 @@ static void say_progress(ws__run *run, bool last) {
   run->said_ms = now;
   ws_strbuf line;
   ws_strbuf_init(&line);
-  ws_strbuf_printf(&line, "%s%d of %d answered%s", terminal ? "\r" : "",
-                   run->index.answered, run->index.count,
+  ws_strbuf_printf(&line, "%d of %d answered%s", run->index.answered,
+                   run->index.count,
                    run->answered || run->set_aside ? ": " : "");
   list_verdicts(run, &line);
   double rate = rate_of(run);
   if (run->answered)
     ws_strbuf_printf(&line, "; %.0f an hour, %.0f min left", rate,
                      (run->index.count - run->index.answered) * 60 / rate);
-  ws_strbuf_puts(&line, terminal ? (last ? "\033[K\n" : "\033[K") : "\n");
-  fputs(line.data, stderr);
+  ws_terminal_progress(line.data, last);
   ws_strbuf_deinit(&line);
 }
 

@@ -22,24 +22,6 @@ typedef struct rebuild {
   ws_rebuild_report *report;
 } rebuild;
 
-static const struct ws_request_body *
-text_bodies(ws_arena *arena, const ws_candidate *candidate, int *out_count) {
-  const ws_template *tmpl = candidate->tmpl;
-  struct ws_request_body *bodies =
-      ws_arena_alloc(arena, (size_t)tmpl->region_count * sizeof *bodies);
-  *out_count = 0;
-  for (int i = 0; i < tmpl->region_count; i++) {
-    const ws_body *body = &candidate->bodies[i];
-    if (body->text)
-      bodies[(*out_count)++] =
-          (struct ws_request_body){.region = tmpl->regions[i].function,
-                                   .language = body->language,
-                                   .text = body->text,
-                                   .file = tmpl->regions[i].function};
-  }
-  return bodies;
-}
-
 static ws_status compile(const rebuild *job, const ws_candidate *candidate,
                          ws_build_result *out, ws_diag *diag) {
   const ws_template *tmpl = candidate->tmpl;
@@ -47,16 +29,9 @@ static ws_status compile(const rebuild *job, const ws_candidate *candidate,
   WS_TRY(ws_archive_get_template(job->archive, job->arena, tmpl->hash.hex, NULL,
                                  &row, diag));
   ws_run runs[WS_STANDARD_RUNS];
-  ws_build_request request = {
-      .template_file = row.file,
-      .template_text = row.text,
-      .template_size = strlen(row.text),
-      .target = job->target,
-      .assignments = ws_candidate_values_text(job->arena, candidate),
-      .variants = ws_candidate_variants_text(job->arena, candidate),
-      .stages = WS_STAGE_CHECK | WS_STAGE_LOWER,
-      .limits = ws_limits_default};
-  request.bodies = text_bodies(job->arena, candidate, &request.body_count);
+  ws_build_request request =
+      ws_build_request_of(job->arena, candidate, row.text, strlen(row.text));
+  request.stages = WS_STAGE_CHECK | WS_STAGE_LOWER;
   if (job->sanitize) {
     request.stages |= WS_STAGE_SANITIZE;
     request.runs = runs;

@@ -12,6 +12,7 @@
 #include "keys.h"
 #include "sse.h"
 #include "transport.h"
+#include "wavesmith/text.h"
 
 #include <cjson/cJSON.h>
 #include <stdarg.h>
@@ -283,7 +284,7 @@ static void read_body(outcome *self) {
                    "the server sent '%s', not JSON; is the address right?",
                    *result->content_type ? result->content_type : "no type");
   else if (strlen(result->body) != result->size ||
-           !ws__text_is_utf8(result->body, result->size))
+           !ws_text_is_utf8(result->body, result->size))
     ws__http_fault(&self->reply, "the reply is not valid UTF-8 text");
   else if (is_stream)
     ws__sse_each(result->body, result->size, read_event, self);

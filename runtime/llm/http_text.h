@@ -7,7 +7,6 @@
 
 #include "wavesmith/base.h"
 
-bool ws__text_is_utf8(const char *text, size_t size);
 /* One printable line of at most limit bytes: control bytes become blanks, runs
  * of blanks one, what is not UTF-8 '?'; "..." shows a cut. */
 char *ws__text_one_line(ws_arena *arena, const char *text, size_t limit);

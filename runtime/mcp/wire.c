@@ -5,6 +5,7 @@
  * threads cannot mix theirs.
  */
 #include "wire.h"
+#include "wavesmith/text.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -22,32 +23,7 @@ void ws__mcp_wire_deinit(ws__mcp_wire *wire) {
   pthread_mutex_destroy(&wire->lock);
 }
 
-/* ---- UTF-8 (RFC 3629) ---- */
-/* Bytes of the sequence at text; 0: it is none. */
-static size_t sequence_size(const unsigned char *text, size_t left) {
-  static const struct {
-    unsigned char first, last, low, high; /* second byte in [low, high] */
-    size_t size;
-  } forms[] = {{0x01, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2},
-               {0xe0, 0xe0, 0xa0, 0xbf, 3}, {0xe1, 0xec, 0x80, 0xbf, 3},
-               {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
-               {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4},
-               {0xf4, 0xf4, 0x80, 0x8f, 4}};
-  for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
-    size_t size = forms[i].size;
-    if (*text < forms[i].first || *text > forms[i].last)
-      continue;
-    if (size > left ||
-        (size > 1 && (text[1] < forms[i].low || text[1] > forms[i].high)))
-      return 0;
-    for (size_t b = 2; b < size; b++)
-      if ((text[b] & 0xc0) != 0x80)
-        return 0;
-    return size;
-  }
-  return 0;
-}
-
+/* ---- UTF-8 ---- */
 /* An escaped NUL: \u0000 after an even number of backslashes. */
 static bool is_escaped_nul(const char *start, const char *at, size_t left) {
   if (left < 6 || memcmp(at, "\\u0000", 6))
@@ -60,8 +36,8 @@ static bool is_escaped_nul(const char *start, const char *at, size_t left) {
 
 bool ws__mcp_is_clean(const char *text, size_t size) {
   for (size_t at = 0; at < size;) {
-    size_t step = sequence_size((const unsigned char *)text + at, size - at);
-    if (!step || is_escaped_nul(text, text + at, size - at))
+    size_t step = ws_text_character(text + at, size - at);
+    if (!step || !text[at] || is_escaped_nul(text, text + at, size - at))
       return false;
     at += step;
   }
@@ -71,7 +47,7 @@ bool ws__mcp_is_clean(const char *text, size_t size) {
 static void append_clean(ws_strbuf *out, const char *text) {
   size_t size = strlen(text), from = 0, at = 0;
   while (at < size) {
-    size_t step = sequence_size((const unsigned char *)text + at, size - at);
+    size_t step = ws_text_character(text + at, size - at);
     if (!step) {
       ws_strbuf_append(out, text + from, at - from);
       ws_strbuf_puts(out, "\xef\xbf\xbd");

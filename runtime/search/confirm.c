@@ -14,7 +14,6 @@
  * here is refuted; one that gains on the search's shapes only does not stand.
  */
 #include "best.h"
-#include "build_request.h"
 #include "plan.h"
 #include "session.h"
 
@@ -412,18 +411,15 @@ static ws_status sanitize(confirmation *c, const ws_candidate *candidate,
   enum { SPOTS = 2 };
   ws_session *s = c->s;
   ws_archived_template stored;
-  const ws_template *tmpl;
   *out = (ws_build_result){.verdict = WS_VERDICT_OK};
   if (!s->task.target->has_host_model)
     return WS_OK;
-  WS_TRY(ws_archive_get_template(s->archive, c->arena,
-                                 candidate->tmpl->hash.hex, &tmpl, &stored,
-                                 s->diag));
-  const ws__source source = {
-      .tmpl = tmpl, .text = stored.text, .size = strlen(stored.text)};
+  WS_TRY(ws_archive_get_template(
+      s->archive, c->arena, candidate->tmpl->hash.hex, NULL, &stored, s->diag));
   ws_run *runs =
       ws_arena_alloc(c->arena, sizeof *runs * (size_t)c->search_count);
-  ws_build_request request = ws__build_request(c->arena, &source, candidate);
+  ws_build_request request = ws_build_request_of(
+      c->arena, candidate, stored.text, strlen(stored.text));
   for (int i = 0; i < c->search_count; i++)
     if (ws_candidate_broken_require(candidate, &c->shapes[i], NULL) < 0)
       runs[request.run_count++] = (ws_run){.shape = c->shapes[i],

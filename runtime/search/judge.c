@@ -329,9 +329,9 @@ static ws_status find_recorded(ws__judge *judge, ws_arena *arena,
   if (result->verdict != WS_VERDICT_OK)
     return WS_OK;
   return find_twin(judge, arena,
-                   ws__twin_key(arena, candidate, result->ir_hash),
-                   ws__twin_key(arena, candidate, result->code_hash), out_found,
-                   out_row, diag);
+                   ws_candidate_twin_key(arena, candidate, result->ir_hash),
+                   ws_candidate_twin_key(arena, candidate, result->code_hash),
+                   out_found, out_row, diag);
 }
 
 ws_status ws__judge_wants_times(ws__judge *judge, ws_arena *arena,
@@ -401,8 +401,9 @@ static ws_status judge_ok(ws__judge *judge, ws_arena *arena,
                           ws__judgement *out, ws_diag *diag) {
   bool found;
   ws_candidate_row twin;
-  r->row->ir_hash = ws__twin_key(arena, candidate, result->ir_hash);
-  r->row->code_hash = ws__twin_key(arena, candidate, result->code_hash);
+  r->row->ir_hash = ws_candidate_twin_key(arena, candidate, result->ir_hash);
+  r->row->code_hash =
+      ws_candidate_twin_key(arena, candidate, result->code_hash);
   WS_TRY(find_twin(judge, arena, r->row->ir_hash, r->row->code_hash, &found,
                    &twin, diag));
   if (found) {

@@ -55,9 +55,4 @@ ws_status ws__judge_wants_times(ws__judge *judge, ws_arena *arena,
                                 double **out_known_us,
                                 ws_diag *diag) WS_MUST_CHECK;
 
-/* A build's hash mixed with all else that its time depends on, parameters
- * bound: launch rules, workspace, shape constraints. "" for "". */
-const char *ws__twin_key(ws_arena *arena, const ws_candidate *candidate,
-                         const char *build_hash);
-
 #endif

@@ -5,7 +5,6 @@
  * same only the first is timed: a job waits for earlier ones that are not built
  * yet, or are its twin.
  */
-#include "build_request.h"
 #include "session.h"
 
 #include <math.h>
@@ -62,8 +61,8 @@ static ws_status send(ws_session *s, ws__worker *worker, int index) {
   bool model = s->task.target->has_host_model;
   /* Profiles, of a simulator, quote lines. */
   int lines = ws__times_builds(s) && model ? WS_STAGE_LINES : 0;
-  ws_build_request request =
-      ws__build_request(job->arena, job->source, job->candidate);
+  ws_build_request request = ws_build_request_of(
+      job->arena, job->candidate, job->source->text, job->source->size);
   request.stages = WS_STAGE_CHECK | WS_STAGE_LOWER | lines;
   if (model) {
     request.runs = runs;
@@ -167,7 +166,7 @@ static void look_up_times(ws_session *s, ws__job *job) {
 static const char *twin_key(ws__job *job) {
   if (!job->twin_key)
     job->twin_key =
-        ws__twin_key(job->arena, job->candidate, job->result.ir_hash);
+        ws_candidate_twin_key(job->arena, job->candidate, job->result.ir_hash);
   return job->twin_key;
 }
 

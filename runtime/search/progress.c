@@ -4,12 +4,12 @@
  * new candidates count for the rate; those that the archive knew cost nothing.
  */
 #include "progress.h"
+#include "wavesmith/text.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 enum { REDRAW_MS = 200, LINE_MS = 5000 };
@@ -69,16 +69,8 @@ static void print_json(const ws__progress *progress,
   cJSON_free(text);
 }
 
-/* A longer line would wrap and could not be redrawn. */
-static int terminal_columns(void) {
-  struct winsize size;
-  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < 20)
-    return 80;
-  return size.ws_col;
-}
-
 static void print_text(const ws__progress *progress,
-                       const ws__progress_state *state) {
+                       const ws__progress_state *state, bool last) {
   ws_strbuf line;
   ws_strbuf_init(&line);
   double rate = rate_of(progress, state);
@@ -112,20 +104,16 @@ static void print_text(const ws__progress *progress,
     ws_strbuf_printf(&line, " | %lld of %lld", (long long)state->candidates,
                      (long long)state->evaluation_limit);
   }
-  if (progress->terminal)
-    fprintf(stderr, "\r%.*s\033[K", terminal_columns() - 1, line.data);
-  else
-    fprintf(stderr, "%s\n", line.data);
-  fflush(stderr);
+  ws_terminal_progress(line.data, last);
   ws_strbuf_deinit(&line);
 }
 
-static void print(const ws__progress *progress,
-                  const ws__progress_state *state) {
+static void print(const ws__progress *progress, const ws__progress_state *state,
+                  bool last) {
   if (progress->json)
     print_json(progress, state);
   else
-    print_text(progress, state);
+    print_text(progress, state, last);
 }
 
 void ws__progress_show(ws__progress *progress,
@@ -134,11 +122,9 @@ void ws__progress_show(ws__progress *progress,
   if (now_ms < progress->next_ms)
     return;
   progress->next_ms = now_ms + (progress->terminal ? REDRAW_MS : LINE_MS);
-  print(progress, state);
+  print(progress, state, false);
 }
 
 void ws__progress_end(ws__progress *progress, const ws__progress_state *state) {
-  print(progress, state);
-  if (progress->terminal)
-    fputc('\n', stderr);
+  print(progress, state, true);
 }

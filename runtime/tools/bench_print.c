@@ -139,9 +139,9 @@ static void print_reasons(const bench_job *job) {
     const bench_row *row = &job->rows[i];
     const char *shape = shape_text(job->arena, &row->shape);
     if (row->refusal)
-      text_printf_plain("%s: %s\n", shape, row->refusal);
+      printf("%s: %s\n", shape, row->refusal);
     else if (row->measured.verdict != WS_VERDICT_OK)
-      text_printf_plain("%s\n", row->measured.reason);
+      printf("%s\n", row->measured.reason);
   }
 }
 
@@ -150,7 +150,7 @@ static void print_means(const bench_job *job, const bench_sums *sums) {
     printf("geometric mean of %d shapes: %.2f us, %.1f %% of the roofline\n",
            sums->timed, sums->us, 100 * sums->share);
   if (sums->compared)
-    text_printf_plain(
+    printf(
         "against %s: ratio %.4f, 95 %% interval %.4f .. %.4f, over %d shapes "
         "(below 1: %s is faster)\n",
         job->other.name, sums->ratio, sums->low_ratio, sums->high_ratio,
@@ -178,7 +178,7 @@ static void print_conditions(const bench_job *job, const bench_sums *sums) {
 
 static void print_text(const bench_job *job, const bench_sums *sums) {
   const ws_device_info *info = ws_device_client_info(job->client);
-  text_printf_plain(
+  printf(
       "%s on %s%s%s, inputs of seed %llu, roofline of %s\n", job->subject.name,
       info->provenance, info->driver && *info->driver ? ", driver " : "",
       info->driver ? info->driver : "",

@@ -4,6 +4,7 @@
  * command's own file holds its options and help.
  */
 #include "tools.h"
+#include "wavesmith/text.h"
 
 #include <malloc.h>
 #include <stdio.h>
@@ -56,6 +57,7 @@ int tool_fail(const char *command, ws_status status, const ws_diag *diag) {
 }
 
 int main(int argc, char **argv) {
+  ws_terminal_guard();
   /* What a large reply took goes back at once; the default keeps more and more
    * of it, in pieces. */
   mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);

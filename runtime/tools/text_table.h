@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * Tables that people read: columns as wide as their widest cell. Cells come
- * from files and models, so control characters (escape sequences of terminals)
- * are shown as "?", and a width is counted in characters of UTF-8.
+ * Tables that people read: columns as wide as their widest cell, counted in
+ * characters of UTF-8. Cells come from files and models: each is shown on one
+ * line (ws_text_show).
  */
 #ifndef WAVESMITH_TEXT_TABLE_H
 #define WAVESMITH_TEXT_TABLE_H
@@ -21,13 +21,8 @@ typedef struct text_table {
 /* headings: as many as alignment has letters, at most TEXT_TABLE_COLUMNS. */
 text_table text_table_create(ws_arena *arena, const char *alignment,
                              const char *const *headings);
-/* Cells live as long as the table. */
+/* The cells are copied. */
 void text_table_add(text_table *table, const char *const *cells);
 void text_table_print(const text_table *table); /* to stdout */
-
-/* Prints text with control characters other than line ends and tabs as "?". */
-void text_print_plain(const char *text);
-void text_printf_plain(const char *format, ...)
-    __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -138,7 +138,7 @@ static void print_diff(ws_arena *arena, const side *old, const side *new,
            parameters->items[i].new);
   if (*texts)
     putchar('\n');
-  text_print_plain(texts);
+  fputs(texts, stdout);
 }
 
 /* The one to compare with: the second word, else the parent. */

@@ -27,7 +27,7 @@ static void print_documents(const ws_findings_row *items, int count) {
   for (int i = 0; i < count; i++) {
     printf("%srun %lld, request %lld\n\n", i ? "\n" : "",
            (long long)items[i].run_id, (long long)items[i].sequence);
-    text_print_plain(items[i].text);
+    fputs(items[i].text, stdout);
     size_t size = strlen(items[i].text);
     if (size && items[i].text[size - 1] != '\n')
       putchar('\n');
@@ -165,25 +165,24 @@ static ws_status find_run(archive_call *call, int64_t sequence,
 
 static void print_part(const char *heading, const char *text) {
   printf("\n---- %s ----\n", heading);
-  text_print_plain(text);
+  fputs(text, stdout);
   size_t size = strlen(text);
   if (size && text[size - 1] != '\n')
     putchar('\n');
 }
 
 static void print_exchange(const ws_exchange_row *row) {
-  text_printf_plain("run %lld, request %lld: %s to %s, prompt %s (%s)\n",
-                    (long long)row->run_id, (long long)row->sequence, row->kind,
-                    row->member, row->prompt_version, row->prompt_hash);
-  text_printf_plain("outcome: %s%s%s%s%s\n", outcome_of(row),
-                    *row->stage ? " at " : "", row->stage,
-                    *row->reason ? ": " : "", row->reason);
+  printf("run %lld, request %lld: %s to %s, prompt %s (%s)\n",
+         (long long)row->run_id, (long long)row->sequence, row->kind,
+         row->member, row->prompt_version, row->prompt_hash);
+  printf("outcome: %s%s%s%s%s\n", outcome_of(row), *row->stage ? " at " : "",
+         row->stage, *row->reason ? ": " : "", row->reason);
   if (*row->candidate_id)
     printf("candidate %s, reward %+.3f\n", row->candidate_id, row->reward);
   if (*row->error)
-    text_printf_plain("no answer: %s\n", row->error);
+    printf("no answer: %s\n", row->error);
   if (*row->prompt_cut)
-    text_printf_plain("cut from the prompt: %s\n", row->prompt_cut);
+    printf("cut from the prompt: %s\n", row->prompt_cut);
   print_part("system", row->system);
   print_part("prompt", row->prompt);
   print_part("reply", row->reply);

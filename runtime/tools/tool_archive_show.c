@@ -126,11 +126,10 @@ static void print_findings(const cJSON *result) {
   const cJSON *finding;
   cJSON_ArrayForEach(finding,
                      cJSON_GetObjectItemCaseSensitive(result, "findings"))
-      text_printf_plain("  %s:%d: [%s] %s%s%s\n", text_of(finding, "file"),
-                        number_of(finding, "line"), text_of(finding, "id"),
-                        text_of(finding, "region"),
-                        *text_of(finding, "region") ? ": " : "",
-                        text_of(finding, "text"));
+      printf("  %s:%d: [%s] %s%s%s\n", text_of(finding, "file"),
+             number_of(finding, "line"), text_of(finding, "id"),
+             text_of(finding, "region"),
+             *text_of(finding, "region") ? ": " : "", text_of(finding, "text"));
 }
 
 static void print_facts(const cJSON *result) {
@@ -155,8 +154,8 @@ static ws_status print_lineage(archive_call *call, const ws_candidate_row *of) {
   ws_candidate_row row = *of;
   for (int depth = 0; *row.parent_id && depth < 1000; depth++) {
     bool found;
-    text_printf_plain("%s %.8s  by: %s\n", depth ? "       " : "lineage",
-                      row.parent_id, row.move);
+    printf("%s %.8s  by: %s\n", depth ? "       " : "lineage", row.parent_id,
+           row.move);
     WS_TRY(ws_archive_get_candidate(call->archive, call->arena, row.parent_id,
                                     &found, &row, call->diag));
     if (!found)
@@ -192,7 +191,7 @@ static void print_measurements(ws_arena *arena, const shown *s) {
 
 static void print_optional(const char *name, const char *text) {
   if (*text)
-    text_printf_plain("%-9s %s\n", name, text);
+    printf("%-9s %s\n", name, text);
 }
 
 static ws_status print_shown(archive_call *call, const shown *s) {
@@ -202,9 +201,8 @@ static ws_status print_shown(archive_call *call, const shown *s) {
          row->assignments);
   if (*row->variants)
     printf("variants  %s\n", row->variants);
-  text_printf_plain("verdict   %s%s%s%s%s\n", row->verdict,
-                    *row->stage ? " at " : "", row->stage,
-                    *row->reason ? ": " : "", row->reason);
+  printf("verdict   %s%s%s%s%s\n", row->verdict, *row->stage ? " at " : "",
+         row->stage, *row->reason ? ": " : "", row->reason);
   print_findings(s->result);
   printf("origin    %s, run %lld, proposal %lld%s%s\n", row->proposer,
          (long long)row->run_id, (long long)row->sequence,

@@ -317,41 +317,28 @@ static ws_status load_archived(check_job *job, ws_diag *diag) {
  * ------------------------------------------------------- */
 
 /* The bodies that carry text, as a request wants them. */
-static int list_bodies(const check_job *job, struct ws_request_body *out) {
-  int count = 0;
-  const ws_candidate *candidate = job->candidate;
-  for (int i = 0; candidate && i < candidate->tmpl->region_count; i++) {
-    const ws_body *body = &candidate->bodies[i];
-    const char *region = candidate->tmpl->regions[i].function;
-    if (body->text)
-      out[count++] =
-          (struct ws_request_body){region, body->language, body->text, region};
-  }
-  return count;
+static ws_build_request raw_request(const check_job *job) {
+  return (ws_build_request){.template_file = job->file,
+                            .template_text = job->text,
+                            .template_size = job->size,
+                            .target = job->options->target,
+                            .assignments = "",
+                            .variants = "",
+                            .stages = WS_STAGE_RAW,
+                            .limits = ws_limits_default};
 }
 
 static ws_status build(check_job *job, ws_diag *diag) {
-  const check_options *options = job->options;
   ws_run runs[WS_STANDARD_RUNS];
-  struct ws_request_body bodies[WS_TEMPLATE_MAX_REGIONS];
-  ws_build_request request = {.template_file = job->file,
-                              .template_text = job->text,
-                              .template_size = job->size,
-                              .target = options->target,
-                              .assignments = "",
-                              .variants = "",
-                              .bodies = bodies,
-                              .body_count = list_bodies(job, bodies),
-                              .runs = runs,
-                              .stages = WS_STAGE_RAW | options->lines,
-                              .limits = ws_limits_default};
+  ws_build_request request = raw_request(job);
   if (job->candidate) {
-    request.target = job->candidate->tmpl->target;
-    request.assignments = ws_candidate_values_text(job->arena, job->candidate);
-    request.variants = ws_candidate_variants_text(job->arena, job->candidate);
+    request =
+        ws_build_request_of(job->arena, job->candidate, job->text, job->size);
+    request.runs = runs;
     request.run_count = ws_standard_runs(job->candidate, runs);
-    request.stages = options->stages | options->lines;
+    request.stages = job->options->stages;
   }
+  request.stages |= job->options->lines;
   return ws_compiler_build(job->compiler, job->arena, &request, &job->result,
                            diag);
 }

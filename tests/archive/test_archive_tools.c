@@ -294,7 +294,7 @@ WS_TEST(lineage) {
       "%.8s      -                               ok       -          default\n"
       "  %.8s *  2.000 [1.870, 2.139] simulated  ok       exploit    "
       "openai:tiny"
-      "  wider ?[31mloads\n"
+      "  wider \\u001b[31mloads\n"
       "    %.8s  -                               wrong    crossover  "
       "openai:tiny"
       "  both (with %.8s)\n"
@@ -395,7 +395,7 @@ WS_TEST(prompts) {
   out = run_ok(&d, "prompts a.db --run 1 --sequence 3");
   WS_CHECK_CONTAINS(out, "outcome: wrong at sanitize: a race\n");
   WS_CHECK_CONTAINS(out, "\n---- system ----\nYou\n\n---- prompt ----\ncross\n"
-                         "\n---- reply ----\n?[2Jboth\n");
+                         "\n---- reply ----\n\\u001b[2Jboth\n");
   cJSON *json = run_json(&d, "prompts a.db --sequence 3 --json");
   WS_CHECK_TEXT(text(json, "reply"), "\x1b[2Jboth"); /* exact here */
   WS_CHECK_TEXT(text(at(get(json, "claims"), 0), "what"), "speedup");
@@ -511,7 +511,7 @@ WS_TEST(show_names_where_it_came_from) {
   desk d = make_desk();
   char *out = run_ok(&d, ws_arena_printf(d.arena, "show a.db %s", d.child));
   WS_CHECK_CONTAINS(out, "openai:tiny, run 1, proposal 2, exploit\n");
-  WS_CHECK_CONTAINS(out, "label     wider ?[31mloads\n");
+  WS_CHECK_CONTAINS(out, "label     wider \\u001b[31mloads\n");
   WS_CHECK_CONTAINS(out, "simulated");
   WS_CHECK_CONTAINS(out, "4.55 to 5.50");
   /* A template of a reply is one like any other. */

@@ -171,14 +171,15 @@ WS_TEST(bad_templates_are_refused_with_line_and_cure) {
       {"template||1|p|gfx942|x\n" LAUNCH,
        "gemm.ll:1: operand 1 of !wavesmith.template is empty"},
       {"template|a b|1|p|gfx942|x\n" LAUNCH,
-       "gemm.ll:1: 'a b' in !wavesmith.template must be one word"},
+       "gemm.ll:1: template 'a b' has other characters than letters, "
+       "digits and _; rename it"},
       {"template|../a|1|p|gfx942|x\n" LAUNCH, "'../a'"},
       {HEAD, "gemm.ll: no !wavesmith.launch; add one"},
       {HEAD LAUNCH "parm|x|y|1|z|1\n",
        "gemm.ll:3: unknown declaration !wavesmith.parm; known: template param"},
       /* parameters */
       {HEAD LAUNCH "param|x|y|1|z\n", "gemm.ll:3: !wavesmith.param takes 5"},
-      {HEAD LAUNCH "param|1x|y|1|z|1\n", "gemm.ll:3: parameter name '1x'"},
+      {HEAD LAUNCH "param|1x|y|1|z|1\n", "gemm.ll:3: parameter '1x' begins with a digit"},
       {HEAD LAUNCH "param|x-y|y|1|z|1\n", "parameter name 'x-y'"},
       {HEAD LAUNCH "param|k|y|1|z|1\n",
        "gemm.ll:3: 'k' already has a meaning in expressions"},

@@ -26,7 +26,7 @@ extern "C" {
   X(NO_COMPILE, "no_compile") /* parse, splice, code generation, link */       \
   X(CRASH, "crash")           /* the compiler or the kernel died */            \
   X(TIMEOUT, "timeout")                                                        \
-  X(WRONG, "wrong")           /* sanitizer finding or wrong result */          \
+  X(WRONG, "wrong") /* sanitizer finding or wrong result */                    \
   X(UNSTABLE, "unstable")                                                      \
   X(SLOW, "slow")                                                              \
   X(DUPLICATE, "duplicate")
@@ -34,7 +34,7 @@ typedef enum ws_verdict {
 #define WS_VERDICT_ENUM(name, text) WS_VERDICT_##name,
   WS_VERDICT_MAP(WS_VERDICT_ENUM)
 #undef WS_VERDICT_ENUM
-  WS_VERDICT_COUNT
+      WS_VERDICT_COUNT
 } ws_verdict;
 const char *ws_verdict_text(ws_verdict verdict);
 bool ws_verdict_parse(const char *text, ws_verdict *out_verdict);
@@ -47,7 +47,8 @@ typedef struct ws_finding {
   int line;
 } ws_finding;
 
-/* ---- request -------------------------------------------------------------- */
+/* ---- request --------------------------------------------------------------
+ */
 typedef enum ws_wave_order { WS_WAVES_UP, WS_WAVES_DOWN } ws_wave_order;
 
 /* One sanitizer run: the whole launch sequence on one shape. Or, for a shape
@@ -81,10 +82,10 @@ typedef struct ws_build_request {
   const char *template_file; /* name for messages */
   const char *template_text; /* travels as the blob */
   size_t template_size;
-  const char *target;       /* "gfx942" */
-  const char *assignments;  /* "tile_m=128;...", all or some parameters */
-  const char *variants;     /* "region=variant;..." or "" */
-  struct ws_request_body {  /* bodies with text of their own */
+  const char *target;      /* "gfx942" */
+  const char *assignments; /* "tile_m=128;...", all or some parameters */
+  const char *variants;    /* "region=variant;..." or "" */
+  struct ws_request_body { /* bodies with text of their own */
     const char *region, *language, *text, *file;
   } const *bodies;
   int body_count;
@@ -94,14 +95,21 @@ typedef struct ws_build_request {
   ws_limits limits;
 } ws_build_request;
 
-/* ---- facts: what the code object says ------------------------------------- */
+/* A candidate as a request: all but runs and stages, limits by default. text is
+ * its template's. Borrows text and the candidate; the rest is in the arena. */
+ws_build_request ws_build_request_of(ws_arena *arena,
+                                     const ws_candidate *candidate,
+                                     const char *text, size_t size);
+
+/* ---- facts: what the code object says -------------------------------------
+ */
 
 /* Static instruction counts by issue class, from the disassembly. */
 #define WS_MIX_MAP(X)                                                          \
-  X(valu) X(valu_trans) X(mfma_16x16x32) X(mfma_32x32x16) X(mfma_other)        \
-  X(salu) X(smem) X(branch) X(barrier) X(wait) X(nop)                          \
-  X(ds_read) X(ds_write) X(vmem_load) X(vmem_store) X(vmem_atomic)             \
-  X(scratch) X(other)
+  X(valu)                                                                      \
+  X(valu_trans) X(mfma_16x16x32) X(mfma_32x32x16) X(mfma_other) X(salu)        \
+      X(smem) X(branch) X(barrier) X(wait) X(nop) X(ds_read) X(ds_write)       \
+          X(vmem_load) X(vmem_store) X(vmem_atomic) X(scratch) X(other)
 typedef struct ws_mix {
 #define WS_MIX_FIELD(name) int32_t name;
   WS_MIX_MAP(WS_MIX_FIELD)
@@ -126,7 +134,7 @@ typedef struct ws_kernel_facts {
   const char *name;
   int32_t vgpr; /* architectural + accumulation, as .vgpr_count says */
   int32_t agpr, sgpr;
-  int32_t lds_bytes; /* in the code object; beside it: */
+  int32_t lds_bytes;   /* in the code object; beside it: */
   int32_t dynamic_lds; /* given at launch (NVPTX: the template's lds) */
   int32_t scratch_bytes, vgpr_spills, sgpr_spills;
   int32_t kernarg_bytes, max_workgroup;
@@ -144,20 +152,22 @@ typedef struct ws_kernel_facts {
   int32_t arg_count;
 } ws_kernel_facts;
 
-/* ---- observations: what the sanitizer run did ------------------------------ */
+/* ---- observations: what the sanitizer run did ------------------------------
+ */
 
 /* Sums over one launch of one kernel in one run. "ops" are wave instructions
  * (one per 64 lanes in step), from the unoptimised IR. */
 #define WS_OBSERVED_MAP(X)                                                     \
-  X(workgroups) X(waves) X(threads)                                            \
-  X(mfma_16x16x32) X(mfma_32x32x16) X(barriers)                                \
-  X(ds_read_ops) X(ds_write_ops) X(ds_read_bytes) X(ds_write_bytes)            \
-  X(ds_clocks)       /* LDS array clocks with conflicts, from real addresses */\
-  X(ds_clocks_ideal) /* the same without conflicts */                          \
-  X(vmem_load_ops) X(vmem_store_ops) X(vmem_load_bytes) X(vmem_store_bytes)    \
-  X(vmem_lines)      /* distinct 128-byte lines touched, summed over ops */    \
-  X(vmem_clocks)     /* max(4, bytes/64, lines) summed over ops */             \
-  X(atomic_ops)
+  X(workgroups)                                                                \
+  X(waves) X(threads) X(mfma_16x16x32) X(mfma_32x32x16) X(barriers) X(         \
+      ds_read_ops) X(ds_write_ops) X(ds_read_bytes) X(ds_write_bytes)          \
+      X(ds_clocks) /* LDS array clocks with conflicts, from real addresses */  \
+      X(ds_clocks_ideal) /* the same without conflicts */                      \
+      X(vmem_load_ops) X(vmem_store_ops) X(vmem_load_bytes) X(                 \
+          vmem_store_bytes)                                                    \
+          X(vmem_lines) /* distinct 128-byte lines touched, summed over ops */ \
+      X(vmem_clocks)    /* max(4, bytes/64, lines) summed over ops */          \
+      X(atomic_ops)
 typedef struct ws_observed {
 #define WS_OBSERVED_FIELD(name) int64_t name;
   WS_OBSERVED_MAP(WS_OBSERVED_FIELD)
@@ -173,10 +183,12 @@ typedef struct ws_run_result {
   } launches[WS_TEMPLATE_MAX_LAUNCHES];
 } ws_run_result;
 
-/* ---- result ---------------------------------------------------------------- */
+/* ---- result ----------------------------------------------------------------
+ */
 typedef struct ws_build_result {
   ws_verdict verdict;
-  const char *stage; /* "parse" "splice" "check" "sanitize" "lower" "facts" "" */
+  const char
+      *stage; /* "parse" "splice" "check" "sanitize" "lower" "facts" "" */
   const char *reason; /* one line; "" when ok */
   const ws_finding *findings;
   int finding_count;
@@ -208,8 +220,10 @@ ws_status ws_build_result_from_json(ws_arena *arena, const struct cJSON *json,
                                     ws_build_result *out_result,
                                     ws_diag *diag) WS_MUST_CHECK;
 
-/* ---- compile server, client side (runtime/eval/compiler.c) ------------------ */
-typedef struct ws_compiler ws_compiler; /* one server process, one job at a time */
+/* ---- compile server, client side (runtime/eval/compiler.c) ------------------
+ */
+typedef struct ws_compiler
+    ws_compiler; /* one server process, one job at a time */
 
 /* Starts `wavesmith-compiler` (beside the program, in ../libexec/wavesmith, or
  * WAVESMITH_COMPILER). */

@@ -120,9 +120,9 @@ typedef struct ws_tensor_map {
 } ws_tensor_map;
 
 typedef struct ws_template {
-  const char *file;  /* as given by the user */
+  const char *file; /* as given by the user */
   const char *name, *version, *problem, *target, *purpose;
-  ws_hash hash;      /* of the template's text */
+  ws_hash hash; /* of the template's text */
   const ws_param *params;
   int param_count;
   const ws_require *requires;
@@ -143,10 +143,10 @@ typedef struct ws_template {
 
 /* Expressions may name parameters, m n k and cu_count. An `lds` or `threads`
  * expression may name parameters only, a `require` parameters and m n k.
- * Parameters must not be named as these or as a function. Every other name, a duplicate, a value
- * list that is not ascending integers, a default outside the list, a count
- * above the limits below: WS_INPUT with file:line. The result and all it
- * points to live in the arena. */
+ * Parameters must not be named as these or as a function. Every other name, a
+ * duplicate, a value list that is not ascending integers, a default outside the
+ * list, a count above the limits below: WS_INPUT with file:line. The result and
+ * all it points to live in the arena. */
 enum {
   WS_TEMPLATE_MAX_PARAMS = 64,
   WS_TEMPLATE_MAX_VALUES = 64,
@@ -211,14 +211,27 @@ char *ws_candidate_values_text(ws_arena *arena, const ws_candidate *candidate);
 char *ws_candidate_variants_text(ws_arena *arena,
                                  const ws_candidate *candidate);
 
+/* Two candidates of the same key are the same: they take the same shapes, run
+ * the same code in the same way and so have the same times. build_hash is that
+ * of the IR or of the machine code of the candidate's build; the key adds
+ * problem, target and layout, launch rules with the kernels' arguments, tensor
+ * maps, LDS (dynamic LDS decides how many workgroups one CU holds and is in
+ * neither hash), workspace, occupancies and shape constraints, parameters
+ * bound. Keys of the two hashes are never compared with each other. In the
+ * arena; "" for "". The id above says who a candidate is; this, who is like
+ * it. */
+const char *ws_candidate_twin_key(ws_arena *arena,
+                                  const ws_candidate *candidate,
+                                  const char *build_hash);
+
 /* The candidate's parameters as a scope for expressions; with shape != NULL
  * also m n k, with cu_count > 0 also cu_count. Lives in the arena. */
 struct ws_shape;
 ws_scope ws_candidate_scope(ws_arena *arena, const ws_candidate *candidate,
                             const struct ws_shape *shape, int64_t cu_count);
 
-/* Line `line` of `file` as a finding or a profile names it, without blanks at its
- * ends, at most 200 bytes, in the arena; "" when there is none. Files named
+/* Line `line` of `file` as a finding or a profile names it, without blanks at
+ * its ends, at most 200 bytes, in the arena; "" when there is none. Files named
  * after a region with a body of its own are that body; any other is the
  * template's, if template_file is NULL or its last part. */
 const char *ws_candidate_source_line(ws_arena *arena,

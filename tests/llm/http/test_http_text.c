@@ -6,6 +6,7 @@
 
 #include "llm/http_text.h"
 #include "llm/sse.h"
+#include "wavesmith/text.h"
 
 /* Each event in brackets. */
 static bool gather(const char *data, size_t size, void *context) {
@@ -79,10 +80,10 @@ WS_TEST(utf8) {
                                     "\xff",
                                     "a\xc3"};
   for (size_t i = 0; i < sizeof good / sizeof *good; i++)
-    WS_CHECK(ws__text_is_utf8(good[i], strlen(good[i])));
+    WS_CHECK(ws_text_is_utf8(good[i], strlen(good[i])));
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     fprintf(stderr, "# bad %zu\n", i);
-    WS_CHECK(!ws__text_is_utf8(bad[i], strlen(bad[i])));
+    WS_CHECK(!ws_text_is_utf8(bad[i], strlen(bad[i])));
   }
 }
 

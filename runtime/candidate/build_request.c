@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * Assignments, variants and bodies of a candidate, as the server takes them.
+ * A candidate as a request to the compile server.
  */
-#include "build_request.h"
+#include "wavesmith/build.h"
 
 #include <string.h>
 
@@ -25,17 +25,19 @@ static int fill_bodies(ws_arena *arena, const ws_candidate *candidate,
   return count;
 }
 
-ws_build_request ws__build_request(ws_arena *arena, const ws__source *source,
-                                   const ws_candidate *candidate) {
-  struct ws_request_body *bodies =
-      ws_arena_alloc(arena, sizeof *bodies * WS_TEMPLATE_MAX_REGIONS);
+ws_build_request ws_build_request_of(ws_arena *arena,
+                                     const ws_candidate *candidate,
+                                     const char *text, size_t size) {
+  struct ws_request_body *bodies = ws_arena_alloc(
+      arena, sizeof *bodies * (size_t)candidate->tmpl->region_count);
   return (ws_build_request){
-      .template_file = source->tmpl->file,
-      .template_text = source->text,
-      .template_size = source->size,
-      .target = source->tmpl->target,
+      .template_file = candidate->tmpl->file,
+      .template_text = text,
+      .template_size = size,
+      .target = candidate->tmpl->target,
       .assignments = ws_candidate_values_text(arena, candidate),
       .variants = ws_candidate_variants_text(arena, candidate),
       .bodies = bodies,
-      .body_count = fill_bodies(arena, candidate, bodies)};
+      .body_count = fill_bodies(arena, candidate, bodies),
+      .limits = ws_limits_default};
 }
