@@ -77,6 +77,16 @@ void ws__emit_header(const ws__emission *emission, ws_strbuf *out);
 ws_status ws__emit_source(const ws__emission *emission, ws_strbuf *out,
                           ws_diag *diag);
 void ws__emit_json(const ws__emission *emission, ws_strbuf *out);
+/* WS_USAGE unless NAME may be a global name of a program in C or C++. */
+ws_status ws__check_public_name(const char *name, ws_diag *diag);
+/* WS_USAGE when text, C of the emitter, uses NAME, NAME_select or NAME_explain
+ * for something else. */
+ws_status ws__check_unused_name(const char *name, const ws_strbuf *text,
+                                ws_diag *diag);
+/* A literal of C, cut near 4000 characters. */
+void ws__put_literal(ws_strbuf *out, const char *text);
+/* The inside of a comment. */
+void ws__put_comment(ws_strbuf *out, const char *text);
 /* The comment at the top of the emitted files. */
 void ws__emit_banner(const ws__emission *emission, ws_strbuf *out);
 /* Bytes of a candidate's code object in a file: PTX without the NUL that ends

@@ -7,7 +7,6 @@
 #include "dispatch_internal.h"
 
 #include <cjson/cJSON.h>
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,15 +176,6 @@ static ws_status choose(const ws_problem *problem,
  * --------------------------------------------------------------------
  */
 
-static bool is_identifier(const char *text) {
-  if (!isalpha((unsigned char)*text) && *text != '_')
-    return false;
-  for (; *text; text++)
-    if (!isalnum((unsigned char)*text) && *text != '_')
-      return false;
-  return true;
-}
-
 static ws_hash content_hash(const ws__emission *emission) {
   ws_hasher *hasher = ws_hasher_create();
   ws_hasher_update_text(hasher, emission->problem->name);
@@ -279,11 +269,7 @@ static int portfolio_limit(const ws_matrix *matrix,
 
 static ws_status check_options(const ws_dispatch_options *options,
                                ws_diag *diag) {
-  if (!is_identifier(options->name))
-    return ws_fail(diag, WS_USAGE, NULL, 0,
-                   "'%s' is not a C identifier; the emitted functions are "
-                   "named after it",
-                   options->name);
+  WS_TRY(ws__check_public_name(options->name, diag));
   if (options->max_portfolio > LIMIT || options->max_leaves > LIMIT)
     return ws_fail(diag, WS_USAGE, NULL, 0,
                    "at most %d kernels and %d rules are possible", LIMIT,

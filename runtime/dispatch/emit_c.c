@@ -51,17 +51,21 @@ void ws__emit_banner(const ws__emission *emission, ws_strbuf *out) {
                    " * Made by `wavesmith dispatch`, version %s: do not edit.\n"
                    " *\n"
                    " * Times and regret in this file are of provenance\n"
-                   " *   %s\n",
+                   " *   ",
                    emission->name, emission->problem->name, emission->layout,
-                   emission->target, WAVESMITH_VERSION, emission->provenance);
+                   emission->target, WAVESMITH_VERSION);
+  ws__put_comment(out, emission->provenance);
+  ws_strbuf_puts(out, "\n");
   if (!strncmp(emission->provenance, "estimate", 8))
     ws_strbuf_puts(out, " * that is, they come from a model: no kernel here "
                         "has been timed.\n");
   ws_strbuf_printf(out, " * Contents %s; kernels:\n", emission->content.hex);
-  for (int p = 0; p < emission->rules->column_count; p++)
-    ws_strbuf_printf(out, " *   %d  candidate %s, machine code %s\n", p,
-                     emission->portfolio[p]->candidate->id.hex,
-                     emission->portfolio[p]->result->code_hash);
+  for (int p = 0; p < emission->rules->column_count; p++) {
+    ws_strbuf_printf(out, " *   %d  candidate %s, machine code ", p,
+                     emission->portfolio[p]->candidate->id.hex);
+    ws__put_comment(out, emission->portfolio[p]->result->code_hash);
+    ws_strbuf_puts(out, "\n");
+  }
   ws_strbuf_puts(out, " */\n");
 }
 
@@ -76,13 +80,6 @@ static const char *upper(ws_arena *arena, const char *text) {
   return copy;
 }
 
-/* Text that is put into a comment must not end it. */
-static void put_comment_text(const char *text, ws_strbuf *out) {
-  for (; *text; text++)
-    if (!(text[0] == '*' && text[1] == '/'))
-      ws_strbuf_append(out, text, 1);
-}
-
 static void emit_slots(const ws__emission *emission, ws_strbuf *out) {
   const ws_problem *problem = emission->problem;
   const char *prefix = upper(emission->arena, emission->name);
@@ -94,7 +91,7 @@ static void emit_slots(const ws__emission *emission, ws_strbuf *out) {
                      upper(emission->arena, problem->args[i].name), i,
                      problem->args[i].role == WS_ARG_SCALAR ? "int32"
                                                             : "pointer");
-    put_comment_text(problem->args[i].meaning, out);
+    ws__put_comment(out, problem->args[i].meaning);
     ws_strbuf_puts(out, " */\n");
   }
   ws_strbuf_printf(out, "  %s_ARG_COUNT = %d\n};\n\n", prefix,
@@ -212,7 +209,7 @@ static void emit_accepts(const ws__emission *emission, int position,
     ws_strbuf_puts(out, "  if (");
     ws_expr_print_c(fold(emission, position, tmpl->requires[i].expr), out);
     ws_strbuf_puts(out, " == 0LL) /* ");
-    put_comment_text(tmpl->requires[i].reason, out);
+    ws__put_comment(out, tmpl->requires[i].reason);
     ws_strbuf_puts(out, " */\n    return 0;\n");
   }
   ws_strbuf_puts(out, "  return 1;\n}\n\n");
@@ -292,7 +289,11 @@ static ws_status emit_tensor_map(const ws__emission *emission, int position,
   ws_strbuf_printf(table, "  {%d, %d, %lldu, %lldu, %lldu, extents_%d_%d}, ",
                    slot, ws_element_bytes(map->element), (long long)values[0],
                    (long long)values[1], (long long)values[2], position, index);
-  ws_strbuf_printf(table, "/* %s of %s */\n", map->name, map->argument);
+  ws_strbuf_puts(table, "/* ");
+  ws__put_comment(table, map->name);
+  ws_strbuf_puts(table, " of ");
+  ws__put_comment(table, map->argument);
+  ws_strbuf_puts(table, " */\n");
   return WS_OK;
 }
 
@@ -362,8 +363,10 @@ static ws_status emit_kernargs(const ws__emission *emission, int position,
     const struct ws_kernarg *arg = &kernel->args[i];
     int source;
     WS_TRY(source_of(emission, position, kernel, arg, &source, diag));
-    ws_strbuf_printf(out, "  {%d, %d, %d}, /* %s */\n", source,
-                     (int)arg->offset, (int)arg->size, arg->name);
+    ws_strbuf_printf(out, "  {%d, %d, %d}, /* ", source, (int)arg->offset,
+                     (int)arg->size);
+    ws__put_comment(out, arg->name);
+    ws_strbuf_puts(out, " */\n");
     uint32_t end = (uint32_t)(arg->offset + arg->size);
     *out_bytes = end > *out_bytes ? end : *out_bytes;
   }
@@ -406,12 +409,14 @@ static ws_status emit_launch(const ws__emission *emission, int position,
   emit_truth(
       ws_arena_printf(emission->arena, "condition_%d_%d", position, index),
       device_parameters, fold(emission, position, launch->condition), out);
+  ws_strbuf_puts(table, "  {");
+  ws__put_literal(table, launch->kernel);
   ws_strbuf_printf(table,
-                   "  {\"%s\", %lldu, %du, %uu, kernargs_%d_%d, %du,\n   "
+                   ", %lldu, %du, %uu, kernargs_%d_%d, %du,\n   "
                    "condition_%d_%d, grid_%d_%d},\n",
-                   launch->kernel, (long long)threads, (int)kernel->dynamic_lds,
-                   bytes, position, index, (int)kernel->arg_count, position,
-                   index, position, index);
+                   (long long)threads, (int)kernel->dynamic_lds, bytes,
+                   position, index, (int)kernel->arg_count, position, index,
+                   position, index);
   return WS_OK;
 }
 
@@ -433,8 +438,9 @@ static ws_status emit_launches(const ws__emission *emission, int position,
 static ws_status emit_candidate(const ws__emission *emission, int position,
                                 ws_strbuf *out, ws_diag *diag) {
   const ws_dispatch_entry *entry = emission->portfolio[position];
-  ws_strbuf_printf(out, "/* ---- kernel %d: %s ---- */\n\n", position,
-                   entry->candidate->tmpl->name);
+  ws_strbuf_printf(out, "/* ---- kernel %d: ", position);
+  ws__put_comment(out, entry->candidate->tmpl->name);
+  ws_strbuf_puts(out, " ---- */\n\n");
   emit_bytes(emission, position, out);
   WS_TRY(emit_tensor_maps(emission, position, out, diag));
   WS_TRY(emit_launches(emission, position, out, diag));
@@ -458,15 +464,20 @@ static void emit_candidate_table(const ws__emission *emission, ws_strbuf *out) {
         candidate->tmpl->tensor_map_count
             ? ws_arena_printf(emission->arena, "tensor_maps_%d", p)
             : "NULL";
+    ws_strbuf_puts(out, "  {");
+    ws__put_literal(out, candidate->id.hex);
+    ws_strbuf_puts(out, ",\n   ");
+    ws__put_literal(
+        out,
+        ws_arena_printf(emission->arena, "%s %s%s%s", candidate->tmpl->name,
+                        ws_candidate_values_text(emission->arena, candidate),
+                        variants[0] ? " " : "", variants));
     ws_strbuf_printf(
         out,
-        "  {\"%s\",\n   \"%s %s%s%s\",\n   code_%d.bytes, sizeof "
-        "code_%d.bytes, %s, %du,\n   launches_%d, sizeof launches_%d / sizeof "
-        "*launches_%d,\n   workspace_%d, accepts_%d},\n",
-        candidate->id.hex, candidate->tmpl->name,
-        ws_candidate_values_text(emission->arena, candidate),
-        variants[0] ? " " : "", variants, p, p, maps,
-        candidate->tmpl->tensor_map_count, p, p, p, p, p);
+        ",\n   code_%d.bytes, sizeof code_%d.bytes, %s, %du,\n   launches_%d, "
+        "sizeof launches_%d / sizeof *launches_%d,\n   workspace_%d, "
+        "accepts_%d},\n",
+        p, p, maps, candidate->tmpl->tensor_map_count, p, p, p, p, p);
   }
   ws_strbuf_puts(out, "};\n\n");
 }
@@ -482,8 +493,10 @@ static void emit_leaf_table(const ws__emission *emission, ws_strbuf *out) {
       "geomean_regret, max_regret;\n  int shapes;\n} rules[] = {\n");
   for (int i = 0; i < rules->leaf_count; i++) {
     const ws__leaf *leaf = &rules->leaves[i];
-    ws_strbuf_printf(out, "  {\"%s\",\n   %.4f, %.4f, %d},\n", leaf->rule,
-                     leaf->geomean_regret, leaf->max_regret, leaf->shape_count);
+    ws_strbuf_puts(out, "  {");
+    ws__put_literal(out, leaf->rule);
+    ws_strbuf_printf(out, ",\n   %.4f, %.4f, %d},\n", leaf->geomean_regret,
+                     leaf->max_regret, leaf->shape_count);
   }
   ws_strbuf_puts(out, "};\n\n");
   int longest = 0;
@@ -578,17 +591,19 @@ static void emit_explain(const ws__emission *emission, ws_strbuf *out) {
 }
 
 static void emit_dispatch_table(const ws__emission *emission, ws_strbuf *out) {
-  ws_strbuf_printf(
-      out,
-      "const ws_rt_dispatch %s = {\n  WS_RT_ABI_VERSION, %s, "
-      "\"%s\", "
-      "\"%s\",\n  \"%s\", \"%s\", \"%s\",\n  candidates, %du, "
-      "%du, %s_select};\n\n",
-      emission->name,
-      family_of(emission) == WS_FAMILY_NVPTX ? "WS_RT_CUDA" : "WS_RT_HIP",
-      emission->name, emission->problem->name, emission->layout,
-      emission->target, emission->provenance, emission->rules->column_count,
-      emission->problem->arg_count, emission->name);
+  const bool cuda = family_of(emission) == WS_FAMILY_NVPTX;
+  const char *const texts[] = {emission->name, emission->problem->name,
+                               emission->layout, emission->target,
+                               emission->provenance};
+  ws_strbuf_printf(out, "const ws_rt_dispatch %s = {\n  WS_RT_ABI_VERSION, %s",
+                   emission->name, cuda ? "WS_RT_CUDA" : "WS_RT_HIP");
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    ws_strbuf_puts(out, i == 2 ? ",\n  " : ", ");
+    ws__put_literal(out, texts[i]);
+  }
+  ws_strbuf_printf(out, ",\n  candidates, %du, %du, %s_select};\n\n",
+                   emission->rules->column_count, emission->problem->arg_count,
+                   emission->name);
 }
 
 /* The functions that printed expressions may call. */
@@ -603,6 +618,28 @@ static const struct {
                 "  return a > b ? a : b;\n}\n\n"},
 };
 
+static void emit_dispatch(const ws__emission *emission, ws_strbuf *out) {
+  emit_candidate_table(emission, out);
+  emit_select(emission, out);
+  emit_dispatch_table(emission, out);
+  emit_explain(emission, out);
+}
+
+/* The dispatch under a name that nothing else has shows what it uses. */
+static ws_status check_name(const ws__emission *emission,
+                            const ws_strbuf *candidates, ws_diag *diag) {
+  ws__emission probe = *emission;
+  ws_strbuf text;
+  probe.name = "ws_probe";
+  ws_strbuf_init(&text);
+  emit_dispatch(&probe, &text);
+  ws_status status = ws__check_unused_name(emission->name, &text, diag);
+  ws_strbuf_deinit(&text);
+  return status == WS_OK
+             ? ws__check_unused_name(emission->name, candidates, diag)
+             : status;
+}
+
 ws_status ws__emit_source(const ws__emission *emission, ws_strbuf *out,
                           ws_diag *diag) {
   ws_strbuf body;
@@ -610,11 +647,10 @@ ws_status ws__emit_source(const ws__emission *emission, ws_strbuf *out,
   ws_status status = WS_OK;
   for (int p = 0; p < emission->rules->column_count && status == WS_OK; p++)
     status = emit_candidate(emission, p, &body, diag);
+  if (status == WS_OK)
+    status = check_name(emission, &body, diag);
   if (status == WS_OK) {
-    emit_candidate_table(emission, &body);
-    emit_select(emission, &body);
-    emit_dispatch_table(emission, &body);
-    emit_explain(emission, &body);
+    emit_dispatch(emission, &body);
     ws__emit_banner(emission, out);
     ws_strbuf_printf(out, "#include \"%s.h\"\n\n#include <stdio.h>\n\n",
                      emission->name);

@@ -180,7 +180,7 @@ WS_TEST(bad_templates_are_refused_with_line_and_cure) {
       /* parameters */
       {HEAD LAUNCH "param|x|y|1|z\n", "gemm.ll:3: !wavesmith.param takes 5"},
       {HEAD LAUNCH "param|1x|y|1|z|1\n", "gemm.ll:3: parameter '1x' begins with a digit"},
-      {HEAD LAUNCH "param|x-y|y|1|z|1\n", "parameter name 'x-y'"},
+      {HEAD LAUNCH "param|x-y|y|1|z|1\n", "parameter 'x-y'"},
       {HEAD LAUNCH "param|k|y|1|z|1\n",
        "gemm.ll:3: 'k' already has a meaning in expressions"},
       {HEAD LAUNCH "param|cu_count|y|1|z|1\n", "already has a meaning"},
