@@ -37,8 +37,8 @@ ws_status ws__check_public_name(const char *name, ws_diag *diag) {
   const char *fault = fault_of(name);
   if (fault)
     return ws_fail(diag, WS_USAGE, NULL, 0,
-                   "'%.80s' %s; the emitted C is named after it, choose "
-                   "another",
+                   "'%.80s' %s; the emitted functions are named after it, "
+                   "so give another C identifier",
                    name, fault);
   for (int i = 0; i < SUFFIXES; i++) {
     char symbol[WS_NAME_MAX + sizeof "_explain"];
@@ -46,8 +46,7 @@ ws_status ws__check_public_name(const char *name, ws_diag *diag) {
     if (dlsym(RTLD_DEFAULT, symbol))
       return ws_fail(diag, WS_USAGE, NULL, 0,
                      "'%s' is a function or variable of the C library or of "
-                     "another one; the emitted C is named after it, choose "
-                     "another",
+                     "another one; give another C identifier",
                      symbol);
   }
   return WS_OK;
@@ -89,8 +88,8 @@ ws_status ws__check_unused_name(const char *name, const ws_strbuf *text,
     strcpy(stpcpy(symbol, name), suffixes[i]);
     if (mentions(text->data, symbol))
       return ws_fail(diag, WS_USAGE, NULL, 0,
-                     "'%s' is a name that the emitted C uses itself; choose "
-                     "another",
+                     "'%s' is a name that the emitted C uses itself; give "
+                     "another C identifier",
                      symbol);
   }
   return WS_OK;

@@ -31,8 +31,7 @@ static void send_beat(const ws__mcp_beat *beat, double elapsed) {
   cJSON_AddStringToObject(message, "jsonrpc", "2.0");
   cJSON_AddStringToObject(message, "method", "notifications/progress");
   cJSON *params = cJSON_AddObjectToObject(message, "params");
-  cJSON_AddItemToObject(params, "progressToken",
-                        cJSON_Duplicate(beat->token, true));
+  cJSON_AddItemToObject(params, "progressToken", ws__mcp_echo(beat->token));
   cJSON_AddNumberToObject(params, "progress", elapsed);
   cJSON_AddStringToObject(params, "message", text);
   ws__mcp_wire_send(beat->wire, message);

@@ -11,9 +11,7 @@
 
 #include <cjson/cJSON.h>
 #include <errno.h>
-#include <math.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 
 #ifndef WAVESMITH_VERSION
@@ -53,15 +51,7 @@ typedef struct server {
 static cJSON *reply_to(const cJSON *id) {
   cJSON *json = cJSON_CreateObject();
   cJSON_AddStringToObject(json, "jsonrpc", "2.0");
-  if (cJSON_IsNumber(id) && fabs(id->valuedouble) <= 0x1p53 &&
-      id->valuedouble == trunc(id->valuedouble)) {
-    char text[32]; /* all digits, which cJSON does not print */
-    snprintf(text, sizeof text, "%.0f", id->valuedouble);
-    cJSON_AddRawToObject(json, "id", text);
-  } else {
-    cJSON_AddItemToObject(json, "id",
-                          id ? cJSON_Duplicate(id, true) : cJSON_CreateNull());
-  }
+  cJSON_AddItemToObject(json, "id", ws__mcp_echo(id));
   return json;
 }
 
@@ -184,8 +174,8 @@ static cJSON *call_tool(server *s, const cJSON *id, const cJSON *params) {
     arguments = NULL;
   if (ws__mcp_tool_check(tool, arguments, &diag) != WS_OK)
     return fail(id, INVALID_PARAMS, diag.text);
-  bool has_token = cJSON_IsString(token) || cJSON_IsNumber(token);
-  return answer_call(s, id, tool, arguments, has_token ? token : NULL);
+  return answer_call(s, id, tool, arguments,
+                     ws__mcp_is_token(token) ? token : NULL);
 }
 
 /* ---- messages ---- */
@@ -221,7 +211,7 @@ static cJSON *answer_message(server *s, const cJSON *message) {
   if (!method && (cJSON_GetObjectItemCaseSensitive(message, "result") ||
                   cJSON_GetObjectItemCaseSensitive(message, "error")))
     return NULL;
-  if (id && !cJSON_IsString(id) && !cJSON_IsNumber(id))
+  if (id && !ws__mcp_is_token(id))
     return fail(NULL, INVALID_REQUEST, "'id' must be a string or a number");
   if (!cJSON_IsString(version) || strcmp(version->valuestring, "2.0"))
     return fail(id, INVALID_REQUEST, "'jsonrpc' must be \"2.0\"");
@@ -257,6 +247,7 @@ static cJSON *answer_line(server *s, const char *text, size_t size) {
   cJSON *message = ws_json_parse(text, size, "message", &diag);
   if (!message)
     return fail(NULL, PARSE_ERROR, diag.text);
+  ws__mcp_keep_numbers(message, text, size);
   cJSON *answer = cJSON_IsArray(message) ? answer_batch(s, message)
                                          : answer_message(s, message);
   cJSON_Delete(message);

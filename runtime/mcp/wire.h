@@ -40,6 +40,16 @@ void ws__mcp_wire_send(ws__mcp_wire *wire, struct cJSON *owned_message);
  * end a string early. */
 bool ws__mcp_is_clean(const char *text, size_t size);
 
+/* ---- numbers as they were sent (exact.c) ---- */
+/* Has each number of a message keep its text. text: what message was parsed
+ * of. */
+void ws__mcp_keep_numbers(struct cJSON *message, const char *text, size_t size);
+/* Whether item, of a message with its numbers kept, may be an id or a progress
+ * token: a string or a number of JSON's own grammar. */
+bool ws__mcp_is_token(const struct cJSON *item);
+/* A token to be sent back, as it came; null for NULL. */
+struct cJSON *ws__mcp_echo(const struct cJSON *item);
+
 /* ---- signs of life (beat.c) ---- */
 typedef struct ws__mcp_beat ws__mcp_beat;
 /* Sends notifications/progress with the token until stopped. */

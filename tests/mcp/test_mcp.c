@@ -304,12 +304,56 @@ WS_TEST(batches) {
   free_talk(&t);
 }
 
+#define HUGE_ID                                                                \
+  "12345678901234567890123456789012345678901234567890123456789012345678901234" \
+  "5"
+
+/* Also in a batch, behind numbers of other members. */
+WS_TEST(ids_of_a_batch_come_back_as_they_are) {
+  talk t = make_talk();
+  serve(&t,
+        "[{\"params\":{\"a\":[1,{\"id\":2}],\"b\":-3.5e-7},\"jsonrpc\":\"2.0\","
+        "\"method\":\"ping\",\"id\":9007199254740995},"
+        "{\"jsonrpc\":\"2.0\",\"id\":\"4\",\"method\":\"ping\"},"
+        "{\"jsonrpc\":\"2.0\",\"id\":9007199254740997,\"method\":\"x\"}]\n");
+  char *text;
+  size_t size;
+  MUST(ws_file_read(t.arena, ws_arena_printf(t.arena, "%sout", t.folder), &text,
+                    &size, diag));
+  WS_CHECK_CONTAINS(text, "\"id\":9007199254740995,");
+  WS_CHECK_CONTAINS(text, "\"id\":\"4\",");
+  WS_CHECK_CONTAINS(text, "\"id\":9007199254740997,");
+  free_talk(&t);
+}
+
+/* What cJSON takes for a number and JSON does not is not sent back. */
+WS_TEST(ids_that_are_no_numbers) {
+  static const char *const ids[] = {"01",   "1.",   "-01", "1.e5",
+                                    "null", "true", "[1]", "{}"};
+  for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
+    talk t = make_talk();
+    serve(&t, ws_arena_printf(t.arena,
+                              "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":"
+                              "\"ping\"}\n",
+                              ids[i]));
+    WS_CHECK_INT(t.count, 1);
+    WS_CHECK(cJSON_IsNull(at(t.answers[0], "id")));
+    WS_CHECK(cJSON_IsObject(at(t.answers[0], "error")));
+    free_talk(&t);
+  }
+}
+
 WS_TEST(ids_come_back_as_they_are) {
   talk t = make_talk();
   serve(&t,
         REQUEST("9007199254740991", "ping", "{}") REQUEST("-3", "ping", "{}")
-            REQUEST("\"a\\nb\"", "ping", "{}") REQUEST("1.5", "ping", "{}"));
-  WS_CHECK_INT(t.count, 4);
+            REQUEST("\"a\\nb\"", "ping", "{}") REQUEST("1.5", "ping", "{}")
+                REQUEST("9007199254740993", "ping", "{\"n\":[-1,\"2\\\"3\"]}")
+                    REQUEST("-0", "ping", "{}") REQUEST("1E400", "ping", "{}")
+                        REQUEST("1.000000000000000000001", "ping",
+                                "{}") REQUEST(HUGE_ID, "ping", "{}")
+                            REQUEST("\"\\u00e9\\ud83d\\ude00\"", "ping", "{}"));
+  WS_CHECK_INT(t.count, 10);
   char *text;
   size_t size;
   MUST(ws_file_read(t.arena, ws_arena_printf(t.arena, "%sout", t.folder), &text,
@@ -318,6 +362,12 @@ WS_TEST(ids_come_back_as_they_are) {
   WS_CHECK_CONTAINS(text, "\"id\":-3,");
   WS_CHECK_CONTAINS(text, "\"id\":\"a\\nb\",");
   WS_CHECK_CONTAINS(text, "\"id\":1.5,");
+  WS_CHECK_CONTAINS(text, "\"id\":9007199254740993,");
+  WS_CHECK_CONTAINS(text, "\"id\":-0,");
+  WS_CHECK_CONTAINS(text, "\"id\":1E400,");
+  WS_CHECK_CONTAINS(text, "\"id\":1.000000000000000000001,");
+  WS_CHECK_CONTAINS(text, "\"id\":" HUGE_ID ",");
+  WS_CHECK_CONTAINS(text, "\"id\":\"\xc3\xa9\xf0\x9f\x98\x80\",");
   free_talk(&t);
 }
 
