@@ -122,21 +122,3 @@ void ws__key_wipe(ws__key *key) {
   free(key->secret);
   key->secret = NULL;
 }
-
-const char *ws__key_scrub(const ws__key *key, ws_arena *arena,
-                          const char *text) {
-  const char *found = key->secret ? strstr(text, key->secret) : NULL;
-  if (!found)
-    return text;
-  ws_strbuf clean;
-  ws_strbuf_init(&clean);
-  for (; found; found = strstr(text, key->secret)) {
-    ws_strbuf_append(&clean, text, (size_t)(found - text));
-    ws_strbuf_puts(&clean, "[key]");
-    text = found + strlen(key->secret);
-  }
-  ws_strbuf_puts(&clean, text);
-  char *copy = ws_arena_strdup(arena, clean.data);
-  ws_strbuf_deinit(&clean);
-  return copy;
-}

@@ -20,7 +20,8 @@ ws_status ws__key_read(const char *variable, const char *file,
                        const char *default_variable, ws__key *out_key,
                        ws_diag *diag) WS_MUST_CHECK;
 void ws__key_wipe(ws__key *key);
-/* The text with "[key]" where the key was. */
+/* The text with "[key]" where the key was, as it is or encoded (key_scrub.c
+ * says how); a key of less than 8 characters is looked for as it is only. */
 const char *ws__key_scrub(const ws__key *key, ws_arena *arena,
                           const char *text);
 

@@ -109,6 +109,62 @@ WS_TEST(scrub) {
   ws_arena_destroy(arena);
 }
 
+/* Encodings by other hands: python3's urllib.parse, json, html, base64 and
+ * binascii of sk-Test_42+/=Zz and of texts around it. */
+WS_TEST(scrub_of_encoded_keys) {
+  static const char *const hidden[] = {
+      "sk-Test_42+/=Zz",
+      "SK-TEST_42+/=ZZ",
+      "sk-Test_42%2B%2F%3DZz",
+      "sk-Test_42%2b/%3dZz",
+      "%73%6b%2d%54%65%73%74%5f%34%32%2b%2f%3d%5a%7a",
+      "sk-Test_42%252B%252F%253DZz",
+      "sk-Test_42+\\/=Zz",
+      "\\u0073\\u006b-Test\\u005f42\\u002b\\/=Zz",
+      "\\\\u0073k-Test_42+/=Zz",
+      "\\x73\\x6b-Test_42+/=Zz",
+      "sk-Test_42&#43;&#47;&#x3D;Zz",
+      "sk-Test_42&plus;&sol;&equals;Zz",
+      "&amp;#115;k-Test&lowbar;42+/=Zz",
+      "sk-Test_42+/=3DZz",
+      "736b2d546573745f34322b2f3d5a7a",
+      "736B2D546573745F34322B2F3D5A7A",
+      "73:6b:2d:54:65:73:74:5f:34:32:2b:2f:3d:5a:7a",
+      "0x73, 0x6b, 0x2d, 0x54, 0x65, 0x73, 0x74, 0x5f, 0x34, 0x32, 0x2b, "
+      "0x2f, 0x3d, 0x5a, 0x7a",
+      "c2stVGVzdF80MisvPVp6",         /* the key */
+      "c2stVGVzdF80MisvPVp6Cg==",     /* and a line end */
+      "Y2stVGVzdF80MisvPVp6",         /* not the key: "ck-Test..." */
+      "OnNrLVRlc3RfNDIrLz1aejo=",     /* ":" before and after */
+      "YTpzay1UZXN0XzQyKy89Wno=",     /* "a:" before */
+      "dXNlcjpzay1UZXN0XzQyKy89Wno",  /* "user:", without padding */
+      "YTpzay1UZXN0\r\nXzQyKy89Wno=", /* wrapped */
+  };
+  ws_arena *arena = ws_arena_create();
+  char secret[] = "sk-Test_42+/=Zz";
+  ws__key key = {secret, "X"};
+  for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++) {
+    bool other = !strncmp(hidden[i], "Y2s", 3);
+    const char *clean = ws__key_scrub(
+        &key, arena, ws_arena_printf(arena, "bad key '%s'!", hidden[i]));
+    if (strstr(clean, "[key]") ? other : !other)
+      WS_FAIL("%s: %s", hidden[i], clean);
+    WS_CHECK(!strncmp(clean, "bad key '", 9) &&
+             !strcmp(clean + strlen(clean) - 2, "'!"));
+  }
+  /* Cut off, in the last place only. */
+  WS_CHECK_TEXT(ws__key_scrub(&key, arena, "got sk-Test_42"), "got [key]");
+  WS_CHECK_TEXT(ws__key_scrub(&key, arena, "sk-Test_42."), "sk-Test_42.");
+  /* Ends within every kind of escape. */
+  WS_CHECK_TEXT(ws__key_scrub(&key, arena, "%"), "%");
+  WS_CHECK_TEXT(ws__key_scrub(&key, arena, "s\\"), "s\\");
+  WS_CHECK_TEXT(ws__key_scrub(&key, arena, "&amp;"), "&amp;");
+  WS_CHECK_TEXT(ws__key_scrub(&key, arena, "&#x"), "&#x");
+  WS_CHECK_TEXT(ws__key_scrub(&key, arena, "\\u00"), "\\u00");
+  WS_CHECK_TEXT(ws__key_scrub(&key, arena, "73 6b 2"), "73 6b 2");
+  ws_arena_destroy(arena);
+}
+
 WS_TEST(addresses) {
   static const struct {
     const char *url;
