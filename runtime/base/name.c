@@ -30,7 +30,7 @@ static const char words[] =
     " typename using virtual wchar_t xor xor_eq"
     /* macros */
     " linux unix i386 NULL EOF errno stdin stdout stderr assert offsetof"
-    " va_start va_arg va_end va_copy ";
+    " va_start va_arg va_end va_copy va_list FILE ";
 
 static bool is_word(const char *text, size_t size) {
   char padded[WS_NAME_MAX + 3] = " ";
