@@ -357,6 +357,12 @@ static ws_status export_all(exporter *e, const char *folder,
   for (int i = 0; i < id_count; i++)
     WS_TRY(add_candidate(e, ids[i], diag));
   ws__text_sort(&e->files);
+  for (int i = 0; i < e->files.count; i++)
+    if (!ws__text_is_plain_path(e->files.items[i].path))
+      return ws_fail(diag, WS_INPUT, e->archive->path, 0,
+                     "what the archive holds would be written to '%.200s'; it "
+                     "is damaged or forged",
+                     e->files.items[i].path);
   ws_status status = write_new_folder(e, folder, manifest_text(e), diag);
   if (status == WS_OK)
     status = replace_folder(e, folder, &old, diag);

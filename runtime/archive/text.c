@@ -7,6 +7,7 @@
 #include "text.h"
 
 #include <cjson/cJSON.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -145,13 +146,13 @@ char *ws__text_print_json(ws_arena *arena, const cJSON *json) {
 }
 
 /* ---- manifest ---- */
-/* "folder/name" of plain names only, so that no manifest reaches outside. */
-static bool path_is_plain(const char *path) {
+bool ws__text_is_plain_path(const char *path) {
   static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
                                 "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.$/";
   return *path && *path != '.' && *path != '/' &&
          path[strspn(path, allowed)] == '\0' && !strstr(path, "..") &&
-         strchr(path, '/');
+         strchr(path, '/') && strchr(path, '/') == strrchr(path, '/') &&
+         strlen(path) <= NAME_MAX;
 }
 
 static ws_status read_file_list(const cJSON *json, const char *path,
@@ -160,7 +161,7 @@ static ws_status read_file_list(const cJSON *json, const char *path,
   if (!cJSON_IsObject(list))
     return ws_fail(diag, WS_INPUT, path, 0, "\"files\" is not an object");
   for (const cJSON *item = list->child; item; item = item->next) {
-    if (!path_is_plain(item->string) || !cJSON_IsString(item) ||
+    if (!ws__text_is_plain_path(item->string) || !cJSON_IsString(item) ||
         strlen(item->valuestring) != sizeof(ws_hash) - 1)
       return ws_fail(diag, WS_INPUT, path, 0,
                      "'%s' is not a path and hash of an export", item->string);

@@ -28,6 +28,9 @@ typedef struct ws__text_files {
   int count, capacity;
 } ws__text_files;
 
+/* "folder/name" of plain names only: what a manifest or an archive says goes
+ * nowhere else. */
+bool ws__text_is_plain_path(const char *path);
 /* Adds a file unless one of that path is there. data must outlive the list. */
 void ws__text_add(ws__text_files *files, const char *path, char *data,
                   size_t size);

@@ -319,6 +319,10 @@ WS_TEST(forged_files_are_refused) {
       {records, "fp8_gemm_blockscale\"", "fp8_gemm_blockscala\"",
        "fp8_gemm_blockscal"},
       {text, "ret void", "ret  void", "the hash is"},
+      {records, "\"kernel\"", "\"k\\\"*/\\u001b[2J\"", "rename it"},
+      {records, "\"tile_m\"", "\"tile;m\"", "rename it"},
+      {records, "\"stage_wide\"", "\"../../x\"", "rename it"},
+      {records, "\"a b c\"", "\"a \\u202eb c\"", "rename it"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     MUST(ws_archive_export(s.archive, s.folder, s.ids, CANDIDATES, diag));
