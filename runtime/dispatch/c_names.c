@@ -10,6 +10,7 @@
 
 #include <ctype.h>
 #include <dlfcn.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -42,7 +43,7 @@ ws_status ws__check_public_name(const char *name, ws_diag *diag) {
                    name, fault);
   for (int i = 0; i < SUFFIXES; i++) {
     char symbol[WS_NAME_MAX + sizeof "_explain"];
-    strcpy(stpcpy(symbol, name), suffixes[i]);
+    snprintf(symbol, sizeof symbol, "%s%s", name, suffixes[i]);
     if (dlsym(RTLD_DEFAULT, symbol))
       return ws_fail(diag, WS_USAGE, NULL, 0,
                      "'%s' is a function or variable of the C library or of "
@@ -85,7 +86,7 @@ ws_status ws__check_unused_name(const char *name, const ws_strbuf *text,
                                 ws_diag *diag) {
   for (int i = 0; i < SUFFIXES; i++) {
     char symbol[WS_NAME_MAX + sizeof "_explain"];
-    strcpy(stpcpy(symbol, name), suffixes[i]);
+    snprintf(symbol, sizeof symbol, "%s%s", name, suffixes[i]);
     if (mentions(text->data, symbol))
       return ws_fail(diag, WS_USAGE, NULL, 0,
                      "'%s' is a name that the emitted C uses itself; give "

@@ -3,6 +3,7 @@
  * From metadata to records, and every malformed template: one sentence with
  * file, line and cure, never a crash.
  */
+#include "../unit/hostile_names.h"
 #include "pass_test.h"
 
 static const ws_record *nth(const ws_records *records, const char *kind,
@@ -147,4 +148,49 @@ static void check_malformed(const struct malformed *wrong) {
 WS_TEST(malformed_templates) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     check_malformed(&cases[i]);
+}
+
+/* As a string of LLVM's assembly. */
+static const char *quoted(ws_arena *arena, const char *text) {
+  ws_strbuf out;
+  ws_strbuf_init(&out);
+  for (; *text; text++)
+    ws_strbuf_printf(&out, "\\%02X", (unsigned)(unsigned char)*text);
+  const char *copy = ws_arena_strdup(arena, out.data);
+  ws_strbuf_deinit(&out);
+  return copy;
+}
+
+/* LLVM takes any bytes as a name. A kernel of a hostile one is refused with
+ * the line of its launch, before anything is made of it. */
+WS_TEST(hostile_names_of_a_kernel) {
+  for (size_t i = 1; i < HOSTILE_NAMES; i++) {
+    ws_arena *arena = ws_arena_create();
+    const char *name = quoted(arena, hostile_name(i));
+    char *text = replace(arena, read_tiny(arena), "@tiny(",
+                         ws_arena_printf(arena, "@\"%s\"(", name));
+    text = replace(arena, text, "!5 = !{!\"tiny\"",
+                   ws_arena_printf(arena, "!5 = !{!\"%s\"", name));
+    ws_findings findings;
+    ws_records records;
+    const ws_template *tmpl;
+    ws_diag diag = {""};
+    ws_findings_init(&findings, arena);
+    LLVMContextRef context = LLVMContextCreate();
+    LLVMModuleRef module =
+        ws_pass_parse(context, text, strlen(text), "t.ll", &findings);
+    WS_CHECK(module != NULL);
+    WS_CHECK_INT(
+        ws_pass_read_records(module, text, "t.ll", arena, &records, &diag),
+        WS_OK);
+    WS_CHECK_INT(ws_template_from_records(arena, &records, "t.ll",
+                                          ws_hash_bytes("x", 1), &tmpl, &diag),
+                 WS_INPUT);
+    WS_CHECK_CONTAINS(diag.text, ws_arena_printf(arena, "t.ll:%d: kernel '",
+                                                 line_of(text, "!5 = ")));
+    WS_CHECK_CONTAINS(diag.text, "rename it");
+    LLVMDisposeModule(module);
+    LLVMContextDispose(context);
+    ws_arena_destroy(arena);
+  }
 }

@@ -4,8 +4,11 @@
  * back by replay-any, folders are answered by an exchange, and the archive is
  * read with SQL of the test's own.
  */
+#include "../unit/hostile_names.h"
 #include "search_bench.h"
+#include "wavesmith/text.h"
 
+#include <cjson/cJSON.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -88,6 +91,41 @@ WS_TEST(every_reply_ends_in_a_verdict_and_is_kept) {
   WS_CHECK_CONTAINS(query(&b, "SELECT reason FROM exchange WHERE sequence = 4"),
                     "32 64");
   free_bench(&b);
+}
+
+/* A whole template whose kernel has a hostile name. */
+static const char *hostile_reply(ws_arena *arena, const char *name) {
+  cJSON *string = cJSON_CreateString(name);
+  char *quoted = cJSON_PrintUnformatted(string);
+  const char *at = strstr(LANDSCAPE, "\"kernel\"");
+  const char *reply = ws_arena_printf(
+      arena, "## template\n```llvm\n%.*s%s%s\n```\n", (int)(at - LANDSCAPE),
+      LANDSCAPE, quoted, at + strlen("\"kernel\""));
+  cJSON_free(quoted);
+  cJSON_Delete(string);
+  return reply;
+}
+
+WS_TEST(hostile_names_in_a_reply_are_a_verdict) {
+  ws_arena *arena = ws_arena_create();
+  const char *replies[HOSTILE_NAMES + 1];
+  for (size_t i = 0; i < HOSTILE_NAMES; i++)
+    replies[i] = hostile_reply(arena, hostile_name(i));
+  replies[HOSTILE_NAMES] = SET("tile_m=32"); /* the run goes on */
+  bench b = replay_bench(replies, HOSTILE_NAMES + 1);
+  ws_tune_result result = tune(&b);
+  WS_CHECK_INT(result.refused, HOSTILE_NAMES);
+  WS_CHECK_INT(result.verdicts[WS_VERDICT_ILLEGAL], HOSTILE_NAMES);
+  WS_CHECK_INT(result.evaluated, 2);
+  WS_CHECK_TEXT(query(&b, "SELECT count(*) FROM template"), "1\n");
+  /* Each says why, and its reason may be shown. */
+  char *reasons = query(&b, "SELECT reason FROM exchange WHERE stage='reply'");
+  WS_CHECK_CONTAINS(reasons, "is a word of C or C++; rename it");
+  WS_CHECK(ws_text_is_utf8(reasons, strlen(reasons)));
+  for (const char *c = reasons; *c; c++)
+    WS_CHECK((unsigned char)*c >= ' ' || *c == '\n');
+  free_bench(&b);
+  ws_arena_destroy(arena);
 }
 
 WS_TEST(what_failed_is_repaired_once) {
