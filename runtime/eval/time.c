@@ -17,6 +17,7 @@
 #include "result.h"
 #include "sampling.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -274,8 +275,22 @@ static ws_status sample_card(ws__timer *t, ws_diag *diag) {
 
 /* ---- a simulator: one sample of each, and no result to compare ---- */
 
+/* Which compute units the simulator looks at follows from the seed of the
+ * inputs, so that candidates of a run are compared on the same ones, and a
+ * winner is confirmed on others. */
+static void draw_units(const ws_workload *workload) {
+  enum { LARGEST = 24 };
+  char text[LARGEST];
+  ws_rng rng;
+  ws_rng_init(&rng, workload->seed);
+  snprintf(text, sizeof text, "%llu",
+           (unsigned long long)(ws_rng_next(&rng) >> 1));
+  setenv("WAVESMITH_SIM_SEED", text, 1);
+}
+
 static ws_status sample_simulator(ws__timer *t, ws_diag *diag) {
   ws_measured *out = t->out;
+  draw_units(t->sides[0].workload);
   for (int side = 0; side < t->side_count; side++) {
     WS_TRY(ws__timer_enqueue(t, side, 0, side, diag));
     WS_TRY(ws__timer_read(t, side, t->sides[side].samples, diag));

@@ -17,6 +17,7 @@ typedef struct timed {
   ws_arena *arena;
   ws_sim *sim;
   ws_sim_module *module;
+  uint64_t seed; /* of the sampled units */
   ws_sim_profile profile;
   ws_status status;
   ws_diag diag;
@@ -59,7 +60,8 @@ static void time_kernel(timed *t, const void *in, const void *out,
                                 .grid = {groups, 1, 1},
                                 .block = {threads, 1, 1},
                                 .kernarg = kernarg,
-                                .kernarg_size = sizeof kernarg};
+                                .kernarg_size = sizeof kernarg,
+                                .sample_seed = t->seed};
   t->status =
       ws_sim_time(t->sim, &launch, residency, t->arena, &t->profile, &t->diag);
 }
@@ -319,6 +321,90 @@ WS_TEST(profile_says_what_limits_occupancy) {
   must_be_timed(&t);
   WS_CHECK_TEXT(t.profile.limiter, "grid");
   WS_CHECK_INT(t.profile.waves_per_simd, 1);
+  close_kernel(&t);
+}
+
+/* 16 x 26 idle visits of four clocks a turn, 166,400 in all. */
+static const int long_turns = 100, long_clocks = 100 * 16 * 26 * 4 * 9 / 10;
+#define LONG_BODY SIXTEEN("s_nop 15\ns_nop 9\n")
+
+/* Leaves out the loop where a matrix instruction does not give
+ * 0 * 0 + 1: what is timed is what would have run. */
+WS_TEST(matrix_results_are_computed) {
+  static const char probe[] =
+      "v_mov_b32 v2, 0\nv_mov_b32 v3, 0\nv_mov_b32 v4, 0\nv_mov_b32 v5, 0\n"
+      "v_mov_b32 v8, 0\ns_nop 4\n"
+      "v_mfma_f32_16x16x32_fp8_fp8 v[8:11], v[2:3], v[4:5], 1.0\n"
+      "s_nop 15\ns_nop 15\nv_readfirstlane_b32 s21, v8\n"
+      "s_cmp_lg_u32 s21, 0x3f800000\ns_cbranch_scc1 .Lskip\n";
+  char body[4096];
+  loop(body, sizeof body, long_turns, probe, LONG_BODY);
+  strcat(body, ".Lskip:\n");
+  WS_CHECK(clocks_of(body, 128, 0, 1, 64) > long_clocks);
+}
+
+/* Workgroups 0, 151 and 303 of 304 have nothing to do: once those were the ones
+ * that were looked at. Each draw meets one of them with a chance below 1/100,
+ * and the slowest unit counts. */
+WS_TEST(units_are_drawn) {
+  char body[4096];
+  loop(body, sizeof body, long_turns,
+       "s_cmp_eq_u32 s2, 0\ns_cbranch_scc1 .Lskip\n"
+       "s_cmp_eq_u32 s2, 151\ns_cbranch_scc1 .Lskip\n"
+       "s_cmp_eq_u32 s2, 303\ns_cbranch_scc1 .Lskip",
+       LONG_BODY);
+  strcat(body, ".Lskip:\n");
+  timed t = {0};
+  open_kernel(&t, body, 64, 0, 64);
+  for (t.seed = 0; t.seed < 20; t.seed++) {
+    time_kernel(&t, NULL, NULL, 304, 64, WS_SIM_WARM);
+    must_be_timed(&t);
+    WS_CHECK(t.profile.clocks > long_clocks);
+  }
+  close_kernel(&t);
+}
+
+/* A quarter of the units is slow: three draws miss it in 27/64 of the seeds. */
+WS_TEST(seeds_draw_different_units) {
+  char body[4096];
+  loop(body, sizeof body, long_turns,
+       "s_and_b32 s21, s2, 3\ns_cmp_lg_u32 s21, 0\ns_cbranch_scc1 .Lskip",
+       LONG_BODY);
+  strcat(body, ".Lskip:\n");
+  timed t = {0};
+  int slow = 0;
+  const int seeds = 64;
+  open_kernel(&t, body, 64, 0, 64);
+  for (t.seed = 0; t.seed < (uint64_t)seeds; t.seed++) {
+    time_kernel(&t, NULL, NULL, 304, 64, WS_SIM_WARM);
+    must_be_timed(&t);
+    slow += t.profile.clocks > long_clocks;
+  }
+  close_kernel(&t);
+  WS_CHECK_NEAR(slow, seeds * 37 / 64, 16); /* four standard deviations */
+}
+
+/* A workgroup that has been here before leaves at once: nothing that the clock
+ * tried out earlier may be left in memory. */
+WS_TEST(workgroups_run_once) {
+  char body[4096];
+  loop(body, sizeof body, long_turns,
+       "s_load_dwordx2 s[8:9], s[0:1], 0\ns_lshl_b32 s10, s2, 2\n"
+       "v_mov_b32 v1, s10\nv_mov_b32 v2, 1\ns_mov_b64 exec, 1\n"
+       "s_waitcnt lgkmcnt(0)\n"
+       "global_atomic_add v3, v1, v2, s[8:9] sc0\ns_waitcnt vmcnt(0)\n"
+       "v_readfirstlane_b32 s21, v3\n"
+       "s_cmp_lg_u32 s21, 0\ns_cbranch_scc1 .Lskip",
+       LONG_BODY);
+  strcat(body, ".Lskip:\n");
+  timed t = {0};
+  open_kernel(&t, body, 64, 0, 64);
+  const size_t bytes = 304 * sizeof(uint32_t);
+  void *counters = ws_sim_allocate(t.sim, bytes);
+  memset(counters, 0, bytes);
+  time_kernel(&t, counters, NULL, 304, 64, WS_SIM_WARM);
+  must_be_timed(&t);
+  WS_CHECK(t.profile.clocks > long_clocks);
   close_kernel(&t);
 }
 

@@ -76,7 +76,8 @@ static void watch_launch(const shipped *self, const char *name, uint32_t x,
                                 {threads, 1, 1},
                                 0,
                                 kernarg,
-                                sizeof kernarg};
+                                sizeof kernarg,
+                                0};
   shipped_pack(self, ws_sim_kernel_info_of(launch.kernel), kernarg);
   WS_CHECK(ws__plan_create(self->sim->memory, &launch, 0, &plan, &diag) ==
            WS_OK);

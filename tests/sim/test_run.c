@@ -44,7 +44,8 @@ WS_TEST(work_item_ids_are_packed) {
                                 {5, 3, 7},
                                 0,
                                 kernarg,
-                                sizeof kernarg};
+                                sizeof kernarg,
+                                0};
   WS_CHECK(ws_sim_run(run.sim, &launch, run.arena, &run.report, NULL) == WS_OK);
   fixture_no_findings(&run); /* 105 items: lanes beyond are off */
   for (uint32_t i = 0; i < 5 * 3 * 7; i++)
@@ -71,7 +72,8 @@ WS_TEST(workgroup_ids) {
                                 {64, 1, 1},
                                 0,
                                 kernarg,
-                                sizeof kernarg};
+                                sizeof kernarg,
+                                0};
   WS_CHECK(ws_sim_run(run.sim, &launch, run.arena, &run.report, NULL) == WS_OK);
   fixture_no_findings(&run);
   for (uint32_t i = 0; i < 24; i++)
@@ -168,7 +170,8 @@ WS_TEST(hidden_arguments) {
                                 {32, 6, 1},
                                 4096,
                                 kernarg,
-                                sizeof kernarg};
+                                sizeof kernarg,
+                                0};
   WS_CHECK(ws_sim_run(run.sim, &launch, run.arena, &run.report, NULL) == WS_OK);
   fixture_no_findings(&run);
   static const uint32_t want[8] = {7, 5, 1, 32 | 6 << 16, 1, 2, 4096, 0};
@@ -191,7 +194,8 @@ static void expect_refusal(uint32_t grid, uint32_t block, uint32_t lds,
                                 {block, 1, 1},
                                 lds,
                                 kernarg,
-                                bytes};
+                                bytes,
+                                0};
   WS_CHECK(ws_sim_run(run.sim, &launch, run.arena, &run.report, &run.diag) ==
            WS_INPUT);
   WS_CHECK_CONTAINS(run.diag.text, part);
@@ -235,7 +239,8 @@ static void run_waiting(int threads) {
                                 {64, 1, 1},
                                 0,
                                 kernarg,
-                                sizeof kernarg};
+                                sizeof kernarg,
+                                0};
   WS_CHECK(ws_sim_run(run.sim, &launch, run.arena, &run.report, NULL) == WS_OK);
   fixture_no_findings(&run);
   WS_CHECK_INT(*(uint32_t *)run.out, 160);

@@ -113,6 +113,9 @@ typedef struct ws_sim_launch {
    * filled in. Shorter than the explicit part is an error. */
   const void *kernarg;
   size_t kernarg_size;
+  /* Draws the compute units and workgroups that ws_sim_time simulates. Nothing
+   * of it is visible to the kernel. */
+  uint64_t sample_seed;
 } ws_sim_launch;
 
 /* What a run found. ids are stable; table in docs/simulator.md. */

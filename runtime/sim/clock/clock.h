@@ -73,14 +73,16 @@ typedef struct ws__residence {
   const char *limiter;
 } ws__residence;
 ws__residence ws__occupancy(int vgprs, int sgprs, uint32_t lds_bytes, int waves,
-                           const ws__clock_constants *constants);
+                            const ws__clock_constants *constants);
 
 /* ---- set of 64-bit keys with a value each (clock_share.c) -------------------
  */
 
 typedef struct ws_key_map {
-  uint64_t *keys; /* key + 1; 0: free */
-  int64_t *values;
+  struct ws_key_value {
+    uint64_t key; /* + 1; 0: free */
+    int64_t value;
+  } * entries;
   uint64_t capacity, count;
 } ws_key_map;
 void ws__map_deinit(ws_key_map *map);
@@ -199,6 +201,7 @@ typedef struct ws_unit_run {
   int xcd, cu;
   int resident; /* workgroups at once */
   int64_t mhz;
+  uint64_t seed; /* draws workgroups where not all are simulated */
   bool warm;
   int64_t budget;    /* instructions after which the rest is extrapolated */
   ws_stalls *stalls; /* by instruction index; added to */

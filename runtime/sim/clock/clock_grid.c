@@ -2,10 +2,11 @@
  *
  * A launch from a few of its compute units. Workgroup i goes to XCD i mod 8 and
  * there to CU (i / 8) mod 38, as hardware deals them out, so the first CU has
- * the most workgroups and the last one the last. Simulated are the first, one
- * in the middle and the one with the last workgroup; the launch takes as long
- * as the slowest. The clock follows the matrix load that the first pass found;
- * if it falls, the CUs are simulated again at it.
+ * the most workgroups. Three CUs are simulated, drawn by the launch's seed, so
+ * that no kernel knows which: one of either half of those with the most
+ * workgroups, and one of all. The launch takes as long as the slowest. The
+ * clock follows the matrix load that the first pass found; if it falls, the CUs
+ * are simulated again at it. Every pass sees memory as the launch finds it.
  */
 #include "clock.h"
 #include "sim_internal.h"
@@ -26,6 +27,7 @@ typedef struct timing {
   int sample_count;
   const ws_unit_run *longest;
   int64_t mhz;
+  uint64_t seed;
   bool warm;
   ws_arena *arena;
 } timing;
@@ -33,7 +35,10 @@ typedef struct timing {
 /* ---- samples ----------------------------------------------------------------
  */
 
-static void add_sample(timing *t, int64_t xcd, int64_t cu) {
+/* place: in the order in which CUs get their first workgroup. */
+static void add_sample(timing *t, int64_t place) {
+  const int64_t xcd = place % t->constants->xcds;
+  const int64_t cu = place / t->constants->xcds;
   for (int i = 0; i < t->sample_count; i++)
     if (t->samples[i].xcd == xcd && t->samples[i].cu == cu)
       return;
@@ -44,23 +49,33 @@ static void add_sample(timing *t, int64_t xcd, int64_t cu) {
                                                 .xcd = (int)xcd,
                                                 .cu = (int)cu,
                                                 .resident = t->occupancy.groups,
+                                                .seed = t->seed,
                                                 .warm = t->warm,
                                                 .budget = BUDGET_PER_SAMPLE,
                                                 .stalls = t->stalls};
 }
 
+static int64_t draw(ws_rng *rng, int64_t from, int64_t to) {
+  return from + (int64_t)ws_rng_below(rng, (uint64_t)(to - from));
+}
+
 static void choose_samples(timing *t) {
-  const int64_t xcds = t->constants->xcds, cus = t->constants->cus_per_xcd;
-  const int64_t last = (int64_t)t->plan.group_count - 1;
-  const int64_t placed = last < xcds * cus ? last : xcds * cus - 1;
-  const int64_t middle = placed / 2;
-  add_sample(t, 0, 0);
-  add_sample(t, middle % xcds, middle / xcds);
-  add_sample(t, last % xcds, last / xcds % cus);
+  const int64_t cus = t->constants->xcds * t->constants->cus_per_xcd;
+  const int64_t groups = (int64_t)t->plan.group_count;
+  const int64_t used = groups < cus ? groups : cus;
+  const int64_t busiest = groups > cus && groups % cus ? groups % cus : used;
+  const int64_t half = (busiest + 1) / 2;
+  ws_rng rng;
+  ws_rng_init(&rng, t->seed);
+  add_sample(t, draw(&rng, 0, half));
+  if (busiest > half)
+    add_sample(t, draw(&rng, half, busiest));
+  add_sample(t, draw(&rng, 0, used));
 }
 
 static ws_status run_samples(timing *t, int64_t mhz, ws_diag *diag) {
   t->mhz = mhz;
+  ws__overlay_open(t->plan.memory); /* forgets what was stored before */
   memset(t->stalls, 0, t->plan.kernel->module->text.count * sizeof *t->stalls);
   t->longest = &t->samples[0];
   for (int i = 0; i < t->sample_count; i++) {
@@ -339,6 +354,7 @@ ws_status ws__clock_time(ws_memory *memory, const ws_sim_launch *launch,
   ws_arena *scratch = ws_arena_create();
   timing *t = ws_arena_alloc(scratch, sizeof *t);
   *t = (timing){.constants = constants,
+                .seed = launch->sample_seed,
                 .warm = residency == WS_SIM_WARM,
                 .arena = scratch};
   ws_status status = ws__plan_create(memory, launch, 0, &t->plan, diag);

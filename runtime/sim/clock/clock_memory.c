@@ -327,16 +327,17 @@ static uint64_t piece_address(const pieces *p, int piece, int lane) {
 
 enum { ADDRESS_LANES = 16, MOST_BLOCKS = 2 * ADDRESS_LANES };
 
-/* The different blocks of block_bytes that 16 lanes touch. */
+/* The different blocks of block_bytes, a power of two, that 16 lanes touch. */
 static int distinct_blocks(const pieces *p, int piece, int first_lane,
                            uint64_t block_bytes, uint64_t blocks[MOST_BLOCKS]) {
+  const int bits = __builtin_ctzll(block_bytes);
   int count = 0;
   for (int lane = first_lane; lane < first_lane + ADDRESS_LANES; lane++) {
     if (!(p->access->mask >> lane & 1))
       continue;
     const uint64_t address = piece_address(p, piece, lane);
-    const uint64_t last = (address + (uint64_t)p->bytes - 1) / block_bytes;
-    for (uint64_t block = address / block_bytes; block <= last; block++) {
+    const uint64_t last = (address + (uint64_t)p->bytes - 1) >> bits;
+    for (uint64_t block = address >> bits; block <= last; block++) {
       int i = count - 1;
       while (i >= 0 && blocks[i] != block)
         i--;

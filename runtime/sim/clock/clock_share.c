@@ -19,8 +19,8 @@ enum { FIRST_CAPACITY = 1024 };
 
 static uint64_t place_of(const ws_key_map *map, uint64_t key) {
   uint64_t at = (key + 1) * UINT64_C(0x9e3779b97f4a7c15) >> 20;
-  while (map->keys[at & (map->capacity - 1)] &&
-         map->keys[at & (map->capacity - 1)] != key + 1)
+  while (map->entries[at & (map->capacity - 1)].key &&
+         map->entries[at & (map->capacity - 1)].key != key + 1)
     at++;
   return at & (map->capacity - 1);
 }
@@ -29,22 +29,18 @@ static void grow(ws_key_map *map) {
   ws_key_map larger = {.capacity =
                            map->capacity ? 2 * map->capacity : FIRST_CAPACITY,
                        .count = map->count};
-  larger.keys = calloc(larger.capacity, sizeof *larger.keys);
-  larger.values = calloc(larger.capacity, sizeof *larger.values);
-  WS_ASSERT(larger.keys && larger.values);
+  larger.entries = calloc(larger.capacity, sizeof *larger.entries);
+  WS_ASSERT(larger.entries);
   for (uint64_t i = 0; i < map->capacity; i++)
-    if (map->keys[i]) {
-      uint64_t at = place_of(&larger, map->keys[i] - 1);
-      larger.keys[at] = map->keys[i];
-      larger.values[at] = map->values[i];
-    }
+    if (map->entries[i].key)
+      larger.entries[place_of(&larger, map->entries[i].key - 1)] =
+          map->entries[i];
   ws__map_deinit(map);
   *map = larger;
 }
 
 void ws__map_deinit(ws_key_map *map) {
-  free(map->keys);
-  free(map->values);
+  free(map->entries);
   *map = (ws_key_map){0};
 }
 
@@ -52,14 +48,14 @@ int64_t *ws__map_at(ws_key_map *map, uint64_t key, bool *out_new) {
   if (2 * map->count >= map->capacity)
     grow(map);
   const uint64_t at = place_of(map, key);
-  const bool is_new = map->keys[at] == 0;
+  const bool is_new = map->entries[at].key == 0;
   if (is_new) {
-    map->keys[at] = key + 1;
+    map->entries[at].key = key + 1;
     map->count++;
   }
   if (out_new)
     *out_new = is_new;
-  return &map->values[at];
+  return &map->entries[at].value;
 }
 
 /* ---- the prefix -------------------------------------------------------------
@@ -74,18 +70,11 @@ typedef struct prefix {
   const ws__clock_constants *constants;
   const ws_plan *plan;
   ws_sharing *out;
-  ws_key_map seen;            /* line and place -> unused */
+  ws_key_map seen;            /* line and XCD -> CUs of it, a bit each;
+                               * line alone -> unused */
   ws_key_map loaded, touched; /* allocations */
   int64_t per_wave;
 } prefix;
-
-/* A line is below 2^57; the rest of the key says for whom it is new. */
-enum { PLACE_DEVICE = 0, PLACE_XCD = 1 };
-static bool new_at(prefix *p, uint64_t line, int place) {
-  bool is_new;
-  ws__map_at(&p->seen, line * 512 + (uint64_t)place, &is_new);
-  return is_new;
-}
 
 /* Bytes of the allocation that holds address, the first time. */
 static int64_t new_allocation(prefix *p, ws_key_map *known, uint64_t address) {
@@ -107,18 +96,24 @@ static void add_arguments(prefix *p) {
   }
 }
 
-/* places: xcd 1..8, then CUs. */
+/* A line is below 2^57; the rest of the key is the XCD + 1, 0: the device. */
+static int64_t *seen_in(prefix *p, uint64_t line, int xcd, bool *out_new) {
+  return ws__map_at(&p->seen, line * 64 + (uint64_t)(xcd + 1), out_new);
+}
+
 static void add_line(prefix *p, uint64_t line, int xcd, int cu,
                      ws_share *share) {
-  const int first_cu = PLACE_XCD + (int)p->constants->xcds;
-  const int place = first_cu + xcd * (int)p->constants->cus_per_xcd + cu;
-  if (!new_at(p, line, place))
+  bool new_in_xcd, new_in_device;
+  int64_t *cus = seen_in(p, line, xcd, &new_in_xcd);
+  if (*cus >> cu & 1)
     return;
+  *cus |= INT64_C(1) << cu;
   share->lines++;
-  if (!new_at(p, line, PLACE_XCD + xcd))
+  if (!new_in_xcd)
     return;
   share->new_in_xcd++;
-  if (!new_at(p, line, PLACE_DEVICE))
+  seen_in(p, line, -1, &new_in_device);
+  if (!new_in_device)
     return;
   share->new_in_device++;
   const uint64_t address = line * (uint64_t)p->constants->line;
@@ -135,12 +130,13 @@ static bool in_scratch(const ws_group *group, uint64_t address) {
 static void add_access(prefix *p, const ws_wave *wave, uint32_t index, int xcd,
                        int cu) {
   const ws_access *access = &wave->access;
+  const int line_bits = __builtin_ctzll((uint64_t)p->constants->line);
   uint64_t last = UINT64_MAX;
   if (access->store || access->atomic || access->is_lds || !access->mask ||
       in_scratch(wave->group, access->address[__builtin_ctzll(access->mask)]))
     return;
   for (int lane = 0; lane < WS_LANES; lane++) {
-    const uint64_t line = access->address[lane] / (uint64_t)p->constants->line;
+    const uint64_t line = access->address[lane] >> line_bits;
     if (!(access->mask >> lane & 1) || line == last)
       continue;
     last = line;

@@ -9,8 +9,9 @@
  * s_waitcnt knows at once for how long it waits. Nothing is ever undone.
  *
  * Time jumps to the next clock at which some wave may issue. Workgroups beyond
- * the instruction budget are not simulated: first and last ones are, the rest
- * is taken to come at the pace of those between.
+ * the instruction budget are not simulated: the first and the last ones are,
+ * some between, drawn by the seed, and the rest is taken to come at the pace of
+ * these.
  */
 #include "clock.h"
 #include "step.h"
@@ -208,9 +209,21 @@ static void count_active(cu *u) {
   u->memory.active_cus = (int)active;
 }
 
-/* Which of this CU's workgroups is simulated as number n. */
+/* Which of this CU's workgroups is simulated as number n: those between the
+ * first and the last stand for equally many each, one of which is drawn. */
 static int64_t position_of(const cu *u, int64_t n) {
-  return n < u->limit - u->tail ? n : n + u->run->groups - u->limit;
+  const int64_t first = u->run->resident, groups = u->run->groups;
+  const int64_t simulated = u->limit - u->tail - first;
+  const int64_t all = groups - u->tail - first;
+  if (n < first || u->limit == groups)
+    return n;
+  if (n >= u->limit - u->tail)
+    return n + groups - u->limit;
+  const int64_t from = (n - first) * all / simulated;
+  const int64_t to = (n - first + 1) * all / simulated;
+  ws_rng rng;
+  ws_rng_init(&rng, u->run->seed + (uint64_t)n);
+  return first + from + (int64_t)ws_rng_below(&rng, (uint64_t)(to - from));
 }
 
 static void place_wave(cu *u, place *r, int w, int64_t at) {

@@ -367,8 +367,6 @@ static void multiply_any(ws_wave *wave, const ws_instruction *in,
 }
 
 static void multiply(ws_wave *wave, const ws_instruction *in) {
-  if (wave->group->timing)
-    return;
   const shape *s = shape_of(in);
   const side sides[2] = {side_of(s, true), side_of(s, false)};
   lane_map a_from, b_from;
@@ -399,7 +397,7 @@ static void multiply_usual(ws_wave *wave, const ws_instruction *in) {
   const ws_operand *c = &in->src[2];
   const int a = in->src[0].index, b = in->src[1].index;
   const int results = s->m == 16 ? 4 : 16;
-  if (!is_fp8(s) || in->cbsz | in->abid | in->blgp || wave->group->timing ||
+  if (!is_fp8(s) || in->cbsz | in->abid | in->blgp ||
       !is_range(&in->src[0], 2) || !is_range(&in->src[1], 2) ||
       !(c->kind == WS_OPERAND_CONSTANT || is_range(c, results)) ||
       !is_range(&in->dst[0], results)) {

@@ -40,6 +40,8 @@
  *   WAVESMITH_SIM_CHECKS     on (default); off: only what would end the host
  *   WAVESMITH_SIM_BUDGET     instructions of a wave before it counts as an
  *                            infinite loop (default 2^31)
+ *   WAVESMITH_SIM_SEED       draws the compute units that a timed launch is
+ *                            simulated on; read anew for each launch
  *   WAVESMITH_SIM_TIMING     once (default): launches that agree in kernel,
  *                            grid, block, LDS, arguments by value, and in size
  *                            and offset of the buffers that pointers lie in
@@ -122,6 +124,8 @@ hipError_t ws__hip_leave(hipError_t error);
 
 /* The simulator; NULL when it cannot be created (hipErrorNotInitialized). */
 ws_sim *ws__hip_simulator(void);
+/* WAVESMITH_SIM_SEED as it is now: it may change between launches. */
+uint64_t ws__hip_sample_seed(void);
 /* Forgets handles, memory, modules, clocks and the sticky error. */
 void ws__hip_reset(void);
 

@@ -176,6 +176,7 @@ static ws_hash key_of(const ws_sim_launch *launch) {
   ws_hasher_update(hasher, launch->grid, sizeof launch->grid);
   ws_hasher_update(hasher, launch->block, sizeof launch->block);
   ws_hasher_update(hasher, &launch->dynamic_lds, sizeof launch->dynamic_lds);
+  ws_hasher_update(hasher, &launch->sample_seed, sizeof launch->sample_seed);
   for (int i = 0; i < info->arg_count; i++)
     if (!ws__hip_argument_is_hidden(&info->args[i]))
       hash_argument(hasher, &info->args[i], launch->kernarg);
@@ -370,7 +371,8 @@ hipError_t ws__hip_do_launch(ws_stream *stream,
   ws_sim_launch launch = {.kernel = ws__hip_kernel(operation->function),
                           .dynamic_lds = operation->lds,
                           .kernarg = operation->kernarg,
-                          .kernarg_size = operation->kernarg_size};
+                          .kernarg_size = operation->kernarg_size,
+                          .sample_seed = ws__hip_sample_seed()};
   if (!launch.kernel)
     return hipErrorInvalidHandle;
   memcpy(launch.grid, operation->grid, sizeof launch.grid);

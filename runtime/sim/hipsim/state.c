@@ -60,6 +60,10 @@ static void read_settings(ws_settings *out) {
   };
 }
 
+uint64_t ws__hip_sample_seed(void) {
+  return (uint64_t)number("WAVESMITH_SIM_SEED", INT64_MAX);
+}
+
 ws_sim *ws__hip_simulator(void) {
   static bool settings_are_read;
   if (ws__hip_device.sim)

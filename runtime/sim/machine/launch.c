@@ -362,8 +362,7 @@ ws_group *ws__group_create(const ws_plan *plan, bool checked, bool timing) {
     group->scratch_poison = allocate(scratch);
   if (checked)
     group->shadow = ws__lds_shadow_create();
-  if (!timing)
-    group->fp8_cache = ws__fp8_cache_create();
+  group->fp8_cache = ws__fp8_cache_create();
   return group;
 }
 

@@ -263,8 +263,7 @@ struct ws_group {
   uint8_t *scratch_poison; /* like scratch: bytes that were never written are
                             * not 0; NULL: unchecked */
   bool checked;            /* checks of step.h and the poison of memory */
-  bool timing;             /* MFMA values are not computed; stores go to the
-                            * overlay */
+  bool timing;             /* stores go to the overlay */
   int64_t budget; /* instructions of a wave before it is an infinite loop */
   /* The first thing that went wrong; id NULL: nothing. Handlers call
    * ws__fault; the run ends the workgroup. */
