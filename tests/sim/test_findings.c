@@ -195,6 +195,18 @@ BUG(barrier_without_wait, "missing-wait", "ds_read_b32", "",
     OTHER_WAVE "ds_write_b32 v9, v9\ns_barrier\nds_read_b32 v1, v2\n"
                "s_waitcnt lgkmcnt(0)\n" STORE("v1"),
     LDS)
+/* What LLVM 21.1 makes of tests/pass/lit/soft-wait.ll (docs/llvm-waitcnt.md):
+ * the head of the loop lacks the wait for the store at its end. */
+#define ROUND_TRIP(wait)                                                       \
+  OTHER_WAVE "s_mov_b32 s20, 9\nds_write_b32 v9, v9\n"                         \
+             "s_waitcnt lgkmcnt(0)\ns_barrier\n.L1:\n" wait                    \
+             "s_barrier\nds_read_b32 v1, v2\ns_waitcnt lgkmcnt(0)\n"           \
+             "s_barrier\nds_write_b32 v9, v1\ns_sub_u32 s20, s20, 1\n"         \
+             "s_cmp_lg_u32 s20, 0\ns_cbranch_scc1 .L1\n" STORE("v1")
+BUG(wait_dropped_at_the_head_of_a_loop, "missing-wait", "ds_read_b32",
+    "before the barrier without waiting for lgkmcnt", ROUND_TRIP(""), LDS)
+FINE(wait_held_at_the_head_of_a_loop, ROUND_TRIP("s_waitcnt lgkmcnt(0)\n"),
+     LDS)
 BUG(race_write_after_read, "lds-race", "ds_", "",
     OTHER_WAVE "ds_write_b32 v9, v9\ns_waitcnt lgkmcnt(0)\ns_barrier\n"
                "ds_read_b32 v1, v9\ns_waitcnt lgkmcnt(0)\nds_write_b32 v2, "

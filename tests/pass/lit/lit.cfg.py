@@ -38,10 +38,12 @@ config.substitutions += [
     ("%plugin", quoted(plugin)),
     ("%readobj", tool("llvm-readobj")),
     ("%objdump", tool("llvm-objdump")),
+    ("%llc", tool("llc")),
     ("FileCheck", lit_config.params["filecheck"]),
     (r"\bnot\b", tool("not")),
 ]
 
+config.available_features.add("llvm-" + lit_config.params["llvm"])
 clang = os.environ.get("WAVESMITH_CLANG") or shutil.which("clang-21")
 if clang:
     config.available_features.add("clang")
