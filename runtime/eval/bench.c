@@ -369,35 +369,54 @@ static bool is_known(const ws_finding *findings, int count,
   return false;
 }
 
-static void read_line(ws_measured *out, ws_arena *arena, const cJSON *json,
-                      const ws_shape *shape, ws_finding *findings,
-                      double *longest) {
-  const cJSON *report = cJSON_GetObjectItemCaseSensitive(json, "report");
-  const cJSON *list = cJSON_GetObjectItemCaseSensitive(report, "findings");
+/* What a report's lines have said so far. */
+typedef struct report_state {
+  const ws_shape *shape;
+  ws_finding *findings;
+  double longest_us;
+  bool failed;
+} report_state;
+
+/* Notes are kept beside the findings and fail nothing. */
+static void read_list(ws_measured *out, ws_arena *arena, const cJSON *list,
+                      bool notes, report_state *state) {
   const cJSON *item;
-  read_bound(out, arena, cJSON_GetObjectItemCaseSensitive(json, "profile"),
-             longest);
   cJSON_ArrayForEach(item, list) {
     ws_finding finding = read_finding(arena, item);
-    if (!out->finding_count)
-      fail_by_finding(out, arena, &finding, shape);
+    if (!notes && !state->failed)
+      fail_by_finding(out, arena, &finding, state->shape);
+    state->failed |= !notes;
     if (out->finding_count < MAX_FINDINGS &&
-        !is_known(findings, out->finding_count, &finding))
-      findings[out->finding_count++] = finding;
+        !is_known(state->findings, out->finding_count, &finding))
+      state->findings[out->finding_count++] = finding;
   }
+}
+
+static void read_line(ws_measured *out, ws_arena *arena, const cJSON *json,
+                      report_state *state) {
+  const cJSON *report = cJSON_GetObjectItemCaseSensitive(json, "report");
+  read_bound(out, arena, cJSON_GetObjectItemCaseSensitive(json, "profile"),
+             &state->longest_us);
+  read_list(out, arena, cJSON_GetObjectItemCaseSensitive(report, "findings"),
+            false, state);
+  read_list(out, arena, cJSON_GetObjectItemCaseSensitive(report, "notes"), true,
+            state);
 }
 
 void ws__measured_add_report(ws_measured *out, ws_device *device,
                              ws_arena *arena, const ws_shape *shape) {
   char *report = ws_device_take_report(device, arena);
-  double longest = 0;
-  ws_finding *findings = ws_arena_alloc(arena, sizeof *findings * MAX_FINDINGS);
+  report_state state = {
+      .shape = shape,
+      .findings = ws_arena_alloc(arena, sizeof *state.findings * MAX_FINDINGS)};
   out->report = ws_arena_strdup(arena, report);
-  out->findings = findings;
+  out->findings = state.findings;
   out->finding_count = 0;
   for (char *rest = report, *line; (line = strsep(&rest, "\n"));) {
     cJSON *json = *line ? cJSON_Parse(line) : NULL;
-    read_line(out, arena, json, shape, findings, &longest);
+    read_line(out, arena, json, &state);
     cJSON_Delete(json);
   }
+  if (out->verdict != WS_VERDICT_OK && !state.failed)
+    out->finding_count = 0; /* notes explain no failure */
 }

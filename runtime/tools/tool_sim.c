@@ -208,7 +208,8 @@ static void print_run(const ws_measured *run) {
     printf("run:   ok, %lld elements compared, worst error %.2f of the bound\n",
            (long long)run->compared, run->worst_ratio);
   else
-    printf("run:   ok, no finding (nothing to compare the result with)\n");
+    printf("run:   ok, %s (nothing to compare the result with)\n",
+           run->finding_count ? "findings that are benign" : "no finding");
   for (int i = 0; i < run->finding_count; i++)
     print_finding(&run->findings[i]);
 }

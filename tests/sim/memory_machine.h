@@ -15,7 +15,7 @@ enum { MACHINE_WAVES = 2, SCRATCH_BYTES = 64 };
 
 static ws_wave machine_waves[MACHINE_WAVES];
 static ws_vector machine_rows[MACHINE_WAVES][WS_VECTORS];
-static uint8_t machine_lds[WS_LDS_BYTES];
+static uint8_t machine_lds[WS_LDS_BYTES + WS_LDS_NOWHERE];
 static uint8_t machine_scratch[MACHINE_WAVES * WS_LANES * SCRATCH_BYTES];
 static uint8_t machine_scratch_poison[sizeof machine_scratch];
 static ws_instruction machine_instruction;

@@ -205,8 +205,46 @@ BUG(barrier_without_wait, "missing-wait", "ds_read_b32", "",
              "s_cmp_lg_u32 s20, 0\ns_cbranch_scc1 .L1\n" STORE("v1")
 BUG(wait_dropped_at_the_head_of_a_loop, "missing-wait", "ds_read_b32",
     "before the barrier without waiting for lgkmcnt", ROUND_TRIP(""), LDS)
-FINE(wait_held_at_the_head_of_a_loop, ROUND_TRIP("s_waitcnt lgkmcnt(0)\n"),
-     LDS)
+FINE(wait_held_at_the_head_of_a_loop, ROUND_TRIP("s_waitcnt lgkmcnt(0)\n"), LDS)
+/* Both waves write 7 to each byte: whoever is last, LDS is the same. */
+#define BOTH_WRITE(value)                                                      \
+  "v_and_b32_e32 v2, 0xff, v9\n" value "ds_write_b32 v2, v3\n"                 \
+  "s_waitcnt lgkmcnt(0)\ns_barrier\nds_read_b32 v1, v2\n"                      \
+  "s_waitcnt lgkmcnt(0)\n" STORE("v1")
+WS_TEST(same_value_of_two_waves_is_a_note) {
+  static const char body[] = BOTH_WRITE("v_mov_b32_e32 v3, 7\n");
+  fixture_options options = {.threads = 128, .lds = 4096};
+  fixture_run run;
+  ws_arena *arena = ws_arena_create();
+  const char *text = ws_arena_printf(arena, "%s%s", start, body);
+  fixture_open(&run, fixture_kernel(arena, text, &options),
+               &(ws_sim_options){0});
+  static uint32_t in[1024];
+  WS_CHECK(fixture_launch(&run, in, sizeof in, 4096, 1, 128) == WS_OK);
+  fixture_no_findings(&run);
+  WS_CHECK_INT(run.report.note_count, 1);
+  const ws_sim_finding *note = &run.report.notes[0];
+  WS_CHECK_TEXT(note->id, "lds-same-value");
+  WS_CHECK_CONTAINS(note->instruction, "ds_write_b32 v2, v3");
+  WS_CHECK_CONTAINS(note->text, "wave 1 writes LDS byte 0, which wave 0 wrote");
+  WS_CHECK_CONTAINS(note->text, "benign");
+  ws_arena_destroy(arena);
+  fixture_close(&run);
+}
+BUG(two_values_of_two_waves, "lds-race", "ds_write_b32", "",
+    BOTH_WRITE("v_mov_b32_e32 v3, v9\n"), LDS)
+/* Only the last lane differs, in its highest byte. */
+BUG(two_values_in_one_byte, "lds-race", "ds_write_b32", "byte 255",
+    BOTH_WRITE("v_mov_b32_e32 v3, 7\nv_mov_b32_e32 v4, 0x1000007\n"
+               "v_cmp_eq_u32_e32 vcc, 0x7f, v0\n"
+               "v_cndmask_b32_e32 v3, v3, v4, vcc\n"),
+    LDS)
+/* A read in the same interval is in a writer's way, whatever it writes. */
+BUG(same_value_and_a_reader, "lds-race", "ds_write_b32", "",
+    "v_and_b32_e32 v2, 0xff, v9\nv_mov_b32_e32 v3, 7\nds_write_b32 v2, v3\n"
+    "s_waitcnt lgkmcnt(0)\nds_read_b32 v1, v2\ns_waitcnt lgkmcnt(0)\n" STORE(
+        "v1"),
+    LDS)
 BUG(race_write_after_read, "lds-race", "ds_", "",
     OTHER_WAVE "ds_write_b32 v9, v9\ns_waitcnt lgkmcnt(0)\ns_barrier\n"
                "ds_read_b32 v1, v9\ns_waitcnt lgkmcnt(0)\nds_write_b32 v2, "

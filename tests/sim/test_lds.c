@@ -441,7 +441,7 @@ WS_TEST(swizzle_of_an_inactive_lane_is_zero) {
 /* ---- faults ---- */
 
 WS_TEST(bounds) {
-  start(100, false);
+  start(100, true);
   FILL(v(0, 2), 0);
   v(0, 2)[40] = 97;
   expect_fault(0, "ds_read_u8 v1, v2 offset:3", "oob-lds",
@@ -463,6 +463,38 @@ WS_TEST(bounds) {
   machine_waves[0].sgpr[WS_SGPR_M0] = 97;
   exec(0, 1);
   expect_fault(0, "ds_append v1", "oob-lds", "end 1 bytes");
+}
+
+/* CDNA3 ISA guide, chapter 11: out of range, reads return 0 and writes are
+ * dropped. LDS is reserved in granules of 512 bytes. */
+WS_TEST(hardware_bounds_without_checks) {
+  start(100, false);
+  FILL(v(0, 2), 4 * lane);
+  v(0, 2)[40] = 512;
+  v(0, 2)[41] = 0xfffffff0;
+  v(0, 2)[42] = 510 & ~3;
+  const uint32_t behind = lds32(512), inside = lds32(508);
+  run(0, "ds_read_b32 v1, v2");
+  WS_CHECK_INT(v(0, 1)[40], 0);
+  WS_CHECK_INT(v(0, 1)[41], 0);
+  WS_CHECK_INT(v(0, 1)[42], inside);
+  WS_CHECK_INT(v(0, 1)[3], lds32(12));
+  run(0, "ds_write_b32 v2, v3");
+  WS_CHECK_INT(lds32(512), behind);
+  WS_CHECK_INT(lds32(508), v(0, 3)[42]);
+  run(0, "ds_read_b32 v1, v2"); /* what was written is lost */
+  WS_CHECK_INT(v(0, 1)[40], 0);
+  FILL(v(0, 1), 9);
+  run(0, "ds_add_rtn_u32 v1, v2, v3");
+  WS_CHECK_INT(v(0, 1)[40], 0);
+  WS_CHECK_INT(v(0, 1)[41], 0);
+  run(0, "ds_read2_b32 v[4:5], v2 offset1:124"); /* 496 bytes on */
+  WS_CHECK_INT(v(0, 4)[3], lds32(12));
+  WS_CHECK_INT(v(0, 5)[3], lds32(508));
+  WS_CHECK_INT(v(0, 5)[4], 0);
+  run(0, "ds_read_b128 v[4:7], v2 offset:500");
+  WS_CHECK_INT(v(0, 4)[0] | v(0, 5)[0] | v(0, 6)[0] | v(0, 7)[0], 0);
+  stop();
 }
 
 WS_TEST(alignment) {
@@ -503,7 +535,8 @@ static void both(const char *first, const char *second, const char *id) {
 WS_TEST(races) {
   both("ds_write_b32 v2, v3", "ds_read_b32 v1, v2", "lds-race");
   both("ds_read_b32 v1, v2", "ds_write_b32 v2, v3", "lds-race");
-  both("ds_write_b32 v2, v3", "ds_write_b32 v2, v3", "lds-race");
+  both("ds_write_b32 v2, v3", "ds_write_b32 v2, v4", "lds-race");
+  both("ds_write_b32 v2, v3", "ds_write_b32 v2, v3", NULL); /* one value */
   both("ds_read_b32 v1, v2", "ds_read_b32 v1, v2", NULL);
   both("ds_add_u32 v2, v3", "ds_add_u32 v2, v3", NULL);
   both("ds_add_u32 v2, v3", "ds_read_b32 v1, v2", "lds-race");

@@ -104,7 +104,7 @@ extern const ws_measure_settings ws_measure_settings_default;
 typedef struct ws_measured {
   ws_verdict verdict;         /* ok, wrong, crash, timeout, unstable */
   const char *reason;         /* one line; "" when ok */
-  const ws_finding *findings; /* of a simulator */
+  const ws_finding *findings; /* of a simulator; verdict ok: notes */
   int finding_count;
   ws_shape shape; /* where it went wrong */
   /* verify */

@@ -136,6 +136,9 @@ typedef struct ws_sim_finding {
 typedef struct ws_sim_report {
   ws_sim_finding *findings; /* at most 32, in workgroup order */
   int finding_count;
+  /* What is worth knowing and wrong on no machine; the run went on. */
+  ws_sim_finding *notes;
+  int note_count;
   int64_t wave_instructions;
   double seconds; /* of the host */
 } ws_sim_report;

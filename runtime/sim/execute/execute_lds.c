@@ -24,38 +24,18 @@ static const ds_form *form_of(ws_op op);
 /* ---- checks ----------------------------------------------------------------
  */
 
-static void fault_outside(ws_wave *wave, const ws_instruction *in, int lane,
-                          uint64_t address, uint32_t bytes) {
-  uint64_t end = address + bytes, reserved = wave->group->lds_bytes;
-  ws__fault(wave, in, lane, "oob-lds",
-            "%u bytes at LDS byte %llu end %llu bytes beyond the %llu that "
-            "the launch reserved",
-            bytes, (unsigned long long)address,
-            (unsigned long long)(end - reserved), (unsigned long long)reserved);
-}
-
+/* Addresses that LDS does not have are faults, or in an unchecked group moved
+ * to where nothing is. */
 static bool check(ws_wave *wave, const ws_instruction *in,
-                  const uint64_t address[WS_LANES], uint64_t mask,
-                  uint32_t bytes, uint32_t alignment) {
+                  uint64_t address[WS_LANES], uint64_t mask, uint32_t bytes,
+                  uint32_t alignment) {
   if (!mask)
     return true;
   ws_span_of_lanes span = ws__lanes_span(address, mask);
   if (span.high + bytes <= wave->group->lds_bytes &&
       !(span.bits & (alignment - 1)))
     return true;
-  WS_EACH_LANE(lane, mask) {
-    if (address[lane] + bytes > wave->group->lds_bytes) {
-      fault_outside(wave, in, (int)lane, address[lane], bytes);
-      return false;
-    }
-    if (address[lane] & (alignment - 1)) {
-      ws__fault(wave, in, (int)lane, "misaligned",
-                "LDS byte %llu is not a multiple of %u",
-                (unsigned long long)address[lane], alignment);
-      return false;
-    }
-  }
-  return false;
+  return ws__lds_lanes(wave, in, address, mask, bytes, alignment);
 }
 
 static uint32_t alignment_of(const ds_form *form) {
@@ -127,7 +107,8 @@ static void store(ws_wave *wave, const ws_instruction *in,
   wave->access.store = true;
   if (!rows)
     return;
-  touch(wave, in, WS_LDS_WRITE, address, width.bytes);
+  if (shadow)
+    ws__lds_shadow_write(wave, in, wave->access.mask, address, rows, width);
   ws__lanes_store(rows, (uintptr_t)wave->group->lds, address, wave->access.mask,
                   width);
   if (shadow)

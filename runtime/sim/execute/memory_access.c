@@ -236,28 +236,14 @@ bool ws__modify_global(ws_wave *wave, const ws_transfer *transfer, int result) {
 /* ---- LDS -------------------------------------------------------------------
  */
 
-/* The rules of DS instructions, see execute_lds.c. */
-static bool check_lds(ws_wave *wave, const ws_transfer *transfer) {
-  uint32_t reserved = wave->group->lds_bytes, bytes = transfer->width.bytes;
-  uint32_t alignment = bytes < 4 ? bytes : 4;
-  WS_EACH_LANE(lane, transfer->mask) {
-    uint64_t address = transfer->address[lane], end = address + bytes;
-    if (end > reserved) {
-      ws__fault(wave, transfer->in, (int)lane, "oob-lds",
-                "%u bytes at LDS byte %llu end %llu bytes beyond the %u that "
-                "the launch reserved",
-                bytes, (unsigned long long)address,
-                (unsigned long long)(end - reserved), reserved);
-      return false;
-    }
-    if (address & (alignment - 1)) {
-      ws__fault(wave, transfer->in, (int)lane, "misaligned",
-                "LDS byte %llu is not a multiple of %u",
-                (unsigned long long)address, alignment);
-      return false;
-    }
-  }
-  return true;
+/* The rules of DS instructions, see execute_lds.c. place: the addresses, in
+ * unchecked groups moved where LDS ends. */
+static bool check_lds(ws_wave *wave, const ws_transfer *transfer,
+                      uint64_t place[WS_LANES]) {
+  uint32_t bytes = transfer->width.bytes;
+  memcpy(place, transfer->address, WS_LANES * sizeof *place);
+  return ws__lds_lanes(wave, transfer->in, place, transfer->mask, bytes,
+                       bytes < 4 ? bytes : 4);
 }
 
 static uintptr_t lds_poison(const ws_wave *wave) {
@@ -268,34 +254,39 @@ static uintptr_t lds_poison(const ws_wave *wave) {
 bool ws__transfer_lds(ws_wave *wave, const ws_transfer *transfer) {
   bool store = transfer->form->kind == WS_MEMORY_STORE;
   uintptr_t poison = lds_poison(wave);
+  uint64_t place[WS_LANES];
   if (!transfer->mask)
     return true;
-  if (!check_lds(wave, transfer))
+  if (!check_lds(wave, transfer, place))
     return false;
-  if (poison)
-    ws__lds_shadow_touch(wave, transfer->in, store ? WS_LDS_WRITE : WS_LDS_READ,
-                         transfer->mask, transfer->address,
+  if (poison && store)
+    ws__lds_shadow_write(wave, transfer->in, transfer->mask, place,
+                         transfer->rows, transfer->width);
+  else if (poison)
+    ws__lds_shadow_touch(wave, transfer->in, WS_LDS_READ, transfer->mask, place,
                          transfer->width.bytes);
-  move(transfer, (uintptr_t)wave->group->lds, transfer->address, transfer->mask,
-       store);
+  move(transfer, (uintptr_t)wave->group->lds, place, transfer->mask, store);
   if (!store && wave->group->checked)
-    ws__lanes_load_poison(wave, transfer->first, poison, transfer->address,
-                          transfer->mask, transfer->width);
+    ws__lanes_load_poison(wave, transfer->first, poison, place, transfer->mask,
+                          transfer->width);
   if (store && poison)
-    ws__lanes_store_poison(wave, transfer->first, poison, transfer->address,
-                           transfer->mask, transfer->width);
+    ws__lanes_store_poison(wave, transfer->first, poison, place, transfer->mask,
+                           transfer->width);
   return true;
 }
 
 bool ws__modify_lds(ws_wave *wave, const ws_transfer *transfer, int result) {
   if (!transfer->mask)
     return true;
-  if (!check_alignment(wave, transfer) || !check_lds(wave, transfer))
+  uint64_t place[WS_LANES];
+  ws_transfer inside = *transfer;
+  inside.address = place;
+  if (!check_alignment(wave, transfer) || !check_lds(wave, transfer, place))
     return false;
   if (wave->group->shadow)
     ws__lds_shadow_touch(wave, transfer->in, WS_LDS_ATOMIC, transfer->mask,
-                         transfer->address, transfer->width.bytes);
-  modify_lanes(wave, transfer, wave->group->lds, result);
+                         place, transfer->width.bytes);
+  modify_lanes(wave, &inside, wave->group->lds, result);
   return true;
 }
 
@@ -317,18 +308,17 @@ bool ws__transfer_to_lds(ws_wave *wave, const ws_transfer *transfer,
   write.address = wave->access.second;
   for (uint32_t lane = 0; lane < WS_LANES; lane++)
     wave->access.second[lane] = base + 4 * lane;
+  uint64_t place[WS_LANES];
   if (!all)
     return true;
-  if (!check_lds(wave, &write))
+  if (!check_lds(wave, &write, place))
     return false;
   if (wave->group->shadow)
-    ws__lds_shadow_touch(wave, transfer->in, WS_LDS_DMA_WRITE, all,
-                         write.address, 4);
-  ws__lanes_store(&data, (uintptr_t)wave->group->lds, write.address, all,
-                  write.width);
+    ws__lds_shadow_touch(wave, transfer->in, WS_LDS_DMA_WRITE, all, place, 4);
+  ws__lanes_store(&data, (uintptr_t)wave->group->lds, place, all, write.width);
   uint8_t *poison = (uint8_t *)lds_poison(wave);
   if (poison)
-    WS_EACH_LANE(lane, all) memset(poison + write.address[lane], 0, 4);
+    WS_EACH_LANE(lane, all) memset(poison + place[lane], 0, 4);
   return true;
 }
 

@@ -302,3 +302,48 @@ ws__lanes_span(const uint64_t address[WS_LANES], uint64_t mask) {
   }
   return span;
 }
+
+/* ---- LDS -------------------------------------------------------------------
+ */
+
+static void fault_outside(ws_wave *wave, const ws_instruction *in, int lane,
+                          uint64_t address, uint32_t bytes) {
+  uint64_t end = address + bytes, reserved = wave->group->lds_bytes;
+  ws__fault(wave, in, lane, "oob-lds",
+            "%u bytes at LDS byte %llu end %llu bytes beyond the %llu that "
+            "the launch reserved",
+            bytes, (unsigned long long)address,
+            (unsigned long long)(end - reserved), (unsigned long long)reserved);
+}
+
+/* Slots of 16 bytes behind LDS, zero: one per lane, and one more per lane for
+ * the second address of a pair. */
+static uint64_t nowhere(ws_wave *wave, int lane, bool second) {
+  const uint64_t place = WS_LDS_BYTES + 16 * (uint64_t)(lane + 64 * second);
+  memset(wave->group->lds + place, 0, 16);
+  return place;
+}
+
+bool ws__lds_lanes(ws_wave *wave, const ws_instruction *in,
+                   uint64_t address[WS_LANES], uint64_t mask, uint32_t bytes,
+                   uint32_t alignment) {
+  const ws_group *group = wave->group;
+  const uint64_t reserved =
+      group->checked ? group->lds_bytes : ws_lds_reserved(group);
+  WS_EACH_LANE(lane, mask) {
+    if (address[lane] + bytes > reserved) {
+      if (group->checked) {
+        fault_outside(wave, in, (int)lane, address[lane], bytes);
+        return false;
+      }
+      address[lane] = nowhere(wave, (int)lane, address == wave->access.second);
+    }
+    if (address[lane] & (alignment - 1)) {
+      ws__fault(wave, in, (int)lane, "misaligned",
+                "LDS byte %llu is not a multiple of %u",
+                (unsigned long long)address[lane], alignment);
+      return false;
+    }
+  }
+  return true;
+}

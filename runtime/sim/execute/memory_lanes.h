@@ -54,6 +54,14 @@ typedef struct ws_span_of_lanes {
 ws_span_of_lanes ws__lanes_span(const uint64_t address[WS_LANES],
                                 uint64_t mask);
 
+/* Whether lanes of mask may access bytes of LDS each, at addresses that are
+ * multiples of alignment; false: a fault. In a group without checks a lane
+ * beyond LDS does what the hardware does: its address is moved to where it
+ * reads 0 and its write is lost. */
+bool ws__lds_lanes(ws_wave *wave, const ws_instruction *in,
+                   uint64_t address[WS_LANES], uint64_t mask, uint32_t bytes,
+                   uint32_t alignment);
+
 static inline void ws_set_lane_poison(ws_wave *wave, int index, uint64_t mask,
                                       uint64_t poison) {
   wave->vector_poison[index] =

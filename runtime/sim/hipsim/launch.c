@@ -253,12 +253,12 @@ static hipError_t error_of(const ws_sim_finding *finding) {
   return hipErrorLaunchFailure;
 }
 
-static void log_finding(const ws_sim_finding *finding) {
+static void log_finding(const ws_sim_finding *finding, ws_log_level level) {
   char place[512] = "";
   if (finding->line > 0)
     snprintf(place, sizeof place, ", %s (%s:%d)", finding->region,
              finding->file, finding->line);
-  ws_log(ws__hip_device.settings.report ? WS_LOG_INFO : WS_LOG_ERROR,
+  ws_log(ws__hip_device.settings.report ? WS_LOG_INFO : level,
          "%s: kernel %s, workgroup (%u,%u,%u), wave %d, lane %d, pc 0x%llx "
          "\"%s\"%s: %s",
          finding->id, finding->kernel, finding->workgroup[0],
@@ -269,7 +269,9 @@ static void log_finding(const ws_sim_finding *finding) {
 
 static void take_findings(const ws_sim_report *report) {
   for (int i = 0; i < report->finding_count; i++)
-    log_finding(&report->findings[i]);
+    log_finding(&report->findings[i], WS_LOG_ERROR);
+  for (int i = 0; i < report->note_count; i++)
+    log_finding(&report->notes[i], WS_LOG_WARN);
   if (report->finding_count)
     ws__hip_device.sticky = error_of(&report->findings[0]);
 }

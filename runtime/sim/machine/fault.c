@@ -19,18 +19,31 @@ static uint32_t index_of(const ws_wave *wave, const ws_instruction *in) {
   return wave->pc ? wave->pc - 1 : UINT32_MAX;
 }
 
+static void record(struct ws_fault_record *out, const ws_wave *wave,
+                   const ws_instruction *in, int lane, const char *id,
+                   const char *format, va_list arguments) {
+  if (out->id)
+    return;
+  out->id = id;
+  out->wave = wave->index;
+  out->lane = lane;
+  out->pc = index_of(wave, in);
+  vsnprintf(out->text, sizeof out->text, format, arguments);
+}
+
 void ws__fault(ws_wave *wave, const ws_instruction *in, int lane,
                const char *id, const char *format, ...) {
-  struct ws_fault_record *fault = &wave->group->fault;
-  if (fault->id)
-    return;
-  fault->id = id;
-  fault->wave = wave->index;
-  fault->lane = lane;
-  fault->pc = index_of(wave, in);
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(fault->text, sizeof fault->text, format, arguments);
+  record(&wave->group->fault, wave, in, lane, id, format, arguments);
+  va_end(arguments);
+}
+
+void ws__note(ws_wave *wave, const ws_instruction *in, int lane, const char *id,
+              const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  record(&wave->group->note, wave, in, lane, id, format, arguments);
   va_end(arguments);
 }
 
@@ -51,11 +64,14 @@ static void insert(ws_fault_list *list, const ws_fault_entry *entry) {
 }
 
 void ws__fault_list_add(ws_fault_list *list, uint64_t index,
-                        const ws_group *group) {
+                        const ws_group *group,
+                        const struct ws_fault_record *fault) {
+  if (!fault->id)
+    return;
   const ws_fault_entry entry = {
       .index = index,
       .workgroup = {group->id[0], group->id[1], group->id[2]},
-      .fault = group->fault};
+      .fault = *fault};
   insert(list, &entry);
 }
 

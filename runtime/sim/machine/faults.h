@@ -18,6 +18,8 @@
                      "branch")                                                 \
   X("missing-wait", "register or LDS used before a wait covers its load")      \
   X("lds-race", "two waves touch the same LDS byte without a barrier between") \
+  X("lds-same-value", "two waves write the same value to an LDS byte without " \
+                      "a barrier between; benign, the run goes on")            \
   X("divergent-barrier", "waves of a workgroup do not meet at the barrier")    \
   X("infinite-loop", "instruction budget of a wave exceeded")                  \
   X("wild-branch", "jump to where no instruction starts")                      \

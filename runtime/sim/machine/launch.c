@@ -354,7 +354,7 @@ ws_group *ws__group_create(const ws_plan *plan, bool checked, bool timing) {
   memset(registers, 0xa5, waves * WS_VECTORS * sizeof *registers);
   for (size_t w = 0; w < waves; w++)
     group->waves[w].vgpr = registers + w * WS_VECTORS;
-  group->lds = allocate(WS_LDS_BYTES);
+  group->lds = allocate(WS_LDS_BYTES + WS_LDS_NOWHERE);
   const size_t scratch = waves * WS_LANES * plan->scratch_bytes;
   if (scratch)
     group->scratch = allocate(scratch);
@@ -474,8 +474,8 @@ void ws__group_reset(ws_group *group, const ws_plan *plan, uint64_t index) {
   group->id[0] = (uint32_t)(index % plan->grid[0]);
   group->id[1] = (uint32_t)(index / plan->grid[0] % plan->grid[1]);
   group->id[2] = (uint32_t)(index / plan->grid[0] / plan->grid[1]);
-  group->fault.id = NULL;
-  fill_garbage(group->lds, group->lds_bytes);
+  group->fault.id = group->note.id = NULL;
+  fill_garbage(group->lds, ws_lds_reserved(group));
   if (group->shadow)
     ws__lds_shadow_begin_group(group->shadow, group->lds_bytes);
   if (group->scratch)

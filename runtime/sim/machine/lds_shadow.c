@@ -43,6 +43,9 @@ struct ws_lds_shadow {
   uint64_t dwords[DWORDS];
   uint64_t bytes[WS_LDS_BYTES];
   uint8_t poison[WS_LDS_BYTES];
+  /* What the access under way stores, NULL: nothing. */
+  const ws_vector *rows;
+  ws_width width;
   lds_queue lds[WS_SIM_MAX_WAVES], vmem[WS_SIM_MAX_WAVES];
   lds_operation lds_kept[WS_SIM_MAX_WAVES][KEPT_LDS];
   lds_operation vmem_kept[WS_SIM_MAX_WAVES][KEPT_VMEM];
@@ -150,18 +153,44 @@ static void report(ws_wave *wave, const ws_instruction *in, int lane,
               wave->index, use_names[use], address, other, what);
 }
 
+/* Another wave wrote, nothing more, and what it left is what is written now. */
+static bool is_same_value(const struct ws_lds_shadow *shadow,
+                          const ws_wave *wave, ws_lds_use use, int lane,
+                          const uint64_t address[WS_LANES], uint32_t byte,
+                          uint64_t found, uint64_t record) {
+  uint8_t stored[16];
+  if (use != WS_LDS_WRITE || !shadow->rows || record >> LOADER_SHIFT ||
+      record & CARRIED || found & ~(WRITER * ALL_WAVES) || shadow->poison[byte])
+    return false;
+  ws__lanes_store(shadow->rows, (uintptr_t)stored - address[lane], address,
+                  1ull << lane, shadow->width);
+  return stored[byte - address[lane]] == wave->group->lds[byte];
+}
+
+static void note_same_value(ws_wave *wave, const ws_instruction *in, int lane,
+                            uint32_t address, uint64_t found) {
+  ws__note(wave, in, lane, "lds-same-value",
+           "wave %d writes LDS byte %u, which wave %d wrote since the last "
+           "barrier; benign: the values are equal",
+           wave->index, address, __builtin_ctzll(found) % 16);
+}
+
 /* One lane, byte by byte. in NULL: an access carried over a barrier. false:
  * reported. */
 static bool touch_bytes(struct ws_lds_shadow *shadow, ws_wave *wave,
                         const ws_instruction *in, ws_lds_use use, int index,
-                        int lane, uint32_t address, uint32_t bytes) {
+                        int lane, const uint64_t lanes[WS_LANES],
+                        uint32_t address, uint32_t bytes) {
   lds_rule rule = rule_of(use, index);
   for (uint32_t i = address; i < address + bytes; i++) {
     uint64_t *record = byte_record(shadow, i);
     uint64_t found = *record & rule.forbidden;
     uint64_t loader = *record >> LOADER_SHIFT;
     bool own_load = use == WS_LDS_DMA_WRITE && loader == (uint64_t)index + 1;
-    if (in && (found || (loader && !own_load))) {
+    if (in && found &&
+        is_same_value(shadow, wave, use, lane, lanes, i, found, *record)) {
+      note_same_value(wave, in, lane, i, found);
+    } else if (in && (found || (loader && !own_load))) {
       report(wave, in, lane, use, i, found, *record);
       return false;
     }
@@ -224,7 +253,7 @@ static void carry(struct ws_lds_shadow *shadow, int wave,
                   const lds_operation *operation) {
   for (uint64_t mask = operation->mask; mask; mask &= mask - 1) {
     int lane = __builtin_ctzll(mask);
-    touch_bytes(shadow, NULL, NULL, operation->use, wave, lane,
+    touch_bytes(shadow, NULL, NULL, operation->use, wave, lane, NULL,
                 operation->address[lane], operation->bytes);
   }
 }
@@ -353,8 +382,18 @@ void ws__lds_shadow_touch(ws_wave *wave, const ws_instruction *in,
   WS_EACH_LANE(lane, mask) {
     if (whole && !is_special(shadow, rule, address[lane], bytes / 4))
       continue;
-    if (!touch_bytes(shadow, wave, in, use, wave->index, (int)lane,
+    if (!touch_bytes(shadow, wave, in, use, wave->index, (int)lane, address,
                      (uint32_t)address[lane], bytes))
       return;
   }
+}
+
+void ws__lds_shadow_write(ws_wave *wave, const ws_instruction *in,
+                          uint64_t mask, const uint64_t address[WS_LANES],
+                          const ws_vector *rows, ws_width width) {
+  struct ws_lds_shadow *shadow = wave->group->shadow;
+  shadow->rows = rows;
+  shadow->width = width;
+  ws__lds_shadow_touch(wave, in, WS_LDS_WRITE, mask, address, width.bytes);
+  shadow->rows = NULL;
 }

@@ -4,6 +4,7 @@
  * and which waves touched it since the last barrier. Two waves that touch one
  * byte in the same interval between barriers, one of them writing, race,
  * whatever the order in which we ran them; atomics do not race with atomics.
+ * Two writes of one value are noted and no race.
  *
  * A barrier orders an access only if its wave has waited for it. Accesses that
  * are still under way at a barrier count as made in the next interval too, so
@@ -13,7 +14,7 @@
 #ifndef WAVESMITH_SIM_LDS_SHADOW_H
 #define WAVESMITH_SIM_LDS_SHADOW_H
 
-#include "machine.h"
+#include "memory_lanes.h"
 
 struct ws_lds_shadow;
 
@@ -43,6 +44,12 @@ typedef enum ws_lds_use {
 void ws__lds_shadow_touch(ws_wave *wave, const ws_instruction *in,
                           ws_lds_use use, uint64_t mask,
                           const uint64_t address[WS_LANES], uint32_t bytes);
+/* The same for stores of rows; see ws__lanes_store. Where the byte holds that
+ * value already, two writers are no race but a note ("lds-same-value"): in
+ * whatever order they come, LDS is the same. */
+void ws__lds_shadow_write(ws_wave *wave, const ws_instruction *in,
+                          uint64_t mask, const uint64_t address[WS_LANES],
+                          const ws_vector *rows, ws_width width);
 /* Counts the instruction for ws__lds_shadow_wait; once per DS (vmem false) or
  * VMEM instruction, before its touches. */
 void ws__lds_shadow_issue(ws_wave *wave, bool vmem);

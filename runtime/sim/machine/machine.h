@@ -28,6 +28,10 @@ enum {
   WS_ACC_BASE = 256,     /* index of a0 in a wave's vector registers */
   WS_VECTORS = 512,
   WS_LDS_BYTES = 65536,
+  WS_LDS_GRANULE = 512, /* LDS is reserved in these */
+  /* Behind it: where accesses beyond LDS go when nothing is checked, 16 bytes
+   * per lane and address of a pair. */
+  WS_LDS_NOWHERE = 2 * 64 * 16,
   /* Scalar registers by their encoding in the ISA. */
   WS_SGPR_FLAT_SCRATCH = 102,
   WS_SGPR_XNACK_MASK = 104,
@@ -252,7 +256,8 @@ struct ws_group {
   uint32_t id[3];
   int wave_count;
   ws_wave *waves;
-  uint8_t *lds; /* 64 KiB, of which lds_bytes may be touched */
+  uint8_t *lds; /* 64 KiB, of which lds_bytes may be touched, and
+                 * WS_LDS_NOWHERE */
   uint32_t lds_bytes;
   /* Per LDS byte: poison, and who touched it since the last barrier. */
   struct ws_lds_shadow *shadow;   /* NULL: unchecked */
@@ -273,6 +278,8 @@ struct ws_group {
     uint32_t pc; /* instruction index */
     char text[256];
   } fault;
+  /* The first thing worth saying that ends nothing. */
+  struct ws_fault_record note;
 };
 
 /* id: a string constant of the table in faults.h. The first fault of a group
@@ -280,6 +287,9 @@ struct ws_group {
 void ws__fault(ws_wave *wave, const ws_instruction *in, int lane,
                const char *id, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
+/* The same for group->note. */
+void ws__note(ws_wave *wave, const ws_instruction *in, int lane, const char *id,
+              const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /* All instructions of a code object, by address. */
 typedef struct ws_text {
@@ -307,6 +317,11 @@ static inline void ws_set_sgpr64(ws_wave *wave, int index, uint64_t value) {
 }
 static inline uint64_t ws_exec(const ws_wave *wave) {
   return ws_sgpr64(wave, WS_SGPR_EXEC);
+}
+/* Bytes of LDS that the hardware reserves for lds_bytes. */
+static inline uint32_t ws_lds_reserved(const ws_group *group) {
+  return (group->lds_bytes + WS_LDS_GRANULE - 1) / WS_LDS_GRANULE *
+         WS_LDS_GRANULE;
 }
 /* A scalar operand of up to 64 bits: register, constant or special. */
 uint64_t ws__scalar_value(const ws_wave *wave, const ws_operand *operand);

@@ -23,8 +23,8 @@ static void locate(const ws_sim_module *module, uint32_t pc,
   finding->line = line->line;
 }
 
-void ws__report_findings(const ws_plan *plan, const ws_fault_list *faults,
-                         ws_arena *arena, ws_sim_report *report) {
+ws_sim_finding *ws__findings_of(const ws_plan *plan,
+                                const ws_fault_list *faults, ws_arena *arena) {
   ws_sim_finding *findings =
       ws_arena_alloc(arena, (size_t)faults->count * sizeof *findings);
   for (int i = 0; i < faults->count; i++) {
@@ -41,8 +41,7 @@ void ws__report_findings(const ws_plan *plan, const ws_fault_list *faults,
     finding->lane = entry->fault.lane;
     finding->text = ws_arena_strdup(arena, entry->fault.text);
   }
-  report->findings = findings;
-  report->finding_count = faults->count;
+  return findings;
 }
 
 static cJSON *finding_to_json(const ws_sim_finding *finding) {
@@ -68,6 +67,9 @@ cJSON *ws_sim_report_to_json(const ws_sim_report *report) {
   cJSON *findings = cJSON_AddArrayToObject(json, "findings");
   for (int i = 0; i < report->finding_count; i++)
     cJSON_AddItemToArray(findings, finding_to_json(&report->findings[i]));
+  cJSON *notes = cJSON_AddArrayToObject(json, "notes");
+  for (int i = 0; i < report->note_count; i++)
+    cJSON_AddItemToArray(notes, finding_to_json(&report->notes[i]));
   cJSON_AddNumberToObject(json, "wave_instructions",
                           (double)report->wave_instructions);
   cJSON_AddNumberToObject(json, "seconds", report->seconds);

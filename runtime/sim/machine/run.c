@@ -148,12 +148,12 @@ typedef struct worker {
   int parked_count;
   ws_group *spare; /* storage for the next workgroup */
   int64_t executed;
-  ws_fault_list faults;
+  ws_fault_list faults, notes;
 } worker;
 
-static void keep_fault(worker *self, const ws_group *group, uint64_t index) {
-  if (group->fault.id)
-    ws__fault_list_add(&self->faults, index, group);
+static void keep_findings(worker *self, const ws_group *group, uint64_t index) {
+  ws__fault_list_add(&self->faults, index, group, &group->fault);
+  ws__fault_list_add(&self->notes, index, group, &group->note);
 }
 
 /* Takes the next workgroup; false: there is none. */
@@ -175,7 +175,7 @@ static bool start_group(worker *self) {
 
 static void retire_group(worker *self, int slot) {
   ws_group *group = self->parked[slot];
-  keep_fault(self, group, self->index[slot]);
+  keep_findings(self, group, self->index[slot]);
   if (self->spare)
     ws__group_destroy(group);
   else
@@ -219,7 +219,7 @@ static int start_threads(worker *workers, int count) {
 }
 
 int64_t ws__run(const ws_plan *plan, bool checked, int threads,
-                ws_fault_list *out_faults) {
+                ws_fault_list *out_faults, ws_fault_list *out_notes) {
   run state = {.plan = plan, .checked = checked};
   if ((uint64_t)threads > plan->group_count)
     threads = (int)plan->group_count;
@@ -230,12 +230,13 @@ int64_t ws__run(const ws_plan *plan, bool checked, int threads,
   const int started = start_threads(workers, threads);
   work(&workers[0]);
   int64_t executed = 0;
-  *out_faults = (ws_fault_list){.count = 0};
+  *out_faults = *out_notes = (ws_fault_list){.count = 0};
   for (int i = 0; i < started; i++) {
     if (i > 0)
       pthread_join(workers[i].thread, NULL);
     executed += workers[i].executed;
     ws__fault_list_merge(out_faults, &workers[i].faults);
+    ws__fault_list_merge(out_notes, &workers[i].notes);
   }
   free(workers);
   return executed;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * Runs all workgroups of a plan and keeps the first faults in workgroup order.
+ * Runs all workgroups of a plan and keeps the first faults and notes in
+ * workgroup order.
  */
 #ifndef WAVESMITH_SIM_RUN_H
 #define WAVESMITH_SIM_RUN_H
@@ -21,16 +22,18 @@ typedef struct ws_fault_list {
   ws_fault_entry entries[WS_FAULTS_MAX];
 } ws_fault_list;
 
+/* fault: of the group, if it has an id. */
 void ws__fault_list_add(ws_fault_list *list, uint64_t index,
-                        const ws_group *group);
+                        const ws_group *group,
+                        const struct ws_fault_record *fault);
 void ws__fault_list_merge(ws_fault_list *list, const ws_fault_list *from);
 
 /* Returns the wave instructions executed. threads: at least 1. */
 int64_t ws__run(const ws_plan *plan, bool checked, int threads,
-                ws_fault_list *out_faults);
+                ws_fault_list *out_faults, ws_fault_list *out_notes);
 
-/* Findings with names, lines and disassembly, in the arena. */
-void ws__report_findings(const ws_plan *plan, const ws_fault_list *faults,
-                         ws_arena *arena, ws_sim_report *report);
+/* With names, lines and disassembly, as many as faults, in the arena. */
+ws_sim_finding *ws__findings_of(const ws_plan *plan,
+                                const ws_fault_list *faults, ws_arena *arena);
 
 #endif

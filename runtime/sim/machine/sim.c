@@ -168,11 +168,14 @@ ws_status ws_sim_run(ws_sim *sim, const ws_sim_launch *launch, ws_arena *arena,
   if (status != WS_OK)
     return status;
   const double begin = ws_clock_ms();
-  ws_fault_list faults;
-  out_report->wave_instructions =
-      ws__run(&plan, !sim->options.unchecked, sim->options.threads, &faults);
+  ws_fault_list faults, notes;
+  out_report->wave_instructions = ws__run(
+      &plan, !sim->options.unchecked, sim->options.threads, &faults, &notes);
   out_report->seconds = (ws_clock_ms() - begin) / 1000;
-  ws__report_findings(&plan, &faults, arena, out_report);
+  out_report->findings = ws__findings_of(&plan, &faults, arena);
+  out_report->finding_count = faults.count;
+  out_report->notes = ws__findings_of(&plan, &notes, arena);
+  out_report->note_count = notes.count;
   ws__plan_release(&plan);
   return WS_OK;
 }
