@@ -51,7 +51,7 @@ void text_table_add(text_table *table, const char *const *cells) {
 
 static int width_of(const char *cell) {
   int width = 0;
-  for (; *cell; cell += ws_text_character(cell, strlen(cell)))
+  for (; *cell; cell += ws_text_character(cell, strnlen(cell, 4)))
     width++;
   return width;
 }
