@@ -128,6 +128,9 @@ static void check_function(const ws_checker *checker, LLVMValueRef function) {
                   LLVMGetLinkage(function) != LLVMInternalLinkage))
     REPORT(checker, WS_CHECK_NOT_INLINED, function,
            "@%s would stay a function of its own", name_of(function));
+  if (LLVMHasPrologueData(function) || LLVMHasPrefixData(function))
+    REPORT(checker, WS_CHECK_ASM, function,
+           "@%s has bytes of its own in front of its code", name_of(function));
   for (unsigned i = 0; i < LLVMCountParams(function); i++)
     ws__check_type(checker, function, LLVMTypeOf(LLVMGetParam(function, i)));
   check_float_modes(checker, function);

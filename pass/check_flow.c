@@ -11,6 +11,7 @@
  *              through operands, through addresses of loads, through private
  *              memory, and through joins behind a divergent branch
  *   INPUT      an address within a read-only argument
+ *   LOADED     an address that was read from private memory
  *   POINTER    of private memory: a pointer was stored
  *   NOT_A_POINTER  likewise: something else was
  * and every pointer the set of arguments that it may point into, so that two of
@@ -31,7 +32,7 @@
 
 #define REPORT ws__check_report
 
-enum { DIVERGENT = 1, INPUT = 2, NOT_A_POINTER = 4, POINTER = 8 };
+enum { DIVERGENT = 1, INPUT = 2, NOT_A_POINTER = 4, POINTER = 8, LOADED = 16 };
 
 /* One kernel. Values are its arguments, then its instructions. */
 typedef struct flow {
@@ -50,7 +51,9 @@ typedef struct flow {
   LLVMValueRef *controlled_by; /* by block: a divergent branch, or NULL */
   bool *join;                  /* by block: paths of a divergent branch meet */
   int argument_count;
-  uint32_t maps; /* arguments that are tensor maps, as bases */
+  uint32_t maps;      /* arguments that are tensor maps, as bases */
+  uint32_t inputs;    /* likewise: that are not written */
+  unsigned invariant; /* kind of metadata */
 } flow;
 
 /* ---- building ------------------------------------------------------------ */
@@ -106,13 +109,17 @@ static int count_values(LLVMValueRef kernel) {
 static void number_values(flow *f, LLVMValueRef kernel) {
   unsigned byval = LLVMGetEnumAttributeKindForName("byval", 5);
   f->argument_count = (int)LLVMCountParams(kernel);
+  f->invariant = LLVMGetMDKindIDInContext(
+      LLVMGetModuleContext(f->checker->module), "invariant.load", 14);
   for (int i = 0; i < f->argument_count; i++) {
     int number = ws__index_add(&f->index, LLVMGetParam(kernel, (unsigned)i));
     f->values[number] = LLVMGetParam(kernel, (unsigned)i);
     f->block_of[number] = -1;
     f->bases[number] = 1u << i % 32;
-    if (is_input(f->checker, kernel, (unsigned)i))
+    if (is_input(f->checker, kernel, (unsigned)i)) {
       f->flags[number] = INPUT;
+      f->inputs |= f->bases[number];
+    }
     if (LLVMGetEnumAttributeAtIndex(kernel, (unsigned)i + 1, byval))
       f->maps |= f->bases[number];
   }
@@ -254,7 +261,8 @@ static unsigned char result_flags(const flow *f, int number) {
   case LLVMLoad: {
     int base = private_base(f, LLVMGetOperand(instruction, 0));
     return (from_operands & DIVERGENT) |
-           (content_of(f, base) & (DIVERGENT | INPUT));
+           (content_of(f, base) & (DIVERGENT | INPUT)) |
+           (is_pointer(LLVMTypeOf(instruction)) ? LOADED : 0);
   }
   case LLVMAddrSpaceCast:
   case LLVMGetElementPtr:
@@ -402,6 +410,36 @@ static void report_readonly(const flow *f, int number) {
       report_write(f, number, LLVMGetOperand(f->values[number], i));
 }
 
+/* Is it known to point into what no launch of this kernel writes: tables of the
+ * module, or arguments that are only read? */
+static bool points_to_constant(const flow *f, LLVMValueRef pointer) {
+  uint32_t bases = bases_of(f, pointer);
+  if (is_constant_address(pointer))
+    return true;
+  return flags_of(f, pointer) & INPUT && !(flags_of(f, pointer) & LOADED) &&
+         !(bases & ~f->inputs);
+}
+
+/* Loads that the optimiser may take for the same before and after any store:
+ * they say so, or their address space does. */
+static void report_constant(const flow *f, int number) {
+  LLVMValueRef instruction = f->values[number];
+  bool copies = f->traits[number] & WS_INTRINSIC_WRITES &&
+                LLVMGetNumArgOperands(instruction) > 1;
+  if (!LLVMIsALoadInst(instruction) && !copies)
+    return;
+  LLVMValueRef from = LLVMGetOperand(instruction, copies ? 1 : 0);
+  bool said = !copies && LLVMGetMetadata(instruction, f->invariant);
+  if (!is_pointer(LLVMTypeOf(from)) ||
+      (!said &&
+       LLVMGetPointerAddressSpace(LLVMTypeOf(from)) != WS_SPACE_CONSTANT) ||
+      points_to_constant(f, from))
+    return;
+  REPORT(f->checker, WS_CHECK_CONSTANT_MEMORY, instruction,
+         "%s of memory that the kernel may write",
+         said ? "an !invariant.load" : "a read as addrspace(4)");
+}
+
 /* A pointer may come from private memory only, where only pointers went. */
 static void report_loaded_pointer(const flow *f, int number) {
   LLVMValueRef load = f->values[number];
@@ -506,6 +544,7 @@ static void check_kernel(const ws_checker *checker, LLVMValueRef kernel) {
   for (int i = f.argument_count; i < f.index.count; i++) {
     report_divergent(&f, i);
     report_readonly(&f, i);
+    report_constant(&f, i);
     report_loaded_pointer(&f, i);
     report_address(&f, i);
   }

@@ -7,7 +7,17 @@
 
 #include "pass.h"
 
-/* In every function of the module. */
+/* In every function of the module, and of its globals. Before the numbers of
+ * threads are stated, which are promises that the launch rules keep. */
 void ws__pass_drop_promises(LLVMModuleRef module);
+
+/* A part of it: nnan and ninf (fast_math.c). */
+void ws__pass_limit_fast_math(LLVMModuleRef module);
+
+/* Gives operations that are undefined for some operands the result that they
+ * have without optimisation: shift amounts and vector indices wrap around,
+ * conversions to integers saturate, counting zeros of zero and the absolute
+ * value of the least number have their usual results. */
+void ws__pass_define_operations(LLVMModuleRef module);
 
 #endif

@@ -136,12 +136,21 @@ static void instrument_access(ws_instrumenter *in, LLVMValueRef instruction,
   call_hook(in, hook_for(in, site), site, flat(in, pointer), NULL);
 }
 
+/* Of a copy's pointer: what the call says of it. */
+static uint32_t stated_alignment(LLVMValueRef call, unsigned operand) {
+  LLVMAttributeRef align = LLVMGetCallSiteEnumAttribute(
+      call, operand + 1, LLVMGetEnumAttributeKindForName("align", 5));
+  return align ? (uint32_t)LLVMGetEnumAttributeValue(align) : 1;
+}
+
 static void instrument_range(ws_instrumenter *in, LLVMValueRef call,
-                             LLVMValueRef pointer, LLVMValueRef size,
-                             bool reads, bool writes) {
+                             unsigned operand, LLVMValueRef size, bool reads,
+                             bool writes) {
+  LLVMValueRef pointer = LLVMGetOperand(call, operand);
   if (!needs_hook(in, pointer))
     return;
   ws_site *site = new_site(in, call);
+  site->alignment = stated_alignment(call, operand);
   site->space = space_of(ws__address_space(pointer));
   site->reads = reads;
   site->writes = writes;
@@ -385,11 +394,10 @@ static void instrument_call(ws_instrumenter *in, LLVMValueRef call) {
   } else if (starts_with(name, "llvm.memcpy.") ||
              starts_with(name, "llvm.memmove.")) {
     LLVMValueRef size = LLVMGetOperand(call, 2);
-    instrument_range(in, call, LLVMGetOperand(call, 1), size, true, false);
-    instrument_range(in, call, LLVMGetOperand(call, 0), size, false, true);
+    instrument_range(in, call, 1, size, true, false);
+    instrument_range(in, call, 0, size, false, true);
   } else if (starts_with(name, "llvm.memset.")) {
-    instrument_range(in, call, LLVMGetOperand(call, 0), LLVMGetOperand(call, 2),
-                     false, true);
+    instrument_range(in, call, 0, LLVMGetOperand(call, 2), false, true);
   } else if (!starts_with(name, "llvm.") || starts_with(name, "llvm.amdgcn.") ||
              (has_pointer_operand(call) && !only_mentions_pointer(name))) {
     refuse(in, call, name);

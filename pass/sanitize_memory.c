@@ -431,11 +431,10 @@ static void write_shadow(ws_site *site, place at, uint64_t size,
 static __attribute__((noinline)) void report_misaligned(ws_site *site,
                                                         uintptr_t address) {
   ws__fault(WS_FAULT_MISALIGNED, site,
-            "lane %d accesses %u bytes at an address that is %llu modulo %u, "
-            "but the IR says align %u",
-            lanes->current, site->size,
-            (unsigned long long)(address % site->alignment), site->alignment,
-            site->alignment);
+            "lane %d accesses an address that is %llu modulo %u, but the IR "
+            "says align %u",
+            lanes->current, (unsigned long long)(address % site->alignment),
+            site->alignment, site->alignment);
 }
 
 /* ---- LDS ------------------------------------------------------------- */

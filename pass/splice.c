@@ -407,6 +407,8 @@ bool ws_pass_splice(LLVMModuleRef module, const ws_candidate *candidate,
     return false;
   }
   ws__pass_drop_promises(module);
+  if (ws__ir_family_of(module) == &ws__ir_amdgpu)
+    ws__pass_define_operations(module);
   if (!ws__pass_specialize(module, candidate, findings) ||
       !fold_parameters(module, findings))
     return false;

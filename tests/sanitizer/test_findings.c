@@ -465,6 +465,15 @@ WS_TEST(memcpy_is_watched) {
                       "@lds, ptr addrspace(1) %a, i32 2049, i1 false) ; here\n"
                       "  ret void"},
       "oob-global-load");
+  expect_here(
+      (small){.declares = "declare void @llvm.memcpy.p3.p1.i32(ptr "
+                          "addrspace(3), ptr addrspace(1), i32, i1)",
+              .body = "  %p = getelementptr i8, ptr addrspace(1) %a, i64 4\n"
+                      "  call void @llvm.memcpy.p3.p1.i32(ptr addrspace(3) "
+                      "@lds, ptr addrspace(1) align 8 %p, i32 8, i1 false) ; "
+                      "here\n"
+                      "  ret void"},
+      "misaligned");
 }
 
 WS_TEST(flat_pointers_are_watched) {
