@@ -20,7 +20,8 @@ typedef struct cheat {
   const char *name;  /* of the file */
   const char *tries; /* one sentence */
   const char *rows;  /* of the list in docs/cheats.md */
-  const char *assignments;
+  const char *assignments, *variants;
+  int layout; /* of the problem; the assignments say the same */
   /* Stage "ok": an honest one, for comparison. "disarmed": what it cheats with
    * is taken off before anything runs, and what is left is right. */
   expectation caught;
@@ -31,9 +32,15 @@ typedef struct cheat {
   bool quick;
 } cheat;
 
+/* The text of ir-templates/NAME.ll under root. */
+char *cheat_base(ws_arena *arena, const char *root, const char *name);
+
 /* Ends the program with a sentence when the file is not as it should be. */
 const cheat *cheat_read(ws_arena *arena, const char *root, const char *folder,
                         const char *name);
+
+/* Likewise: cheat `name` is not as it should be. */
+void cheat_quit(const char *name, const char *what, const char *detail);
 
 /* Servers, kept from cheat to cheat. */
 typedef struct cheat_path {
@@ -53,5 +60,9 @@ typedef struct outcome {
 /* skipped: a stage that is left out; NULL: none. */
 outcome cheat_try(cheat_path *path, ws_arena *arena, const cheat *tried,
                   const char *skipped);
+/* Lowered without any check and verified in full on this one call, with scales
+ * that lie as the problem's striding says. */
+outcome cheat_judge_on(cheat_path *path, ws_arena *arena, const cheat *tried,
+                       const ws_shape *shape, int striding);
 
 #endif

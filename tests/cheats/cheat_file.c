@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void quit(const char *name, const char *what, const char *detail) {
+void cheat_quit(const char *name, const char *what, const char *detail) {
   fprintf(stderr, "cheat %s: %s %s\n", name, what, detail);
   exit(3);
 }
@@ -25,8 +25,13 @@ static char *read_text(ws_arena *arena, const char *path) {
   size_t size;
   ws_diag diag;
   if (ws_file_read(arena, path, &text, &size, &diag) != WS_OK)
-    quit(path, diag.text, "");
+    cheat_quit(path, diag.text, "");
   return text;
+}
+
+char *cheat_base(ws_arena *arena, const char *root, const char *name) {
+  return read_text(arena,
+                   ws_arena_printf(arena, "%s/ir-templates/%s.ll", root, name));
 }
 
 /* ---- header ---- */
@@ -70,7 +75,7 @@ static char *block_before(ws_arena *arena, const char **at, const char *mark,
                           const char *name) {
   const char *end = strstr(*at, mark);
   if (!end)
-    quit(name, "lacks a line", mark + 1);
+    cheat_quit(name, "lacks a line", mark + 1);
   const char *begin = end == *at ? end : *at + 1;
   char *block = ws_arena_strndup(arena, begin, (size_t)(end - begin));
   *at = end + strlen(mark) - 1;
@@ -81,9 +86,9 @@ static char *edit_once(ws_arena *arena, const char *text, const char *from,
                        const char *to, const char *name) {
   const char *place = strstr(text, from);
   if (!place)
-    quit(name, "its base lacks", from);
+    cheat_quit(name, "its base lacks", from);
   if (strstr(place + 1, from))
-    quit(name, "its base has more than once", from);
+    cheat_quit(name, "its base has more than once", from);
   return ws_arena_printf(arena, "%.*s%s%s", (int)(place - text), text, to,
                          place + strlen(from));
 }
@@ -120,8 +125,7 @@ static void set_source(ws_arena *arena, const char *root, char *text,
     return;
   }
   out->template_file = ws_arena_printf(arena, "%s.ll", name);
-  char *shipped = read_text(
-      arena, ws_arena_printf(arena, "%s/ir-templates/%s.ll", root, name));
+  char *shipped = cheat_base(arena, root, name);
   out->template_text = shipped;
   if (has_ending(out->name, ".edit")) {
     out->template_text = apply_edits(arena, shipped, text, out->name);
@@ -138,12 +142,13 @@ const cheat *cheat_read(ws_arena *arena, const char *root, const char *folder,
   cheat *out = ws_arena_alloc(arena, sizeof *out);
   out->name = ws_arena_strdup(arena, name);
   out->tries = header_of(arena, text, "cheat");
+  out->variants = "";
   out->rows = header_of(arena, text, "row");
   out->caught = read_expectation(header_of(arena, text, "caught"));
   out->then = read_expectation(header_of(arena, text, "then"));
   out->quick = !strcmp(header_of(arena, text, "tier"), "quick");
   if (!*out->tries || !*out->caught.stage)
-    quit(name, "has no header", "(cheat:, caught:)");
+    cheat_quit(name, "has no header", "(cheat:, caught:)");
   set_source(arena, root, text, out);
   return out;
 }

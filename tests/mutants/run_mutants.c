@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * Mutants of the shipped templates along the whole path of a candidate: none
+ * may come out of it as right.
+ *   run_mutants [--prove] [--quick] [--share I/N] FILE... [-- NAME...]
+ * --prove runs nothing but the call that a mutant is said to be wrong on, in
+ * full, lowered without any check: each must be wrong there, so that none is a
+ * mutant by name only. --quick takes those marked so. A table by class and
+ * stage ends the output; exit code 1: there are survivors.
+ */
+#include "mutant.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_ROWS = 64, MAX_STAGES = 16 };
+
+typedef struct options {
+  bool prove, quick;
+  int share, shares;
+  const char *const *names;
+  int name_count;
+} options;
+
+/* How many of a class ended at a stage. */
+typedef struct table {
+  const char *kinds[MAX_ROWS], *stages[MAX_STAGES];
+  int counts[MAX_ROWS][MAX_STAGES];
+  int kind_count, stage_count;
+} table;
+
+static int index_in(const char **list, int *count, int most, const char *text) {
+  for (int i = 0; i < *count; i++)
+    if (!strcmp(list[i], text))
+      return i;
+  if (*count == most)
+    return most - 1;
+  list[*count] = text;
+  return (*count)++;
+}
+
+static void note(table *t, const char *kind, const char *stage) {
+  int row = index_in(t->kinds, &t->kind_count, MAX_ROWS, kind);
+  int column = index_in(t->stages, &t->stage_count, MAX_STAGES, stage);
+  t->counts[row][column]++;
+}
+
+static void print_table(const table *t) {
+  printf("# %-16s", "class");
+  for (int s = 0; s < t->stage_count; s++)
+    printf(" %9s", t->stages[s]);
+  for (int k = 0; k < t->kind_count; k++) {
+    printf("\n# %-16s", t->kinds[k]);
+    for (int s = 0; s < t->stage_count; s++)
+      printf(" %9d", t->counts[k][s]);
+  }
+  printf("\n");
+}
+
+/* The names of stages outlive the arena of one mutant: they are literals, or
+ * the compile server's. */
+static bool try_one(cheat_path *path, const options *o, const mutant *m,
+                    ws_arena *names, table *t) {
+  ws_arena *arena = ws_arena_create();
+  outcome out =
+      o->prove ? cheat_judge_on(path, arena, &m->tried, &m->wrong, m->striding)
+               : cheat_try(path, arena, &m->tried, NULL);
+  bool caught = strcmp(out.stage, "ok") != 0;
+  printf("%sok - %s [%s]: %s %s, %.0f ms\n", caught ? "" : "not ",
+         m->tried.name, m->kind, out.stage, out.verdict, out.ms);
+  if (caught)
+    printf("#   %s %.200s\n", out.finding_count ? out.findings[0].id : "",
+           out.reason);
+  fflush(stdout);
+  note(t, m->kind, ws_arena_strdup(names, out.stage));
+  ws_arena_destroy(arena);
+  return caught;
+}
+
+static bool is_wanted(const options *o, const mutant *m) {
+  if (o->quick && !m->tried.quick)
+    return false;
+  for (int i = 0; i < o->name_count; i++)
+    if (!strncmp(m->tried.name, o->names[i], strlen(o->names[i])))
+      return true;
+  return o->name_count == 0;
+}
+
+static int run(const options *o, const mutant *mutants, int count,
+               ws_arena *arena) {
+  cheat_path path;
+  table t = {.kind_count = 0};
+  int survivors = 0, tried = 0;
+  cheat_path_start(&path);
+  for (int i = 0; i < count; i++) {
+    if (!is_wanted(o, &mutants[i]) || i % o->shares != o->share)
+      continue;
+    tried++;
+    survivors += !try_one(&path, o, &mutants[i], arena, &t);
+  }
+  cheat_path_stop(&path);
+  print_table(&t);
+  printf("# %d of %d %s\n", survivors, tried,
+         o->prove ? "are not wrong where they are said to be" : "survive");
+  return survivors || !tried;
+}
+
+int main(int argc, char **argv) {
+  options o = {.shares = 1};
+  const char *root = getenv("WS_SOURCE_DIR");
+  ws_arena *arena = ws_arena_create();
+  mutant *mutants = ws_arena_alloc(arena, MUTANTS_MAX * sizeof *mutants);
+  int count = 0, i = 1;
+  for (; i < argc && !strncmp(argv[i], "--", 2) && argv[i][2]; i++) {
+    o.prove |= !strcmp(argv[i], "--prove");
+    o.quick |= !strcmp(argv[i], "--quick");
+    if (!strcmp(argv[i], "--share") && i + 1 < argc)
+      sscanf(argv[++i], "%d/%d", &o.share, &o.shares);
+  }
+  for (; i < argc && strcmp(argv[i], "--"); i++)
+    mutants_read(arena, root ? root : ".", argv[i], mutants, &count);
+  if (i < argc) {
+    o.names = (const char *const *)argv + i + 1;
+    o.name_count = argc - i - 1;
+  }
+  int result = run(&o, mutants, count, arena);
+  ws_arena_destroy(arena);
+  return result;
+}
