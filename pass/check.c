@@ -72,7 +72,26 @@ static bool is_parameter(const ws_checker *checker, const char *name) {
   return false;
 }
 
+/* The address of anything, in a table, is a number that can be read. */
+static bool holds_address(LLVMValueRef constant) {
+  if (LLVMIsAGlobalValue(constant) || LLVMIsABlockAddress(constant))
+    return true;
+  for (int i = 0; i < LLVMGetNumOperands(constant); i++)
+    if (holds_address(LLVMGetOperand(constant, (unsigned)i)))
+      return true;
+  return false;
+}
+
+/* Loaders and linkers take some sections for lists of what to run. */
+static void check_section(const ws_checker *checker, LLVMValueRef global) {
+  const char *section = LLVMGetSection(global);
+  if (section && *section)
+    REPORT(checker, WS_CHECK_GLOBAL_STATE, NULL, "@%s has section \"%s\"",
+           name_of(global), section);
+}
+
 static void check_global(const ws_checker *checker, LLVMValueRef global) {
+  check_section(checker, global);
   unsigned space = LLVMGetPointerAddressSpace(LLVMTypeOf(global));
   LLVMValueRef value = LLVMGetInitializer(global);
   const char *name = name_of(global);
@@ -90,6 +109,9 @@ static void check_global(const ws_checker *checker, LLVMValueRef global) {
                    LLVMGetLinkage(global) == LLVMPrivateLinkage);
   if (!constant && !is_parameter(checker, name))
     REPORT(checker, WS_CHECK_GLOBAL_STATE, NULL, "global @%s keeps state",
+           name);
+  if (value && holds_address(value))
+    REPORT(checker, WS_CHECK_ADDRESS_VALUE, NULL, "table @%s holds an address",
            name);
 }
 
@@ -128,6 +150,7 @@ static void check_function(const ws_checker *checker, LLVMValueRef function) {
                   LLVMGetLinkage(function) != LLVMInternalLinkage))
     REPORT(checker, WS_CHECK_NOT_INLINED, function,
            "@%s would stay a function of its own", name_of(function));
+  check_section(checker, function);
   if (LLVMHasPrologueData(function) || LLVMHasPrefixData(function))
     REPORT(checker, WS_CHECK_ASM, function,
            "@%s has bytes of its own in front of its code", name_of(function));
@@ -230,9 +253,31 @@ static void check_kernel(const ws_checker *checker, LLVMValueRef kernel,
 
 /* ---- all of it ----------------------------------------------------------- */
 
+/* Others are orders to the linker (llvm.dependent-libraries, which opens files
+ * of the host, llvm.linker.options) or to code generation. */
+static void check_metadata(const ws_checker *checker) {
+  static const char *const known[] = {"llvm.module.flags", "llvm.dbg.cu",
+                                      "llvm.ident",        "llvm.errno.tbaa",
+                                      "nvvm.annotations",  "nvvmir.version"};
+  static const char *const prefixes[] = {"wavesmith.", "opencl."};
+  size_t size;
+  for (LLVMNamedMDNodeRef n = LLVMGetFirstNamedMetadata(checker->module); n;
+       n = LLVMGetNextNamedMetadata(n)) {
+    const char *name = LLVMGetNamedMetadataName(n, &size);
+    bool allowed = false;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+      allowed |= !strcmp(name, known[i]);
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+      allowed |= !strncmp(name, prefixes[i], strlen(prefixes[i]));
+    if (!allowed)
+      REPORT(checker, WS_CHECK_METADATA, NULL, "named metadata !%s", name);
+  }
+}
+
 static void check_shape(const ws_checker *checker) {
   LLVMModuleRef module = checker->module;
   size_t size;
+  check_metadata(checker);
   LLVMGetModuleInlineAsm(module, &size);
   if (size)
     REPORT(checker, WS_CHECK_ASM, NULL, "module-level assembly");
