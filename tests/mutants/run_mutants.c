@@ -2,7 +2,8 @@
  *
  * Mutants of the shipped templates along the whole path of a candidate: none
  * may come out of it as right.
- *   run_mutants [--prove] [--quick] [--share I/N] FILE... [-- NAME...]
+ *   run_mutants [--list | --prove] [--quick] [--share I/N] FILE... [-- NAME...]
+ * --list reads the files, so each mutant's edit is known to fit its template.
  * --prove runs nothing but the call that a mutant is said to be wrong on, in
  * full, lowered without any check: each must be wrong there, so that none is a
  * mutant by name only. --quick takes those marked so. A table by class and
@@ -17,7 +18,7 @@
 enum { MAX_ROWS = 64, MAX_STAGES = 16 };
 
 typedef struct options {
-  bool prove, quick;
+  bool list, prove, quick;
   int share, shares;
   const char *const *names;
   int name_count;
@@ -106,6 +107,16 @@ static int run(const options *o, const mutant *mutants, int count,
   return survivors || !tried;
 }
 
+static int list(const mutant *mutants, int count) {
+  for (int i = 0; i < count; i++)
+    printf("%s [%s] wrong on %lld,%lld,%lld%s\n", mutants[i].tried.name,
+           mutants[i].kind, (long long)mutants[i].wrong.m,
+           (long long)mutants[i].wrong.n, (long long)mutants[i].wrong.k,
+           mutants[i].striding ? " with other strides" : "");
+  printf("# %d mutants\n", count);
+  return count == 0;
+}
+
 int main(int argc, char **argv) {
   options o = {.shares = 1};
   const char *root = getenv("WS_SOURCE_DIR");
@@ -113,6 +124,7 @@ int main(int argc, char **argv) {
   mutant *mutants = ws_arena_alloc(arena, MUTANTS_MAX * sizeof *mutants);
   int count = 0, i = 1;
   for (; i < argc && !strncmp(argv[i], "--", 2) && argv[i][2]; i++) {
+    o.list |= !strcmp(argv[i], "--list");
     o.prove |= !strcmp(argv[i], "--prove");
     o.quick |= !strcmp(argv[i], "--quick");
     if (!strcmp(argv[i], "--share") && i + 1 < argc)
@@ -124,7 +136,7 @@ int main(int argc, char **argv) {
     o.names = (const char *const *)argv + i + 1;
     o.name_count = argc - i - 1;
   }
-  int result = run(&o, mutants, count, arena);
+  int result = o.list ? list(mutants, count) : run(&o, mutants, count, arena);
   ws_arena_destroy(arena);
   return result;
 }
