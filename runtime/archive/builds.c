@@ -38,6 +38,7 @@ ws_status ws_archive_put_build(ws_archive *archive, const char *candidate_id,
                                const ws_build_result *result, bool *out_added,
                                ws_diag *diag) {
   *out_added = false;
+  WS_ASSERT(result->blame == WS_BLAME_CANDIDATE);
   WS_TRY(ws__archive_begin(archive, diag));
   cJSON *json = ws_build_result_to_json(result);
   char *text = cJSON_PrintUnformatted(json);

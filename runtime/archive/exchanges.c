@@ -52,14 +52,15 @@ static ws_status add_exchange(ws_archive *archive, const ws_exchange_row *row,
       "INSERT INTO exchange(run_id,sequence,kind,member,prompt_version,"
       "prompt_hash,prompt_cut,system,prompt,reply,error,prompt_tokens,"
       "reply_tokens,usd,seconds,unix_ms,candidate_id,verdict,stage,reason,"
-      "claims,reward) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+      "claims,reward,parent_id,second_parent_id)"
+      " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
       " ON CONFLICT DO NOTHING",
-      "iitttttttttiidditttttd", row->run_id, row->sequence, row->kind,
+      "iitttttttttiidditttttdtt", row->run_id, row->sequence, row->kind,
       row->member, row->prompt_version, row->prompt_hash, row->prompt_cut,
       system.hex, prompt.hex, reply.hex, row->error, row->prompt_tokens,
       row->reply_tokens, row->usd, row->seconds, row->unix_ms,
       row->candidate_id, row->verdict, row->stage, row->reason,
-      row->claims_json, row->reward);
+      row->claims_json, row->reward, row->parent_id, row->second_parent_id);
 }
 
 ws_status ws_archive_put_exchange(ws_archive *archive,
@@ -95,6 +96,7 @@ ws_status ws_archive_set_outcome(ws_archive *archive,
   "e.prompt_cut,e.error,e.prompt_tokens,e.reply_tokens,e.usd,e.seconds,"       \
   "e.unix_ms,e.candidate_id,e.verdict,e.stage,e.reason,e.claims,e.reward,"     \
   "s.size_bytes+p.size_bytes,r.size_bytes,"                                    \
+  "e.parent_id,e.second_parent_id,"                                            \
   "e.system,e.prompt,e.reply FROM exchange e"                                  \
   " LEFT JOIN content s ON s.hash=e.system LEFT JOIN content p ON "            \
   "p.hash=e.prompt"                                                            \
@@ -104,6 +106,13 @@ typedef struct read_exchange {
   ws_exchange_row row;
   const char *system, *prompt, *reply; /* hashes */
 } read_exchange;
+
+static const char *text_or_null(ws_arena *arena, sqlite3_stmt *statement,
+                                int column) {
+  return sqlite3_column_type(statement, column) == SQLITE_NULL
+             ? NULL
+             : ws__archive_text(arena, statement, column);
+}
 
 static void read_row(ws_arena *arena, sqlite3_stmt *statement,
                      ws_exchange_row *out_row) {
@@ -129,6 +138,8 @@ static void read_row(ws_arena *arena, sqlite3_stmt *statement,
       .reward = sqlite3_column_double(statement, 18),
       .prompt_bytes = sqlite3_column_int64(statement, 19),
       .reply_bytes = sqlite3_column_int64(statement, 20),
+      .parent_id = text_or_null(arena, statement, 21),
+      .second_parent_id = text_or_null(arena, statement, 22),
       .system = "",
       .prompt = "",
       .reply = "",
@@ -144,9 +155,9 @@ static void read_with_hashes(ws_arena *arena, sqlite3_stmt *statement,
                              void *out_item) {
   read_exchange *exchange = out_item;
   read_row(arena, statement, &exchange->row);
-  exchange->system = ws__archive_text(arena, statement, 21);
-  exchange->prompt = ws__archive_text(arena, statement, 22);
-  exchange->reply = ws__archive_text(arena, statement, 23);
+  exchange->system = ws__archive_text(arena, statement, 23);
+  exchange->prompt = ws__archive_text(arena, statement, 24);
+  exchange->reply = ws__archive_text(arena, statement, 25);
 }
 
 ws_status ws_archive_list_exchanges(ws_archive *archive, ws_arena *arena,

@@ -47,6 +47,10 @@ ws_status ws__archive_error(ws_archive *archive, int code, ws_diag *diag) {
   if (primary == SQLITE_IOERR &&
       sqlite3_system_errno(archive->database) == ENOSPC)
     primary = SQLITE_FULL;
+  /* SQLite has no code of its own for a header that says so. */
+  if (primary == SQLITE_ERROR &&
+      strstr(sqlite3_errmsg(archive->database), "unsupported file format"))
+    primary = SQLITE_CORRUPT;
   for (size_t i = 0; i < sizeof error_meanings / sizeof error_meanings[0]; i++)
     if (error_meanings[i].code == primary)
       return ws_fail(diag, error_meanings[i].status, archive->path, 0, "%s",

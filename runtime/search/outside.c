@@ -70,7 +70,28 @@ static ws_status make_request(ws_session *s, ws_request_kind kind,
   return WS_OK;
 }
 
-/* Parents are recorded as the ids of the request's row. */
+/* As the exchange says; an exchange of an older archive does not, but its
+ * candidate's first one may have had the same, if this session knows them. */
+static ws_status find_parents(ws_session *s, const ws_exchange_row *exchange,
+                              const char *out_parents[2]) {
+  bool found = false;
+  ws_candidate_row row = {0};
+  out_parents[0] = exchange->parent_id;
+  out_parents[1] = exchange->second_parent_id;
+  if (out_parents[0] && out_parents[1])
+    return WS_OK;
+  if (*exchange->candidate_id)
+    WS_TRY(ws_archive_get_candidate(s->archive, s->arena,
+                                    exchange->candidate_id, &found, &row,
+                                    s->diag));
+  out_parents[0] = found ? row.parent_id : "";
+  out_parents[1] = found ? row.second_parent_id : "";
+  for (int i = 0; i < 2; i++)
+    if (*out_parents[i] && find_result(s, out_parents[i]) < 0)
+      out_parents[i] = "";
+  return WS_OK;
+}
+
 static ws_status resume(ws_session *s) {
   ws_exchange_row *rows;
   int count;
@@ -81,13 +102,9 @@ static ws_status resume(ws_session *s) {
     ws__request request;
     if (!ws_request_parse(rows[i].kind, &kind))
       continue;
-    bool found = false;
-    ws_candidate_row row = {0};
-    if (*rows[i].candidate_id)
-      WS_TRY(ws_archive_get_candidate(
-          s->archive, s->arena, rows[i].candidate_id, &found, &row, s->diag));
-    const char *parents[2] = {found ? row.parent_id : "",
-                              found ? row.second_parent_id : ""};
+    const char *parents[2];
+    bool found;
+    WS_TRY(find_parents(s, &rows[i], parents));
     int parent_count = !*parents[0] ? 0 : *parents[1] ? 2 : 1;
     WS_TRY(make_request(s, kind, parents, parent_count, &request));
     ws_exchange_row whole; /* a list has no texts */

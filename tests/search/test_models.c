@@ -489,3 +489,48 @@ WS_TEST(a_session_from_outside_judges_a_reply) {
   ws_session_close(session);
   free_bench(&b);
 }
+
+static const char *submit(ws_session *session, bench *b, const char *parent,
+                          const char *reply) {
+  ws_session_result result;
+  ws_diag diag = {""};
+  if (ws_session_submit(session, b->arena, WS_REQUEST_EXPLOIT, &parent,
+                        parent ? 1 : 0, reply, &result, &diag) != WS_OK)
+    WS_FAIL("%s", diag.text);
+  return result.candidate_id;
+}
+
+static ws_session *open_session(bench *b) {
+  ws_session *session;
+  ws_diag diag = {""};
+  if (ws_session_open(&b->options, &session, &diag) != WS_OK)
+    WS_FAIL("%s", diag.text);
+  return session;
+}
+
+/* Where a candidate came from first is one thing, what this session was asked
+ * for is another: its parents are the request's, not the candidate's. */
+WS_TEST(a_session_that_drew_a_known_candidate_opens_again) {
+  bench b = model_bench("");
+  b.options.model_count = 0;
+  ws_session *session = open_session(&b);
+  const char *first = submit(session, &b, NULL, SET("tile_m=32"));
+  const char *second = submit(session, &b, first, SET("tile_n=32"));
+  ws_session_close(session);
+  b.options.seed = 2; /* another session, which does not know the first */
+  session = open_session(&b);
+  const char *known = submit(session, &b, NULL, SET("tile_m=32;tile_n=32"));
+  WS_CHECK_TEXT(known, second);
+  const char *other = submit(session, &b, NULL, SET("unroll=2"));
+  submit(session, &b, other, SET("tile_m=64"));
+  ws_session_close(session);
+  session = open_session(&b);
+  char *rows = query(&b, "SELECT sequence,coalesce(parent_id,'-') FROM exchange"
+                         " WHERE run_id=2 ORDER BY sequence");
+  WS_CHECK_CONTAINS(rows, ws_arena_printf(b.arena, "|%s\n", other));
+  WS_CHECK_INT(strtol(query(&b, "SELECT count(*) FROM draw WHERE run_id=2"),
+                      NULL, 10),
+               4); /* and nothing was drawn anew */
+  ws_session_close(session);
+  free_bench(&b);
+}

@@ -5,11 +5,24 @@
  * at most what it had not recorded; two processes may share one file (busy
  * time-out 10 s). A full disk or a lock that does not clear is WS_ENVIRONMENT,
  * a file that is no archive, corrupt, or of a newer version is WS_INPUT. An
- * archive of an older version, from 2 on, becomes one of version 4 when it is
+ * archive of an older version, from 2 on, becomes one of version 5 when it is
  * opened.
  * Results are copied into the caller's arena.
  *
  * ":memory:" opens an archive that lives in this process only.
+ *
+ * Invariants; the schema holds them, also against other programs:
+ *   Facts about a candidate, for ever: what it is (template, layout, values,
+ *   variants, bodies), its build, its hashes, its times by provenance and shape.
+ *   Neither is written twice or changed. Its verdict changes at most once, from
+ *   ok to what a device found (ws_archive_refute). None of them says whose
+ *   machine it was: an answer that is to be blamed on the machinery is no
+ *   verdict (ws_blame), and is not taken.
+ *   Facts about a run: what it was given, what it drew in which order, what it
+ *   asked (with the parents it asked from), what was answered. They refer to
+ *   candidates, which may be other runs'. A candidate's row also says which
+ *   request brought it first: that is history, and nothing else follows from
+ *   it.
  *
  * Text export: a folder that can be committed (sorted, diffable, no times of
  * day, no absolute paths), see docs/archive.md. Import is all or nothing and
@@ -28,7 +41,7 @@
 extern "C" {
 #endif
 
-enum { WS_ARCHIVE_VERSION = 4 };
+enum { WS_ARCHIVE_VERSION = 5 };
 
 typedef struct ws_archive ws_archive;
 /* Creates the file when create is set and it does not exist. */
@@ -198,6 +211,10 @@ ws_status ws_archive_refute(ws_archive *archive, const char *candidate_id,
 typedef struct ws_exchange_row {
   int64_t run_id, sequence;  /* together the key */
   const char *kind, *member; /* "exploit", "openai:qwen3" */
+  /* Ids that the request started from, "" for none. NULL on reading: an archive
+   * of version 4 did not say. (A candidate's row has the parents of the request
+   * that brought it first, which may be of another run.) */
+  const char *parent_id, *second_parent_id;
   const char *prompt_version, *prompt_hash, *prompt_cut;
   const char *system, *prompt, *reply, *error; /* texts are kept once */
   int64_t prompt_tokens, reply_tokens;
