@@ -25,7 +25,8 @@ typedef struct job {
   pid_t pid;
   int socket; /* our end */
   int output; /* anonymous file: stdout and stderr */
-  double deadline_ms;
+  double start_ms;
+  ws_patience patience; /* of the wall limit */
   const ws_limits *limits;
   const char *temp_folder;
   int client;
@@ -72,25 +73,27 @@ static bool start(job *j, ws_job_function function, void *context) {
   return false;
 }
 
-static int left_ms(const job *j) {
-  double left = j->deadline_ms - ws_clock_ms();
+static int left_ms(job *j) {
+  double left = ws_patience_left(&j->patience);
   return left < 0 ? 0 : (int)left + 1;
 }
 
 typedef enum wake { WAKE_CHILD, WAKE_CLIENT_GONE, WAKE_DEADLINE } wake;
 
-static wake wait_for_news(const job *j) {
+static wake wait_for_news(job *j) {
   for (;;) {
     struct pollfd items[2] = {{.fd = j->socket, .events = POLLIN},
                               {.fd = j->client, .events = POLLRDHUP}};
-    int ready = poll(items, 2, left_ms(j));
+    int left = left_ms(j);
+    int ready = poll(items, 2, left < WS_LOOK_MS / 2 ? left : WS_LOOK_MS / 2);
     if (ready < 0 && errno == EINTR)
       continue;
     if (ready > 0 && items[0].revents)
       return WAKE_CHILD;
     if (ready > 0)
       return WAKE_CLIENT_GONE;
-    return WAKE_DEADLINE;
+    if (left == 0)
+      return WAKE_DEADLINE;
   }
 }
 
@@ -151,6 +154,11 @@ static void explain(const job *j, int wait_status, ws_arena *arena,
   if (length > REASON_MAX)
     length = REASON_MAX;
   out->end = WS_JOB_DIED;
+  out->blame = WIFSIGNALED(wait_status)
+                   ? ws_blame_of_signal(WTERMSIG(wait_status))
+                   : WS_BLAME_SUSPECTED;
+  if (out->blame == WS_BLAME_SUSPECTED && ws_sandbox_is_confined(j->limits))
+    out->blame = WS_BLAME_OURS;
   if (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGXCPU) {
     out->end = WS_JOB_TIMEOUT;
     out->reason = ws_arena_printf(arena, "took more than %d ms of CPU time",
@@ -170,55 +178,65 @@ static void explain(const job *j, int wait_status, ws_arena *arena,
   }
 }
 
-static void kill_and_reap(job *j) {
-  if (j->pid <= 0)
-    return;
+/* The whole group, and the child last: while it is not reaped its number is
+ * nobody else's, and what it has started does not outlive it. */
+static int kill_and_reap(job *j) {
+  int wait_status = 0;
   kill(-j->pid, SIGKILL);
   kill(j->pid, SIGKILL); /* before it had a group */
-  while (waitpid(j->pid, NULL, 0) < 0 && errno == EINTR)
+  while (waitpid(j->pid, &wait_status, 0) < 0 && errno == EINTR)
     ;
-  j->pid = 0;
+  return wait_status;
 }
 
 /* The child has closed its socket, so it is about to end by itself; false when
  * it does not. */
-static bool reap(job *j, int *out_status) {
-  double patience = ws_clock_ms() + 500;
-  while (ws_clock_ms() < patience) {
-    if (waitpid(j->pid, out_status, WNOHANG) == j->pid) {
-      j->pid = 0;
+static bool has_ended(const job *j) {
+  ws_patience patience = ws_patience_begin(500);
+  do {
+    siginfo_t info = {0};
+    if (waitid(P_PID, (id_t)j->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+        info.si_pid == j->pid)
       return true;
-    }
     usleep(200);
-  }
+  } while (ws_patience_left(&patience) > 0);
   return false;
 }
 
 static void set_timeout(const job *j, ws_arena *arena, ws_job_outcome *out) {
+  bool starved =
+      ws_process_is_starved(j->pid, 0, ws_clock_ms() - j->start_ms);
   out->end = WS_JOB_TIMEOUT;
+  out->blame = starved ? WS_BLAME_UNKNOWN : WS_BLAME_SUSPECTED;
   out->reason = ws_arena_printf(
       arena, "took more than %d ms to be read, checked, sanitized and compiled",
       j->limits->wall_ms);
 }
 
-static void read_answer(job *j, ws_arena *arena, ws_job_outcome *out) {
+/* *out_ended: the child has ended without an answer; why is in its status. */
+static void read_answer(job *j, ws_arena *arena, ws_job_outcome *out,
+                        bool *out_ended) {
   ws_diag diag;
-  int wait_status = 0;
-  if (ws_message_receive(j->socket, left_ms(j), arena, &out->json, &out->blob,
-                         &out->blob_size, NULL, &diag) == WS_OK)
+  int left = left_ms(j);
+  *out_ended = false;
+  if (ws_message_receive(j->socket, left, arena, &out->json, &out->blob,
+                         &out->blob_size, NULL, &diag) == WS_OK) {
     out->end = WS_JOB_ANSWERED;
-  else if (left_ms(j) == 0)
+    out->blame = WS_BLAME_CANDIDATE;
+  } else if (left_ms(j) == 0) {
     set_timeout(j, arena, out);
-  else if (reap(j, &wait_status))
-    explain(j, wait_status, arena, out);
-  else
+  } else {
+    *out_ended = has_ended(j);
+    out->blame = WS_BLAME_SUSPECTED;
     out->reason = ws_arena_printf(arena, "no usable answer: %s", diag.text);
+  }
 }
 
 static void watch(job *j, ws_arena *arena, ws_job_outcome *out) {
+  bool ended = false;
   switch (wait_for_news(j)) {
   case WAKE_CHILD:
-    read_answer(j, arena, out);
+    read_answer(j, arena, out, &ended);
     break;
   case WAKE_CLIENT_GONE:
     out->end = WS_JOB_ABANDONED;
@@ -228,20 +246,24 @@ static void watch(job *j, ws_arena *arena, ws_job_outcome *out) {
     set_timeout(j, arena, out);
     break;
   }
+  int wait_status = kill_and_reap(j);
+  if (ended)
+    explain(j, wait_status, arena, out);
 }
 
 void ws_job_run(ws_job_function function, void *context,
                 const ws_limits *limits, const char *temp_folder, int client,
                 ws_arena *arena, ws_job_outcome *out) {
-  *out = (ws_job_outcome){.end = WS_JOB_DIED, .reason = ""};
-  job j = {.deadline_ms = ws_clock_ms() + limits->wall_ms,
+  *out = (ws_job_outcome){
+      .end = WS_JOB_DIED, .reason = "", .blame = WS_BLAME_OURS};
+  job j = {.start_ms = ws_clock_ms(),
+           .patience = ws_patience_begin(limits->wall_ms),
            .limits = limits,
            .temp_folder = temp_folder,
            .client = client};
   mkdir(temp_folder, 0700);
   if (start(&j, function, context)) {
     watch(&j, arena, out);
-    kill_and_reap(&j);
     close(j.socket);
     close(j.output);
   } else {

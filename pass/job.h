@@ -26,6 +26,7 @@ typedef struct ws_job_outcome {
   void *blob;
   size_t blob_size;
   const char *reason; /* one line */
+  ws_blame blame;     /* of the end; WS_BLAME_CANDIDATE when it answered */
 } ws_job_outcome;
 
 /* Runs in the child and answers through ws_message_send(socket, ...). */
@@ -45,6 +46,11 @@ void ws_job_run(ws_job_function function, void *context,
 bool ws_sandbox_no_network(void);
 /* Limits of a child, and its death with its parent. */
 void ws_sandbox_limit(const ws_limits *limits, pid_t parent);
+/* This process may use less memory than its job, by somebody else's limit. */
+bool ws_sandbox_is_confined(const ws_limits *limits);
+/* A file of a megabyte cannot be written in the folder: a full disk, a quota,
+ * no descriptors. */
+bool ws_sandbox_is_short(const char *folder);
 
 /* Removes a folder with all that is in it; never follows links. */
 void ws_remove_tree(const char *path);

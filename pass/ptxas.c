@@ -18,6 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { VERSION_MS = 60000 };
+
 static struct {
   bool known;
   char path[1024], version[32];
@@ -37,23 +39,37 @@ static void become_process(const char *const *arguments, const char *log,
 }
 
 /* Runs it with stdout and stderr in a file; its exit code, -1 on anything
- * else. */
-static int run_process(const char *const *arguments, const char *log) {
-  enum { LIMIT_MS = 60000, PAUSE_US = 500 };
-  double end = ws_clock_ms() + LIMIT_MS;
+ * else, with *out_signal when a signal ended it. limit_ms 0: none. */
+static int run_process(const char *const *arguments, const char *log,
+                       double limit_ms, int *out_signal) {
+  enum { PAUSE_US = 500 };
+  double start = ws_clock_ms();
   pid_t parent = getpid(), child = fork(), ended;
   int status = 0;
+  *out_signal = child < 0 ? SIGKILL : 0; /* no memory for it: not its doing */
   if (child == 0)
     become_process(arguments, log, parent);
   if (child < 0)
     return -1;
-  while ((ended = waitpid(child, &status, WNOHANG)) == 0 && ws_clock_ms() < end)
+  while ((ended = waitpid(child, &status, WNOHANG)) == 0 &&
+         (!limit_ms || ws_clock_ms() < start + limit_ms))
     usleep(PAUSE_US);
   if (ended == 0) {
     kill(child, SIGKILL);
     waitpid(child, &status, 0);
+  } else if (WIFSIGNALED(status)) {
+    *out_signal = WTERMSIG(status);
   }
   return ended == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* What ends the assembler ends its job in the same way, so that one place
+ * (job.c) says whose fault that is. */
+static void die_of(int signal_) {
+  fprintf(stderr, "fatal error: ptxas was ended by a signal\n");
+  fflush(stderr);
+  signal(signal_, SIG_DFL);
+  raise(signal_);
 }
 
 static const char *temp_path(ws_arena *arena, const char *name) {
@@ -102,7 +118,8 @@ static void read_version(void) {
   size_t size;
   ws_diag diag;
   snprintf(ptxas.version, sizeof ptxas.version, "of unknown version");
-  if (run_process(arguments, log) == 0 &&
+  int signal_;
+  if (run_process(arguments, log, VERSION_MS, &signal_) == 0 &&
       ws_file_read(arena, log, &text, &size, &diag) == WS_OK) {
     const char *mark = strstr(text, ", V");
     if (mark)
@@ -257,7 +274,9 @@ static bool assemble(const ws_lowering *l, ws_blob ptx,
     ws_findings_add(l->findings, "ptxas", "", NULL, 0, "ptxas: %s", diag.text);
     return false;
   }
-  int code = run_process(arguments, paths[2]);
+  int signal_, code = run_process(arguments, paths[2], 0, &signal_);
+  if (signal_)
+    die_of(signal_);
   if (!read_text(l, paths[2], &report, &size))
     return false;
   if (code != 0) {

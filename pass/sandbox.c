@@ -14,6 +14,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -87,6 +88,29 @@ void ws_sandbox_limit(const ws_limits *limits, pid_t parent) {
   limit(RLIMIT_CPU, cpu_seconds, cpu_seconds + 1);
   if (own)
     limit(RLIMIT_AS, own + memory, own + memory);
+}
+
+bool ws_sandbox_is_confined(const ws_limits *limits) {
+  struct rlimit both;
+  rlim_t wanted = address_space() + ((rlim_t)limits->memory_mb << 20);
+  return getrlimit(RLIMIT_AS, &both) == 0 && both.rlim_cur != RLIM_INFINITY &&
+         both.rlim_cur < wanted;
+}
+
+bool ws_sandbox_is_short(const char *folder) {
+  enum { SIZE = 1 << 20 };
+  static const char bytes[4096];
+  char path[512];
+  snprintf(path, sizeof path, "%.490s/room-XXXXXX", folder);
+  int file = mkstemp(path);
+  if (file < 0)
+    return true;
+  ssize_t got = sizeof bytes;
+  for (int i = 0; i < SIZE && got == sizeof bytes; i += sizeof bytes)
+    got = write(file, bytes, sizeof bytes);
+  close(file);
+  unlink(path);
+  return got != sizeof bytes;
 }
 
 static int remove_entry(const char *path, const struct stat *info, int type,

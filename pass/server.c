@@ -15,6 +15,7 @@
 
 #include <cjson/cJSON.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -91,9 +92,39 @@ static void send_result(int socket, const ws_build_result *result) {
   send_json(socket, json, result->code_object, result->code_object_size);
 }
 
+/* What an answer says when the machine ran out of something on the way. */
+static bool speaks_of_shortage(const ws_build_result *result) {
+  static const char *const texts[] = {"No space left on device",
+                                      "Disk quota exceeded",
+                                      "Too many open files",
+                                      "Cannot allocate memory"};
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    if (strstr(result->reason, texts[i]))
+      return true;
+    for (int f = 0; f < result->finding_count; f++)
+      if (strstr(result->findings[f].text, texts[i]))
+        return true;
+  }
+  return false;
+}
+
+/* A full disk makes linkers and assemblers refuse good code. A candidate can
+ * write such words, too: they alone are no proof. */
+static ws_blame blame_of(const ws_build_result *result) {
+  const char *folder = getenv("TMPDIR");
+  bool lowering =
+      !strcmp(result->stage, "lower") || !strcmp(result->stage, "facts");
+  if (result->verdict == WS_VERDICT_OK)
+    return WS_BLAME_CANDIDATE;
+  if (lowering && folder && ws_sandbox_is_short(folder))
+    return WS_BLAME_OURS;
+  return speaks_of_shortage(result) ? WS_BLAME_UNKNOWN : WS_BLAME_CANDIDATE;
+}
+
 static void run_build(void *context, int socket) {
   ws_build_result result;
   ws_pass_build(context, ws_arena_create(), &result);
+  result.blame = blame_of(&result);
   send_result(socket, &result);
 }
 
@@ -138,20 +169,20 @@ static void serve_describe(server *s, asked_for *asked, ws_arena *arena) {
   run_job(s, run_describe, asked, &ws_limits_default, arena, &outcome);
   if (outcome.end == WS_JOB_ANSWERED)
     forward(s, &outcome);
-  else if (outcome.end != WS_JOB_ABANDONED)
-    send_json(
-        s->socket,
-        error_json(WS_INPUT, ws_arena_printf(arena,
-                                             "the template cannot be read: "
-                                             "%s",
-                                             outcome.reason)),
-        NULL, 0);
+  else if (outcome.end != WS_JOB_ABANDONED) {
+    cJSON *json = error_json(
+        WS_INPUT, ws_arena_printf(arena, "the template cannot be read: %s",
+                                  outcome.reason));
+    cJSON_AddStringToObject(json, "blame", ws_blame_text(outcome.blame));
+    send_json(s->socket, json, NULL, 0);
+  }
 }
 
 static void send_death(const server *s, const ws_job_outcome *outcome) {
   ws_build_result result = {.verdict = outcome->end == WS_JOB_TIMEOUT
                                            ? WS_VERDICT_TIMEOUT
                                            : WS_VERDICT_CRASH,
+                            .blame = outcome->blame,
                             .stage = "",
                             .reason = outcome->reason,
                             .ir_hash = "",

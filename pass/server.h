@@ -5,7 +5,8 @@
  *   {"op":"describe","file":F} + text        -> {"records":[...]}
  *   {"op":"build","request":{...}} + text    -> {"result":{...}} + code object
  * On its own it first sends {"ready":true}. A request that cannot be served is
- * answered {"error":TEXT,"status":"input"|"environment"}; a stream that is no
+ * answered {"error":TEXT,"status":"input"|"environment"}, with "blame" where a
+ * job died of it (ws_blame; a result carries its own); a stream that is no
  * sequence of frames ends the server, as the client's closing it does.
  */
 #ifndef WAVESMITH_PASS_SERVER_H

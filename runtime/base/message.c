@@ -7,12 +7,11 @@
 #include "wavesmith/base.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 
-enum { HEADER_SIZE = 8 };
+enum { HEADER_SIZE = 8, SLICE_MS = WS_LOOK_MS / 2 };
 
 static void put_u32(unsigned char *bytes, size_t value) {
   for (int i = 0; i < 4; i++)
@@ -60,26 +59,27 @@ ws_status ws_message_send(int socket, const char *json, const void *blob,
 /* One message being received. */
 struct reader {
   int socket;
-  double deadline_ms; /* < 0: none */
+  bool for_ever;
+  ws_patience patience;
   size_t got;         /* bytes of the current part */
   bool closed;        /* the stream has ended */
 };
 
-static ws_status wait_readable(const struct reader *reader, ws_diag *diag) {
+static ws_status wait_readable(struct reader *reader, ws_diag *diag) {
   for (;;) {
     int wait_ms = -1;
-    if (reader->deadline_ms >= 0) {
-      double left = reader->deadline_ms - ws_clock_ms();
-      wait_ms = left <= 0 ? 0 : left >= INT_MAX ? INT_MAX : (int)left + 1;
+    if (!reader->for_ever) {
+      double left = ws_patience_left(&reader->patience);
+      wait_ms = left <= 0 ? 0 : left >= SLICE_MS ? SLICE_MS : (int)left + 1;
     }
     struct pollfd item = {.fd = reader->socket, .events = POLLIN};
     int ready = poll(&item, 1, wait_ms);
     if (ready > 0)
       return WS_OK;
-    if (ready == 0)
+    if (ready == 0 && wait_ms == 0)
       return ws_fail(diag, WS_ENVIRONMENT, NULL, 0,
                      "no complete message arrived in time");
-    if (errno != EINTR)
+    if (ready < 0 && errno != EINTR)
       return ws_fail(diag, WS_ENVIRONMENT, NULL, 0,
                      "cannot wait for a message: %s", strerror(errno));
   }
@@ -116,9 +116,9 @@ ws_status ws_message_receive(int socket, int timeout_ms, ws_arena *arena,
   *out_json = NULL;
   *out_blob = NULL;
   *out_blob_size = 0;
-  struct reader reader = {.socket = socket, .deadline_ms = -1};
-  if (timeout_ms >= 0)
-    reader.deadline_ms = ws_clock_ms() + timeout_ms;
+  struct reader reader = {.socket = socket,
+                          .for_ever = timeout_ms < 0,
+                          .patience = ws_patience_begin(timeout_ms)};
   unsigned char header[HEADER_SIZE];
   ws_status status = receive_all(&reader, header, sizeof header, diag);
   if (out_eof)

@@ -2,14 +2,15 @@
  *
  * Child processes: exec with a socket as descriptor 3 and nothing else of ours.
  *
- * The child leads a process group of its own, so that Ctrl-C on the terminal
- * reaches only us, and so that stopping it also stops what it has forked. A
- * failed exec comes back through a pipe that a successful one closes.
+ * The child leads a session of its own, so that Ctrl-C on the terminal reaches
+ * only us, and so that stopping it also stops what it has forked, in whatever
+ * group: nothing that a server started outlives it. A failed exec comes back through a pipe that a successful one closes.
  * PR_SET_PDEATHSIG is tied to the *thread* that forks: start processes from a
  * thread that lives as long as they should.
  */
 #include "wavesmith/base.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -80,7 +81,7 @@ static void close_on_exec(void) {
  * something failed, with errno set. */
 static void become_child(const char *const *argv, char **environment,
                          pid_t parent, int socket) {
-  if (setpgid(0, 0) != 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
+  if (setsid() < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
     return;
   if (getppid() != parent)
     _exit(1); /* it died before the signal was asked for */
@@ -166,12 +167,72 @@ ws_status ws_process_start(const char *const *argv, ws_process *out_process,
                  strerror(failure));
 }
 
+/* ---- what it does ---- */
+
+typedef struct process_stat {
+  char state;
+  pid_t session;
+  double cpu_ms;
+} process_stat;
+
+/* "PID (NAME) STATE PARENT GROUP SESSION ...", where the name may hold
+ * anything; fields 14 and 15 are clock ticks in user and kernel mode. */
+static bool read_stat(const char *pid, process_stat *out) {
+  char path[64], text[1024];
+  unsigned long user, kernel;
+  snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  ssize_t size = file < 0 ? -1 : read(file, text, sizeof text - 1);
+  if (file >= 0)
+    close(file);
+  text[size > 0 ? size : 0] = '\0';
+  const char *rest = strrchr(text, ')');
+  if (!rest ||
+      sscanf(rest, ") %c %*d %*d %d %*d %*d %*u %*u %*u %*u %*u %lu %lu",
+             &out->state, &out->session, &user, &kernel) != 4)
+    return false;
+  out->cpu_ms =
+      (double)(user + kernel) * 1000 / (double)sysconf(_SC_CLK_TCK);
+  return true;
+}
+
+double ws_process_cpu_ms(pid_t pid, char *out_state) {
+  char name[24];
+  process_stat stat = {.state = 'X'};
+  snprintf(name, sizeof name, "%d", (int)pid);
+  if (!read_stat(name, &stat))
+    stat = (process_stat){.state = 'X'};
+  *out_state = stat.state;
+  return stat.cpu_ms;
+}
+
+bool ws_process_is_starved(pid_t pid, double cpu_ms, double elapsed_ms) {
+  char state;
+  double used_ms = ws_process_cpu_ms(pid, &state) - cpu_ms;
+  return state == 'T' || (state == 'R' && used_ms < elapsed_ms / 2);
+}
+
+/* What the child forked and moved into a group of its own. */
+static void kill_session(pid_t leader) {
+  DIR *folder = opendir("/proc");
+  for (struct dirent *entry; folder && (entry = readdir(folder));) {
+    process_stat stat;
+    if (*entry->d_name >= '0' && *entry->d_name <= '9' &&
+        read_stat(entry->d_name, &stat) && stat.session == leader)
+      kill((pid_t)atol(entry->d_name), SIGKILL);
+  }
+  if (folder)
+    closedir(folder);
+}
+
+/* The child is reaped last: until then nobody else can have its number. */
 void ws_process_stop(ws_process *process) {
   if (process->pid <= 0)
     return;
   close(process->socket);
+  kill(process->pid, SIGKILL);  /* before it had a session */
   kill(-process->pid, SIGKILL); /* the group */
-  kill(process->pid, SIGKILL);  /* a child that failed before it had one */
+  kill_session(process->pid);
   while (waitpid(process->pid, NULL, 0) < 0 && errno == EINTR)
     ;
   *process = (ws_process){0};

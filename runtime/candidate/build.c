@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * Names of verdicts and the default limits of a build.
+ * Names of verdicts and blames, what a signal says, and the default limits of a
+ * build.
  */
 #include "wavesmith/build.h"
 
+#include <signal.h>
 #include <string.h>
 
 static const char *const verdict_names[] = {
@@ -24,6 +26,36 @@ bool ws_verdict_parse(const char *text, ws_verdict *out_verdict) {
       return true;
     }
   return false;
+}
+
+static const char *const blame_names[] = {
+#define BLAME_NAME(name, text) text,
+    WS_BLAME_MAP(BLAME_NAME)
+#undef BLAME_NAME
+};
+
+const char *ws_blame_text(ws_blame blame) {
+  return (unsigned)blame < WS_BLAME_COUNT ? blame_names[blame] : "unknown";
+}
+
+bool ws_blame_parse(const char *text, ws_blame *out_blame) {
+  for (int i = 0; i < WS_BLAME_COUNT; i++)
+    if (!strcmp(text, blame_names[i])) {
+      *out_blame = (ws_blame)i;
+      return true;
+    }
+  return false;
+}
+
+/* Code raises these by itself; SIGKILL is the operator's, or the kernel's when
+ * memory runs out. */
+ws_blame ws_blame_of_signal(int signal) {
+  static const int crashes[] = {SIGABRT, SIGBUS, SIGFPE,  SIGILL, SIGSEGV,
+                                SIGSYS,  SIGTRAP, SIGXCPU, SIGXFSZ};
+  for (size_t i = 0; i < sizeof crashes / sizeof crashes[0]; i++)
+    if (signal == crashes[i])
+      return WS_BLAME_SUSPECTED;
+  return WS_BLAME_UNKNOWN;
 }
 
 const ws_limits ws_limits_default = {

@@ -219,6 +219,8 @@ static void write_object_hash(cJSON *json, const ws_build_result *result) {
 struct cJSON *ws_build_result_to_json(const ws_build_result *result) {
   cJSON *json = cJSON_CreateObject();
   cJSON_AddStringToObject(json, "verdict", ws_verdict_text(result->verdict));
+  if (result->blame != WS_BLAME_CANDIDATE)
+    cJSON_AddStringToObject(json, "blame", ws_blame_text(result->blame));
   write_fields(json, FIELDS(result_fields), result);
   write_field(json, &compiler_field, (const char *)result);
   write_object_hash(json, result);
@@ -496,6 +498,10 @@ ws_status ws_build_result_from_json(ws_arena *arena, const struct cJSON *json,
   if (!ws_verdict_parse(verdict, &result.verdict))
     return ws_fail(diag, WS_INPUT, result_name, 0, "unknown verdict '%.40s'",
                    verdict);
+  const cJSON *blame = cJSON_GetObjectItemCaseSensitive(json, "blame");
+  if (blame && (!cJSON_IsString(blame) ||
+                !ws_blame_parse(blame->valuestring, &result.blame)))
+    return ws_fail(diag, WS_INPUT, result_name, 0, "unknown blame");
   WS_TRY(read_fields(&reader, json, FIELDS(result_fields), &result));
   result.compiler = "";
   if (cJSON_HasObjectItem(json, compiler_field.name))

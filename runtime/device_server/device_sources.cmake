@@ -8,7 +8,7 @@ foreach(name arena clock file json log message process rng status strbuf termina
   list(APPEND WAVESMITH_DEVICE_SOURCES runtime/base/${name}.c)
 endforeach()
 list(APPEND WAVESMITH_DEVICE_SOURCES runtime/candidate/build.c)
-foreach(name bench device_client inputs measure_json request_json result sampling statistics time verify)
+foreach(name bench device_client inputs measure_json request_json result sampling server_client statistics time verify)
   list(APPEND WAVESMITH_DEVICE_SOURCES runtime/eval/${name}.c)
 endforeach()
 foreach(name index job_json lines manifest)

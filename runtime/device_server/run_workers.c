@@ -269,28 +269,30 @@ static bool is_ended(ws__run *run) {
   return ended;
 }
 
-/* One step, by a second server where the first failed with it. */
+/* Whether the device comes back: a card takes a while. */
+static bool can_reach(ws__run_worker *worker, ws_diag *diag) {
+  for (int i = 0; i < MOST_ATTEMPTS && !is_ended(worker->run); i++) {
+    if (i)
+      pause_ms(PAUSE_MS);
+    if (ws_device_client_reach(worker->client, diag) == WS_OK)
+      return true;
+  }
+  return is_ended(worker->run);
+}
+
+/* One step. A failure is tried again by the client (eval/server_client.h); if
+ * that does not help, it is the job, or the device is gone. */
 static outcome make_step(ws__run_worker *worker, ws_status *out_status,
                          ws_diag *diag) {
-  ws_measured *measured = &worker->measured[worker->done];
-  for (int starts = 0, failures = 0; !is_ended(worker->run);) {
-    *out_status = ws_device_client_send(worker->client,
-                                        &worker->job.steps[worker->done], diag);
-    bool sent = *out_status == WS_OK;
-    if (sent)
-      *out_status = ws_device_client_receive(worker->client, worker->arena,
-                                             measured, diag);
-    if (*out_status == WS_OK) {
-      worker->done++;
-      return ANSWERED;
-    }
-    if (sent && (++failures == 2 || *out_status == WS_INPUT))
-      return SET_ASIDE;
-    if (!sent && ++starts == MOST_ATTEMPTS)
-      return GONE;
-    pause_ms(PAUSE_MS);
-  }
-  return ANSWERED;
+  ws_diag why;
+  *out_status = ws_device_client_measure(
+      worker->client, worker->arena, &worker->job.steps[worker->done],
+      &worker->measured[worker->done], diag);
+  if (*out_status == WS_OK)
+    worker->done++;
+  if (*out_status == WS_OK)
+    return ANSWERED;
+  return can_reach(worker, &why) ? SET_ASIDE : GONE;
 }
 
 static outcome make_steps(ws__run_worker *worker, ws_status *out_status,
@@ -300,7 +302,7 @@ static outcome make_steps(ws__run_worker *worker, ws_status *out_status,
     outcome made = make_step(worker, out_status, diag);
     if (made != ANSWERED)
       return made;
-    if (worker->done &&
+    if (worker->done > 0 &&
         (worker->measured[worker->done - 1].verdict != WS_VERDICT_OK ||
          ws__batch_race_lost(job, worker->measured, worker->done)))
       break;

@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * The client's side of the device server: starts it, sends one request at a
- * time, ends a server that hangs, turns its death or silence into a verdict of
- * what it had in hand, and starts it again for the next.
+ * The client's side of the device server: what it is asked and how its answers
+ * are read. Processes, limits and failures: server_client.h.
  *
  * A simulator runs for results and for times in two processes, because each
  * has its own settings; a card has one process for both.
  */
+#include "server_client.h"
 #include "wavesmith/measure.h"
 
 #include <cjson/cJSON.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-enum { START_MS = 60000 };
 
 const ws_measure_settings ws_measure_settings_default = {.wall_ms = 20000,
                                                          .warm_up_ms = 50,
@@ -26,98 +21,24 @@ const ws_measure_settings ws_measure_settings_default = {.wall_ms = 20000,
 
 struct ws_device_client {
   ws_arena *arena;
-  const char *path, *kind;
   ws_device_info info;
-  ws_process servers[2]; /* by purpose; a card's first serves both */
+  ws__server servers[2]; /* by purpose; a card's first serves both */
   ws_device_purpose in_hand;
-  double deadline_ms;
 };
 
-static const char what[] = "device server";
 static const char *const purpose_names[] = {
     [WS_DEVICE_RUN] = "run", [WS_DEVICE_TIME] = "time"};
+static const ws__server_kind server_kind = {
+    .name = "device server",
+    .program = "wavesmith-device",
+    .variable = "WAVESMITH_DEVICE_SERVER",
+    .library = "a library"};
 
-/* ---- the process ---- */
+/* ---- the processes ---- */
 
-static ws_status find_server(ws_arena *arena, const char **out_path,
-                             ws_diag *diag) {
-  char *folder;
-  const char *named = getenv("WAVESMITH_DEVICE_SERVER");
-  if (named && named[0]) {
-    *out_path = ws_arena_strdup(arena, named);
-    return WS_OK;
-  }
-  WS_TRY(ws_program_directory(arena, &folder, diag));
-  *out_path = ws_arena_printf(arena, "%s/../libexec/wavesmith/wavesmith-device",
-                              folder);
-  return WS_OK;
-}
-
-/* An answer {"error":..., "status":...} as a status. */
-static ws_status read_error(const cJSON *json, ws_diag *diag) {
-  const cJSON *error = cJSON_GetObjectItemCaseSensitive(json, "error");
-  const cJSON *status = cJSON_GetObjectItemCaseSensitive(json, "status");
-  if (!cJSON_IsString(error))
-    return WS_OK;
-  bool input = cJSON_IsString(status) && !strcmp(status->valuestring, "input");
-  return ws_fail(diag, input ? WS_INPUT : WS_ENVIRONMENT, NULL, 0, "%s",
-                 error->valuestring);
-}
-
-static ws_status receive_json(const ws_process *process, int wait_ms,
-                              ws_arena *arena, cJSON **out_json,
-                              ws_diag *diag) {
-  char *text;
-  void *blob;
-  size_t size;
-  *out_json = NULL;
-  WS_TRY(ws_message_receive(process->socket, wait_ms, arena, &text, &blob,
-                            &size, NULL, diag));
-  *out_json = ws_json_parse(text, strlen(text), what, diag);
-  return *out_json ? WS_OK : WS_ENVIRONMENT;
-}
-
-static ws_status greet(ws_device_client *client, const ws_process *process,
-                       ws_diag *diag) {
-  ws_arena *arena = ws_arena_create();
-  cJSON *json;
-  ws_status status = receive_json(process, START_MS, arena, &json, diag);
-  if (status == WS_OK)
-    status = read_error(json, diag);
-  if (status == WS_OK && !client->info.name)
-    status = ws_device_info_from_json(
-        client->arena, cJSON_GetObjectItemCaseSensitive(json, "info"),
-        &client->info, diag);
-  cJSON_Delete(json);
-  ws_arena_destroy(arena);
-  return status;
-}
-
-static int slot_of(const ws_device_client *client, ws_device_purpose purpose) {
-  return client->info.simulated ? (int)purpose : (int)WS_DEVICE_RUN;
-}
-
-static ws_process *process_of(ws_device_client *client,
-                              ws_device_purpose purpose) {
-  return &client->servers[slot_of(client, purpose)];
-}
-
-static ws_status start_server(ws_device_client *client,
-                              ws_device_purpose purpose, ws_diag *diag) {
-  const char *argv[] = {client->path, client->kind, purpose_names[purpose],
-                        NULL};
-  ws_process *process = process_of(client, purpose);
-  WS_TRY(ws_process_start(argv, process, diag));
-  ws_status status = greet(client, process, diag);
-  if (status != WS_OK)
-    ws_process_stop(process);
-  return status;
-}
-
-/* Whether the process is there and its stream open, with nothing unread. */
-static bool is_alive(const ws_process *process) {
-  struct pollfd item = {.fd = process->socket, .events = POLLIN | POLLRDHUP};
-  return process->pid > 0 && poll(&item, 1, 0) == 0;
+static ws__server *server_of(ws_device_client *client,
+                             ws_device_purpose purpose) {
+  return &client->servers[client->info.simulated ? purpose : WS_DEVICE_RUN];
 }
 
 ws_status ws_device_client_start(const char *kind,
@@ -125,11 +46,21 @@ ws_status ws_device_client_start(const char *kind,
   ws_device_client *client = calloc(1, sizeof *client);
   WS_ASSERT(client && "out of memory");
   client->arena = ws_arena_create();
-  client->kind = ws_arena_strdup(client->arena, kind);
+  const char *path = NULL;
+  cJSON *greeting = NULL;
   *out_client = NULL;
-  ws_status status = find_server(client->arena, &client->path, diag);
+  ws_status status = ws__server_find(client->arena, &server_kind, &path, diag);
+  kind = ws_arena_strdup(client->arena, kind);
+  for (int i = 0; i < 2; i++)
+    client->servers[i] = (ws__server){
+        .kind = &server_kind, .arguments = {path, kind, purpose_names[i], NULL}};
   if (status == WS_OK)
-    status = start_server(client, WS_DEVICE_RUN, diag);
+    status = ws__server_start(&client->servers[WS_DEVICE_RUN], &greeting, diag);
+  if (status == WS_OK)
+    status = ws_device_info_from_json(
+        client->arena, cJSON_GetObjectItemCaseSensitive(greeting, "info"),
+        &client->info, diag);
+  cJSON_Delete(greeting);
   if (status == WS_OK)
     *out_client = client;
   else
@@ -139,13 +70,18 @@ ws_status ws_device_client_start(const char *kind,
 
 void ws_device_client_renew(ws_device_client *client) {
   for (int i = 0; i < 2; i++)
-    ws_process_stop(&client->servers[i]);
+    ws__server_stop(&client->servers[i]);
+}
+
+ws_status ws_device_client_reach(ws_device_client *client, ws_diag *diag) {
+  return ws__server_start(server_of(client, client->in_hand), NULL, diag);
 }
 
 void ws_device_client_stop(ws_device_client *client) {
   if (!client)
     return;
-  ws_device_client_renew(client);
+  for (int i = 0; i < 2; i++)
+    ws__server_deinit(&client->servers[i]);
   ws_arena_destroy(client->arena);
   free(client);
 }
@@ -164,88 +100,90 @@ static void join_blobs(const ws_measure_request *request, ws_strbuf *out) {
     ws_strbuf_append(out, request->rival->code_object, request->rival->size);
 }
 
-static ws_status send_request(const ws_process *process,
-                              const ws_measure_request *request,
-                              ws_diag *diag) {
-  ws_strbuf blob;
-  cJSON *json = ws_measure_request_to_json(request);
-  char *text = cJSON_PrintUnformatted(json);
-  WS_ASSERT(text && "out of memory");
-  join_blobs(request, &blob);
-  ws_status status =
-      ws_message_send(process->socket, text, blob.data, blob.size, diag);
-  ws_strbuf_deinit(&blob);
-  cJSON_free(text);
-  cJSON_Delete(json);
-  return status;
-}
-
 ws_status ws_device_client_send(ws_device_client *client,
                                 const ws_measure_request *request,
                                 ws_diag *diag) {
+  ws_strbuf blob;
   client->in_hand =
       request->op == WS_MEASURE_TIME ? WS_DEVICE_TIME : WS_DEVICE_RUN;
-  ws_process *process = process_of(client, client->in_hand);
-  if (!is_alive(process)) {
-    ws_process_stop(process);
-    WS_TRY(start_server(client, client->in_hand, diag));
-  }
-  ws_status status = send_request(process, request, diag);
-  client->deadline_ms = ws_clock_ms() + request->settings.wall_ms;
+  join_blobs(request, &blob);
+  ws_status status = ws__server_send(server_of(client, client->in_hand),
+                                     ws_measure_request_to_json(request),
+                                     blob.data, blob.size,
+                                     request->settings.wall_ms,
+                                     request->give_up_ms, diag);
+  ws_strbuf_deinit(&blob);
   return status;
 }
 
 int ws_device_client_descriptor(const ws_device_client *client) {
-  return client->servers[slot_of(client, client->in_hand)].socket;
+  const ws__server *run = &client->servers[WS_DEVICE_RUN];
+  return client->info.simulated ? client->servers[client->in_hand].process.socket
+                                : run->process.socket;
 }
 
-double ws_device_client_deadline(const ws_device_client *client) {
-  return client->deadline_ms;
+bool ws_device_client_has_answer(ws_device_client *client) {
+  return ws__server_has_answer(server_of(client, client->in_hand));
 }
 
-/* The server died or hangs with the request in hand. */
-static void set_lost(ws_device_client *client, ws_arena *arena,
-                     ws_measured *out) {
-  bool hung = ws_clock_ms() >= client->deadline_ms;
-  ws_process_stop(process_of(client, client->in_hand));
+/* A simulator that has a finding has seen why; anybody else's word for a crash
+ * or a hang may be about the device. */
+static ws_blame blame_of(const ws_measured *measured) {
+  bool lost = measured->verdict == WS_VERDICT_CRASH ||
+              measured->verdict == WS_VERDICT_TIMEOUT;
+  return lost && !measured->finding_count ? WS_BLAME_SUSPECTED
+                                          : WS_BLAME_CANDIDATE;
+}
+
+static ws_status read_answer(const ws_device_client *client, ws_arena *arena,
+                             const ws__answer *answer, ws_measured *out,
+                             ws_diag *diag) {
   *out = (ws_measured){
-      .verdict = hung ? WS_VERDICT_TIMEOUT : WS_VERDICT_CRASH,
-      .reason = hung ? "the kernel did not end in time; the device server was "
-                       "killed"
-                     : "the device server died while it ran the kernel",
+      .verdict = answer->verdict,
+      .blame = answer->blame,
+      .reason = answer->reason,
       .provenance = ws_arena_strdup(arena, client->info.provenance),
       .bound = "",
       .throttle = "",
       .report = ""};
+  if (answer->status == WS_INPUT)
+    return ws_fail(diag, WS_INPUT, NULL, 0, "%s", answer->reason);
+  if (!answer->json)
+    return WS_OK;
+  WS_TRY(ws_measured_from_json(
+      arena, cJSON_GetObjectItemCaseSensitive(answer->json, "measured"), out,
+      diag));
+  out->blame = blame_of(out);
+  return WS_OK;
 }
 
 ws_status ws_device_client_receive(ws_device_client *client, ws_arena *arena,
-                                   ws_measured *out_measured, ws_diag *diag) {
-  cJSON *json;
-  ws_diag cause;
-  ws_process *process = process_of(client, client->in_hand);
-  double left = client->deadline_ms - ws_clock_ms();
-  *out_measured = (ws_measured){0};
-  if (receive_json(process, left > 0 ? (int)left + 1 : 0, arena, &json,
-                   &cause) != WS_OK) {
-    set_lost(client, arena, out_measured);
-    return WS_OK;
-  }
-  ws_status status = read_error(json, diag);
-  if (status == WS_OK)
-    status = ws_measured_from_json(
-        arena, cJSON_GetObjectItemCaseSensitive(json, "measured"), out_measured,
-        diag);
+                                   ws_measured *out_measured, bool *out_done,
+                                   ws_diag *diag) {
+  ws__answer answer;
+  ws__server *server = server_of(client, client->in_hand);
+  *out_done = true;
+  ws__server_receive(server, arena, &answer);
+  ws_status status = read_answer(client, arena, &answer, out_measured, diag);
   /* What a fault leaves of a device is not to be trusted. */
-  if (!cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(json, "last")))
-    ws_process_stop(process);
-  cJSON_Delete(json);
+  if (answer.json &&
+      !cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(answer.json, "last")))
+    ws__server_stop(server);
+  cJSON_Delete(answer.json);
+  if (status == WS_OK)
+    status = ws__server_settle(server, out_measured->verdict,
+                               out_measured->blame, out_measured->reason,
+                               out_done, diag);
+  out_measured->blame = WS_BLAME_CANDIDATE;
   return status;
 }
 
 ws_status ws_device_client_measure(ws_device_client *client, ws_arena *arena,
                                    const ws_measure_request *request,
                                    ws_measured *out_measured, ws_diag *diag) {
+  bool done = false;
   WS_TRY(ws_device_client_send(client, request, diag));
-  return ws_device_client_receive(client, arena, out_measured, diag);
+  while (!done)
+    WS_TRY(ws_device_client_receive(client, arena, out_measured, &done, diag));
+  return WS_OK;
 }

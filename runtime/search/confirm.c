@@ -234,10 +234,9 @@ static bool out_of_time(const ws_session *s) {
   return ws__signals_interrupted() || ws_clock_ms() >= s->deadline_ms;
 }
 
-/* Reaches to just beyond the deadline: what it cuts short does not count. */
-static int wall_ms(const ws_session *s, int most) {
-  double left = s->deadline_ms - ws_clock_ms();
-  return left < 0 ? 1 : left < most ? (int)left + 1 : most;
+/* When an answer is not wanted any more; 0: never. */
+static double give_up_ms(const ws_session *s) {
+  return isfinite(s->deadline_ms) ? s->deadline_ms : 0;
 }
 
 /* *out_done: false when time ran out on the way. */
@@ -250,11 +249,15 @@ static ws_status ask_device(confirmation *c, contest *who, bool *out_done) {
     ws_measured *answer = &answers[who->answered];
     int most = who->whole[who->answered] < 0 ? WALL_MS : WHOLE_WALL_MS;
     ws_measure_request request = who->requests[who->answered++];
-    request.settings.wall_ms = wall_ms(c->s, most);
-    WS_TRY(ws_device_client_measure(c->s->trials.client, c->arena, &request,
-                                    answer, c->s->diag));
+    request.settings.wall_ms = most;
+    request.give_up_ms = give_up_ms(c->s);
+    ws_status status = ws_device_client_measure(
+        c->s->trials.client, c->arena, &request, answer, c->s->diag);
+    if (status == WS_INTERRUPTED)
+      break;
+    WS_TRY(status);
     more = answer->verdict == WS_VERDICT_OK;
-    failed = ws__measuring_devices_fault(c->s->trials.client, answer);
+    failed = ws__measuring_is_too_slow(c->s->trials.client, answer);
   }
   *out_done = !failed && !out_of_time(c->s);
   return WS_OK;
@@ -429,10 +432,13 @@ static ws_status sanitize(confirmation *c, const ws_candidate *candidate,
   request.runs = runs;
   request.stages = WS_STAGE_SANITIZE;
   request.limits = ws_limits_default;
-  request.limits.wall_ms = request.limits.cpu_ms = wall_ms(s, WALL_MS);
+  request.limits.wall_ms = request.limits.cpu_ms = WALL_MS;
+  request.give_up_ms = give_up_ms(s);
   if (!c->compiler)
     WS_TRY(ws_compiler_start(&c->compiler, s->diag));
-  return ws_compiler_build(c->compiler, c->arena, &request, out, s->diag);
+  ws_status status =
+      ws_compiler_build(c->compiler, c->arena, &request, out, s->diag);
+  return status == WS_INTERRUPTED ? WS_OK : status; /* judge looks at the time */
 }
 
 /* *out_done: false when time ran out on the way. */

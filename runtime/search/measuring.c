@@ -4,7 +4,6 @@
  */
 #include "measuring.h"
 
-#include <poll.h>
 #include <stdlib.h>
 
 ws_status ws__measuring_load(ws_archive *archive, ws_arena *arena,
@@ -89,16 +88,8 @@ int ws__measuring_large(const ws_problem *problem,
   return found;
 }
 
-bool ws__measuring_has_answer(const ws_device_client *client) {
-  struct pollfd item = {.fd = ws_device_client_descriptor(client),
-                        .events = POLLIN};
-  return poll(&item, 1, 0) > 0 ||
-         ws_clock_ms() >= ws_device_client_deadline(client);
-}
-
-bool ws__measuring_devices_fault(const ws_device_client *client,
+bool ws__measuring_is_too_slow(const ws_device_client *client,
                                  const ws_measured *measured) {
   return ws_device_client_info(client)->simulated && !measured->finding_count &&
-         (measured->verdict == WS_VERDICT_CRASH ||
-          measured->verdict == WS_VERDICT_TIMEOUT);
+         measured->verdict == WS_VERDICT_TIMEOUT;
 }

@@ -36,10 +36,8 @@ ws_status ws__measuring_request(ws_arena *arena, const ws__task *task,
 int ws__measuring_large(const ws_problem *problem,
                         const ws_candidate *candidate, const ws_shape *shapes,
                         int count);
-/* An answer has come, or its time is over. */
-bool ws__measuring_has_answer(const ws_device_client *client);
-/* A simulator that dies or is too slow says nothing about the candidate. */
-bool ws__measuring_devices_fault(const ws_device_client *client,
+/* A simulator that is too slow says nothing about the candidate. */
+bool ws__measuring_is_too_slow(const ws_device_client *client,
                                  const ws_measured *measured);
 
 #endif

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * The pool of compile servers: poll() over their descriptors. A server that
- * dies is the client's business (eval/compiler.c); one that stays silent well
- * beyond its job's limit is ended here, because waiting for it would stop all.
+ * dies or stays silent is its client's business (eval/server_client.h).
  */
 #include "pool.h"
 
 #include <poll.h>
 #include <unistd.h>
-
-/* The server keeps its job's wall limit; this much later it counts as hung. */
-enum { SILENCE_MS = 3000 };
 
 void ws__pool_init(ws__pool *pool, ws_arena *arena, int count, int limit,
                    ws_compiler *owned_compiler) {
@@ -57,13 +53,8 @@ ws_status ws__pool_send(ws__worker *worker, int job,
                         const ws_build_request *request, ws_diag *diag) {
   if (!worker->compiler)
     WS_TRY(ws_compiler_start(&worker->compiler, diag));
-  ws_status status = ws_compiler_send(worker->compiler, request, diag);
-  if (status != WS_OK) /* it may have died since its last job: once more */
-    status = ws_compiler_send(worker->compiler, request, diag);
-  if (status != WS_OK)
-    return status;
+  WS_TRY(ws_compiler_send(worker->compiler, request, diag));
   worker->job = job;
-  worker->give_up_ms = ws_clock_ms() + request->limits.wall_ms + SILENCE_MS;
   return WS_OK;
 }
 
@@ -78,30 +69,21 @@ ws__worker *ws__pool_wait(ws__pool *pool, const int *others, int other_count,
         .fd = busy ? ws_compiler_descriptor(pool->workers[i].compiler) : -1,
         .events = POLLIN};
   }
-  int ready = poll(items, (nfds_t)(pool->count + other_count), timeout_ms);
-  double now_ms = ws_clock_ms();
+  poll(items, (nfds_t)(pool->count + other_count), timeout_ms);
   for (int i = 0; i < pool->count; i++) {
     ws__worker *worker = &pool->workers[i];
-    if (worker->job >= 0 &&
-        ((ready > 0 && items[i].revents) || now_ms > worker->give_up_ms))
+    if (worker->job >= 0 && ws_compiler_has_answer(worker->compiler))
       return worker;
   }
   return NULL;
 }
 
 ws_status ws__pool_receive(ws__worker *worker, ws_arena *arena,
-                           ws_build_result *out_result, ws_diag *diag) {
-  worker->job = -1;
-  if (ws_clock_ms() <= worker->give_up_ms)
-    return ws_compiler_receive(worker->compiler, arena, out_result, diag);
-  ws_compiler_stop(worker->compiler);
-  worker->compiler = NULL;
-  *out_result = (ws_build_result){
-      .verdict = WS_VERDICT_TIMEOUT,
-      .stage = "",
-      .reason = "the compile server did not answer and was replaced",
-      .ir_hash = "",
-      .code_hash = "",
-      .compiler = ""};
+                           ws_build_result *out_result, bool *out_done,
+                           ws_diag *diag) {
+  WS_TRY(ws_compiler_receive(worker->compiler, arena, out_result, out_done,
+                             diag));
+  if (*out_done)
+    worker->job = -1;
   return WS_OK;
 }

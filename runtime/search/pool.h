@@ -8,9 +8,8 @@
 #include "wavesmith/build.h"
 
 typedef struct ws__worker {
-  ws_compiler *compiler; /* NULL: not started yet, or given up */
+  ws_compiler *compiler; /* NULL: not started yet */
   int job;               /* the caller's number; -1: idle */
-  double give_up_ms;     /* when a server that says nothing is replaced */
 } ws__worker;
 
 typedef struct ws__pool {
@@ -33,14 +32,14 @@ ws_status ws__pool_idle_compiler(ws__pool *pool, ws_compiler **out_compiler,
 ws_status ws__pool_send(ws__worker *worker, int job,
                         const ws_build_request *request,
                         ws_diag *diag) WS_MUST_CHECK;
-/* Waits until some worker has an answer, at most timeout_ms or until a signal
+/* Waits until some worker has an answer, at most timeout_ms (a second) or until a signal
  * comes or one of `others` (-1: none) can be read. NULL: none has. */
 ws__worker *ws__pool_wait(ws__pool *pool, const int *others, int other_count,
                           int timeout_ms);
 /* Takes the answer of a worker that ws__pool_wait gave; the worker is idle
- * then. */
+ * then. *out_done false: the answer was none, and its job is tried again. */
 ws_status ws__pool_receive(ws__worker *worker, ws_arena *arena,
-                           ws_build_result *out_result,
+                           ws_build_result *out_result, bool *out_done,
                            ws_diag *diag) WS_MUST_CHECK;
 
 #endif

@@ -14,8 +14,9 @@
 /* A job that hangs runs into its limit of CPU time: ten times what large
  * candidates take, and above the sanitizer's own limits, which say where it
  * hangs. Results are applied in order, so it holds up all others. The limit of
- * time is for machines that have too much to do. */
-enum { CPU_MS = 6000, WALL_MS = 60000, DEADLINE_MARGIN_MS = 500 };
+ * time is for machines that have too much to do. Neither knows the run's
+ * deadline: what that cuts short is left, not judged. */
+enum { CPU_MS = 6000, WALL_MS = 60000 };
 
 /* ---- building ---- */
 /* A candidate or build that the archive holds is not built again, unless it has
@@ -43,18 +44,6 @@ static ws_status look_up(ws_session *s, ws__job *job) {
   return WS_OK;
 }
 
-/* Limits reach to just beyond the deadline, so that no job is cut short by it
- * and still counted. */
-static ws_limits limits_now(const ws_session *s) {
-  ws_limits limits = ws_limits_default;
-  limits.cpu_ms = CPU_MS;
-  limits.wall_ms = WALL_MS;
-  double left = s->search_end_ms - ws_clock_ms() + DEADLINE_MARGIN_MS;
-  if (left < limits.wall_ms)
-    limits.wall_ms = left < 1 ? 1 : (int)left;
-  return limits;
-}
-
 static ws_status send(ws_session *s, ws__worker *worker, int index) {
   ws__job *job = &s->jobs[index];
   ws_run runs[WS_STANDARD_RUNS];
@@ -69,7 +58,11 @@ static ws_status send(ws_session *s, ws__worker *worker, int index) {
     request.run_count = ws_standard_runs(job->candidate, runs);
     request.stages |= WS_STAGE_SANITIZE;
   }
-  request.limits = limits_now(s);
+  request.limits = ws_limits_default;
+  request.limits.cpu_ms = CPU_MS;
+  request.limits.wall_ms = WALL_MS;
+  if (isfinite(s->search_end_ms))
+    request.give_up_ms = s->search_end_ms;
   job->state = WS__JOB_BUILDING;
   return ws__pool_send(worker, index, &request, s->diag);
 }
@@ -133,9 +126,14 @@ ws_status ws__produce_wait(ws_session *s, int timeout_ms) {
   if (!worker)
     return WS_OK;
   ws__job *job = &s->jobs[worker->job];
-  WS_TRY(ws__pool_receive(worker, job->arena, &job->result, s->diag));
-  /* A server that the signal's sender ended too must not become a verdict. */
+  bool done;
+  ws_status status =
+      ws__pool_receive(worker, job->arena, &job->result, &done, s->diag);
+  /* The signal's sender may have ended the server, too; or time is up. */
   if (ws__session_must_end(s))
+    return WS_OK;
+  WS_TRY(status);
+  if (!done)
     return WS_OK;
   job->state = WS__JOB_BUILT;
   return keep_build(s, job);

@@ -283,6 +283,11 @@ static void refuse(ws__job *job, const char *why) {
   job->state = WS__JOB_DONE;
 }
 
+static const char *parent_id(const ws_session *s, const ws__job *job, int i) {
+  int parent = job->request.parents[i];
+  return parent >= 0 ? s->knowledge.results[parent].id : "";
+}
+
 static ws_status keep_exchange(ws_session *s, ws__job *job) {
   if (job->replayed)
     return WS_OK;
@@ -291,6 +296,8 @@ static ws_status keep_exchange(ws_session *s, ws__job *job) {
       .run_id = s->run_id,
       .sequence = job->sequence,
       .kind = ws_request_text(job->request.kind),
+      .parent_id = parent_id(s, job, 0),
+      .second_parent_id = parent_id(s, job, 1),
       .member = s->llm && job->request.member >= 0
                     ? ws_llm_member_at(s->llm, job->request.member)->name
                     : "outside",
@@ -310,8 +317,9 @@ static ws_status keep_exchange(ws_session *s, ws__job *job) {
 }
 
 /* A new template: described, of this problem and target, with a legal point.
- * What is wrong with it is the reply's fault. */
-static void describe(ws__job *job, ws_compiler *compiler) {
+ * What is wrong with it is the reply's fault; that it could not be read for
+ * reasons of ours is not. */
+static ws_status describe(ws_session *s, ws__job *job, ws_compiler *compiler) {
   ws_diag why = {""};
   ws__source *source = ws_arena_alloc(job->keep, sizeof *source);
   source->text = ws_arena_strdup(job->keep, job->reply->template_text);
@@ -323,8 +331,11 @@ static void describe(ws__job *job, ws_compiler *compiler) {
                            source->size, &source->tmpl, &why);
   if (status == WS_OK)
     job->source = source;
-  else if (status != WS_ENVIRONMENT || !ws__signals_interrupted())
-    refuse(job, why.text); /* else the signal's sender ended the server too */
+  else if (status == WS_INPUT)
+    refuse(job, why.text);
+  else if (!ws__signals_interrupted()) /* whose sender ended the server too */
+    return ws_fail(s->diag, status, NULL, 0, "%s", why.text);
+  return WS_OK;
 }
 
 static void check_template(ws_session *s, ws__job *job) {
@@ -417,7 +428,7 @@ static ws_status digest(ws_session *s, ws__job *job) {
   WS_TRY(ws__pool_idle_compiler(&s->pool, &compiler, s->diag));
   if (!compiler)
     return WS_OK;
-  describe(job, compiler);
+  WS_TRY(describe(s, job, compiler));
   if (job->state == WS__JOB_ANSWERED && job->source)
     check_template(s, job);
   return WS_OK;

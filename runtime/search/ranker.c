@@ -17,12 +17,18 @@ ws_status ws__ranker_begin(ws__ranker *ranker, ws_arena *arena,
   return WS_OK;
 }
 
+/* Takes the answer, if it is one: else the request was sent again. */
 static ws_status receive(ws__ranker *r, bool *out_more, ws_diag *diag) {
   ws_measured measured;
-  r->sent = false;
-  WS_TRY(ws_device_client_receive(r->client, r->plan.arena, &measured, diag));
+  bool done;
+  WS_TRY(ws_device_client_receive(r->client, r->plan.arena, &measured, &done,
+                                  diag));
+  *out_more = !done;
+  if (!done)
+    return WS_OK;
   *out_more = ws__plan_take(&r->plan, r->step++,
                             ws_device_client_info(r->client), &measured);
+  r->sent = false;
   return WS_OK;
 }
 
@@ -31,10 +37,12 @@ ws_status ws__ranker_step(ws__ranker *ranker, bool *out_done, ws__ranked *out,
   bool more = ranker->plan.count > 0;
   *out_done = false;
   if (ranker->sent) {
-    if (!ws__measuring_has_answer(ranker->client))
+    if (!ws_device_client_has_answer(ranker->client))
       return WS_OK;
     WS_TRY(receive(ranker, &more, diag));
   }
+  if (ranker->sent)
+    return WS_OK;
   if (more) {
     ranker->sent = true;
     return ws_device_client_send(ranker->client,

@@ -415,13 +415,16 @@ static void note_failure(ws__trials *t, const ws_diag *diag) {
 
 static ws_status receive(ws__trials *t, ws_diag *diag) {
   ws_measured measured;
+  bool done;
+  ws_status status = ws_device_client_receive(t->client, t->request_arena,
+                                              &measured, &done, diag);
+  if (status == WS_OK && !done)
+    return WS_OK;
   double spent_ms = ws_clock_ms() - t->sent_ms;
   t->busy_ms += spent_ms;
   if (t->candidate == t->baseline)
     t->baseline_ms += spent_ms;
-  ws_status status =
-      ws_device_client_receive(t->client, t->request_arena, &measured, diag);
-  if (status == WS_OK && ws__measuring_devices_fault(t->client, &measured))
+  if (status == WS_OK && ws__measuring_is_too_slow(t->client, &measured))
     status = ws_fail(diag, WS_ENVIRONMENT, NULL, 0, "%s", measured.reason);
   if (status != WS_OK) {
     note_failure(t, diag);
@@ -436,7 +439,7 @@ static ws_status receive(ws__trials *t, ws_diag *diag) {
 ws_status ws__trials_step(ws__trials *trials, ws_diag *diag) {
   int candidate, shape;
   if (trials->client && trials->candidate >= 0 &&
-      ws__measuring_has_answer(trials->client))
+      ws_device_client_has_answer(trials->client))
     WS_TRY(receive(trials, diag));
   if (!trials->client || trials->candidate >= 0 || !may_be_busy(trials))
     return WS_OK;

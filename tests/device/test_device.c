@@ -81,7 +81,7 @@ static const struct {
     {"gemm_input", WS_VERDICT_WRONG, "wrote to its input 'a'"},
     {"gemm_fault", WS_VERDICT_CRASH, "hipErrorLaunchFailure"},
     {"gemm_hang", WS_VERDICT_TIMEOUT, "did not end in time"},
-    {"gemm_die", WS_VERDICT_CRASH, "server died"},
+    {"gemm_die", WS_VERDICT_CRASH, "the device server died of signal"},
     {"other", WS_VERDICT_CRASH, "hipErrorNotFound"},
     {"gemm_ok", WS_VERDICT_OK, ""},
 };

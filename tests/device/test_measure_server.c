@@ -83,7 +83,8 @@ WS_TEST(a_killed_server_leaves_no_lock) {
   for (int i = 0; i < 3; i++) {
     double begin_ms = ws_clock_ms();
     WS_CHECK_INT(measure(client, &hang).verdict, WS_VERDICT_TIMEOUT);
-    WS_CHECK(ws_clock_ms() - begin_ms < 600 + 1000);
+    /* twice, the second time on a fresh server */
+    WS_CHECK(ws_clock_ms() - begin_ms < 2 * (600 + 1000));
     WS_CHECK_INT(verify(client, "gemm_ok"), WS_VERDICT_OK);
   }
   stop(client);
@@ -106,8 +107,11 @@ WS_TEST(two_cards_work_at_the_same_time) {
       ws_measured got;
       if (!items[i].revents)
         continue;
-      WS_CHECK_INT(ws_device_client_receive(clients[i], arena, &got, &diag),
-                   WS_OK);
+      bool done;
+      WS_CHECK_INT(
+          ws_device_client_receive(clients[i], arena, &got, &done, &diag),
+          WS_OK);
+      WS_CHECK(done);
       WS_CHECK_TEXT(got.reason, "");
       items[i].fd = -1;
       left--;

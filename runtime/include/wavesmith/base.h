@@ -75,6 +75,16 @@ double ws_rng_normal(ws_rng *rng); /* mean 0, variance 1 */
 double ws_clock_ms(void);       /* monotonic */
 int64_t ws_clock_unix_ms(void); /* wall clock; only for records */
 
+/* A limit of time that runs only while we do: of the time between two looks at
+ * most WS_LOOK_MS counts, so that whoever was stopped for a minute does not
+ * take that for somebody else's silence. Look more often than that. */
+enum { WS_LOOK_MS = 1000 };
+typedef struct ws_patience {
+  double left_ms, looked_ms;
+} ws_patience;
+ws_patience ws_patience_begin(double limit_ms);
+double ws_patience_left(ws_patience *patience); /* <= 0: it is over */
+
 /* ---- log: stderr; WAVESMITH_LOG=error|warn|info|debug (default warn) ------- */
 typedef enum ws_log_level {
   WS_LOG_ERROR,
@@ -108,16 +118,22 @@ typedef struct ws_process {
   int socket; /* our end of a stream socketpair; the child's is its fd 3 */
 } ws_process;
 /* Starts argv[0] (a path); stdin is /dev/null, stdout goes to stderr, no other
- * descriptor is inherited. The child leads its own process group (Ctrl-C does
- * not reach it) and gets SIGKILL when the thread that started it dies. */
+ * descriptor is inherited. The child leads its own session (Ctrl-C does not
+ * reach it) and gets SIGKILL when the thread that started it dies. */
 ws_status ws_process_start(const char *const *argv, ws_process *out_process,
                            ws_diag *diag) WS_MUST_CHECK;
 /* Children started from now on do not get this environment variable: a secret.
  * At most 32. */
 void ws_process_hide(const char *variable);
-/* Closes the socket, kills the child's process group, reaps the child. Safe on
- * a zeroed struct. */
+/* Closes the socket, kills the child and all of its session, whatever groups
+ * these made, and reaps the child. Safe on a zeroed struct. */
 void ws_process_stop(ws_process *process);
+/* CPU time used so far, and the state letter of /proc/PID/stat; 0 and 'X' when
+ * there is no such process. */
+double ws_process_cpu_ms(pid_t pid, char *out_state);
+/* Of a process that is silent: it is stopped, or it could run and got less than
+ * half of the elapsed time. What used cpu_ms before it was asked. */
+bool ws_process_is_starved(pid_t pid, double cpu_ms, double elapsed_ms);
 
 /* ---- messages over a stream socket ----------------------------------------
  * Frame: u32 json size, u32 blob size (little endian), JSON text, blob.
@@ -125,7 +141,7 @@ void ws_process_stop(ws_process *process);
 #define WS_MESSAGE_MAX (64u << 20)
 ws_status ws_message_send(int socket, const char *json, const void *blob,
                           size_t blob_size, ws_diag *diag) WS_MUST_CHECK;
-/* Waits at most timeout_ms (<0: for ever). The result lives in the arena; the
+/* Waits at most timeout_ms of ws_patience (<0: for ever). The result lives in the arena; the
  * JSON is NUL-terminated. WS_ENVIRONMENT on time-out, end of stream or a
  * malformed frame. *out_eof (may be NULL) tells a clean end of stream. */
 ws_status ws_message_receive(int socket, int timeout_ms, ws_arena *arena,

@@ -39,6 +39,28 @@ typedef enum ws_verdict {
 const char *ws_verdict_text(ws_verdict verdict);
 bool ws_verdict_parse(const char *text, ws_verdict *out_verdict);
 
+/* Whom a result is to be blamed on: the candidate or our machinery; the user's
+ * fault is a status (WS_INPUT, WS_USAGE). A verdict is a fact about the
+ * candidate only when the blame is its own: what servers say is settled by the
+ * one policy of runtime/eval/server_client.h, and nothing else reaches their
+ * clients' callers or an archive. */
+#define WS_BLAME_MAP(X)                                                        \
+  X(CANDIDATE, "candidate")                                                    \
+  X(SUSPECTED, "suspected") /* it crashed or hung: its doing if it repeats */  \
+  X(UNKNOWN, "unknown")     /* a signal from outside, a stop, no CPU time */   \
+  X(OURS, "ours")           /* no memory, disk or descriptors; no device */
+typedef enum ws_blame {
+#define WS_BLAME_ENUM(name, text) WS_BLAME_##name,
+  WS_BLAME_MAP(WS_BLAME_ENUM)
+#undef WS_BLAME_ENUM
+  WS_BLAME_COUNT
+} ws_blame;
+const char *ws_blame_text(ws_blame blame);
+bool ws_blame_parse(const char *text, ws_blame *out_blame);
+/* Of a process that a signal has ended: one that a crash raises, or one that
+ * somebody sends. */
+ws_blame ws_blame_of_signal(int signal);
+
 /* One thing that is wrong with a candidate. id is stable ("lds-race"); region
  * is the region's function or ""; file and line point at what was written;
  * text says what, and how to mend it. */
@@ -93,6 +115,9 @@ typedef struct ws_build_request {
   int run_count;
   int stages;
   ws_limits limits;
+  /* By ws_clock_ms: nothing is tried again after that; 0: no such time. Of the
+   * client, which answers WS_INTERRUPTED then. */
+  double give_up_ms;
 } ws_build_request;
 
 /* A candidate as a request: all but runs and stages, limits by default. text is
@@ -187,6 +212,7 @@ typedef struct ws_run_result {
  */
 typedef struct ws_build_result {
   ws_verdict verdict;
+  ws_blame blame;
   const char
       *stage; /* "parse" "splice" "check" "sanitize" "lower" "facts" "" */
   const char *reason; /* one line; "" when ok */
@@ -241,21 +267,25 @@ ws_status ws_compiler_describe(ws_compiler *compiler, ws_arena *arena,
                                const char *file, const char *text, size_t size,
                                const ws_template **out_template,
                                ws_diag *diag) WS_MUST_CHECK;
-/* Runs one job to its end. A candidate that fails, kills its child or the
- * server, or runs out of time, is a verdict in *out_result; the status is only
- * about our machinery. A dead server is restarted. */
+/* Runs one job to its end. What becomes of a candidate is a verdict in
+ * *out_result, whose blame is WS_BLAME_CANDIDATE then; a server that dies, or a
+ * crash or hang that may be anyone's doing, is tried again on a fresh server.
+ * The status is about our machinery: WS_ENVIRONMENT when that does not help,
+ * WS_INTERRUPTED after give_up_ms. */
 ws_status ws_compiler_build(ws_compiler *compiler, ws_arena *arena,
                             const ws_build_request *request,
                             ws_build_result *out_result,
                             ws_diag *diag) WS_MUST_CHECK;
-/* The same in two steps, so that one thread can keep several servers busy:
- * send, poll the descriptor for reading, receive. */
+/* The same in steps, so that one thread can keep several servers busy: send;
+ * poll the descriptor for reading, a second at most; when has_answer, receive.
+ * *out_done false: the job was sent again, to a fresh server. */
 ws_status ws_compiler_send(ws_compiler *compiler,
                            const ws_build_request *request,
                            ws_diag *diag) WS_MUST_CHECK;
 int ws_compiler_descriptor(const ws_compiler *compiler);
+bool ws_compiler_has_answer(ws_compiler *compiler);
 ws_status ws_compiler_receive(ws_compiler *compiler, ws_arena *arena,
-                              ws_build_result *out_result,
+                              ws_build_result *out_result, bool *out_done,
                               ws_diag *diag) WS_MUST_CHECK;
 /* Versions for `wavesmith doctor`: {"llvm":"21.1.8","comgr":"3.0",...}. */
 ws_status ws_compiler_versions(ws_compiler *compiler, ws_arena *arena,

@@ -103,6 +103,7 @@ extern const ws_measure_settings ws_measure_settings_default;
 
 typedef struct ws_measured {
   ws_verdict verdict;         /* ok, wrong, crash, timeout, unstable */
+  ws_blame blame;
   const char *reason;         /* one line; "" when ok */
   const ws_finding *findings; /* of a simulator; verdict ok: notes */
   int finding_count;
@@ -209,6 +210,7 @@ typedef struct ws_measure_request {
   int workload_count;
   const ws_contestant *rival; /* time only; NULL: none */
   ws_measure_settings settings;
+  double give_up_ms; /* as of a ws_build_request */
 } ws_measure_request;
 
 /* A request without its code objects and rival; a device's facts
@@ -223,23 +225,24 @@ ws_status ws_device_info_from_json(ws_arena *arena, const struct cJSON *json,
                                    ws_device_info *out_info,
                                    ws_diag *diag) WS_MUST_CHECK;
 
-/* A kernel that hangs or kills the server is a verdict; the server is started
- * again for the next request. */
+/* As ws_compiler_build: a verdict is the candidate's own; a crash or hang is
+ * one when it repeats on a fresh server. */
 ws_status ws_device_client_measure(ws_device_client *client, ws_arena *arena,
                                    const ws_measure_request *request,
                                    ws_measured *out_measured,
                                    ws_diag *diag) WS_MUST_CHECK;
-/* The same in two steps: send, poll the descriptor, receive (which waits for
- * what is left of the wall limit). */
+/* The same in steps, as of a compiler. */
 ws_status ws_device_client_send(ws_device_client *client,
                                 const ws_measure_request *request,
                                 ws_diag *diag) WS_MUST_CHECK;
 int ws_device_client_descriptor(const ws_device_client *client);
-/* When the request in hand counts as hung, by ws_clock_ms. */
-double ws_device_client_deadline(const ws_device_client *client);
+bool ws_device_client_has_answer(ws_device_client *client);
 ws_status ws_device_client_receive(ws_device_client *client, ws_arena *arena,
-                                   ws_measured *out_measured,
+                                   ws_measured *out_measured, bool *out_done,
                                    ws_diag *diag) WS_MUST_CHECK;
+/* Whether its server runs, or can be started again. */
+ws_status ws_device_client_reach(ws_device_client *client,
+                                 ws_diag *diag) WS_MUST_CHECK;
 
 #ifdef __cplusplus
 }
