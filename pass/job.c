@@ -204,8 +204,7 @@ static bool has_ended(const job *j) {
 }
 
 static void set_timeout(const job *j, ws_arena *arena, ws_job_outcome *out) {
-  bool starved =
-      ws_process_is_starved(j->pid, 0, ws_clock_ms() - j->start_ms);
+  bool starved = ws_process_is_starved(j->pid, 0, ws_clock_ms() - j->start_ms);
   out->end = WS_JOB_TIMEOUT;
   out->blame = starved ? WS_BLAME_UNKNOWN : WS_BLAME_SUSPECTED;
   out->reason = ws_arena_printf(

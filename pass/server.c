@@ -94,10 +94,9 @@ static void send_result(int socket, const ws_build_result *result) {
 
 /* What an answer says when the machine ran out of something on the way. */
 static bool speaks_of_shortage(const ws_build_result *result) {
-  static const char *const texts[] = {"No space left on device",
-                                      "Disk quota exceeded",
-                                      "Too many open files",
-                                      "Cannot allocate memory"};
+  static const char *const texts[] = {
+      "No space left on device", "Disk quota exceeded", "Too many open files",
+      "Cannot allocate memory"};
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
     if (strstr(result->reason, texts[i]))
       return true;

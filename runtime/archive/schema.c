@@ -136,17 +136,19 @@ static const char version_5[] =
     /* A verdict is one of those there are, and is about the candidate. */
     REFUSE("candidate_verdict", "INSERT", "candidate",
            "NEW.verdict NOT IN " VERDICTS, "a candidate without a verdict")
-    REFUSE("build_verdict", "INSERT", "build",
-           "NOT json_valid(NEW.result)"
-           " OR json_extract(NEW.result,'$.verdict') NOT IN " VERDICTS,
-           "a build without a verdict")
-    REFUSE("build_blame", "INSERT", "build",
-           "json_valid(NEW.result)"
-           " AND json_extract(NEW.result,'$.blame') IS NOT NULL",
-           "a failure of the machinery is no build")
-    REFUSE("build_is_for_ever", "UPDATE OF candidate_id,result", "build",
-           "NEW.candidate_id<>OLD.candidate_id OR NEW.result<>OLD.result",
-           "a build does not change")
+        REFUSE("build_verdict", "INSERT", "build",
+               "NOT json_valid(NEW.result)"
+               " OR json_extract(NEW.result,'$.verdict') NOT IN " VERDICTS,
+               "a build without a verdict")
+            REFUSE("build_blame", "INSERT", "build",
+                   "json_valid(NEW.result)"
+                   " AND json_extract(NEW.result,'$.blame') IS NOT NULL",
+                   "a failure of the machinery is no build")
+                REFUSE("build_is_for_ever", "UPDATE OF candidate_id,result",
+                       "build",
+                       "NEW.candidate_id<>OLD.candidate_id OR "
+                       "NEW.result<>OLD.result",
+                       "a build does not change")
     /* What a candidate is does not change; its verdict does once, from ok. */
     REFUSE("candidate_is_for_ever",
            "UPDATE OF id,template_hash,layout,assignments,variants,run_id,"
@@ -158,31 +160,33 @@ static const char version_5[] =
            " OR NEW.sequence<>OLD.sequence OR NEW.ir_hash<>OLD.ir_hash"
            " OR NEW.code_hash<>OLD.code_hash",
            "a candidate does not change")
-    REFUSE("candidate_refuted", "UPDATE OF verdict,stage", "candidate",
-           "OLD.verdict<>'ok' OR NEW.stage<>'" WS_STAGE_OF_DEVICE "'"
-           " OR NEW.verdict IN ('ok','duplicate')"
-           " OR NEW.verdict NOT IN " VERDICTS,
-           "only a device refutes, and only what was ok")
-    REFUSE("candidate_stays", "DELETE", "candidate", "1",
-           "a candidate does not go")
+        REFUSE("candidate_refuted", "UPDATE OF verdict,stage", "candidate",
+               "OLD.verdict<>'ok' OR NEW.stage<>'" WS_STAGE_OF_DEVICE "'"
+               " OR NEW.verdict IN ('ok','duplicate')"
+               " OR NEW.verdict NOT IN " VERDICTS,
+               "only a device refutes, and only what was ok")
+            REFUSE("candidate_stays", "DELETE", "candidate", "1",
+                   "a candidate does not go")
     /* Times are positive and finite, and somebody's. */
     REFUSE("measurement_is_a_time", "INSERT", "measurement",
            "NOT (NEW.us>0 AND NEW.us<1e300) OR NEW.provenance=''"
            " OR NEW.m<1 OR NEW.n<1 OR NEW.k<1",
            "a time is positive, of a shape and of a provenance")
-    REFUSE("measurement_is_for_ever", "UPDATE", "measurement", "1",
-           "a time does not change")
+        REFUSE("measurement_is_for_ever", "UPDATE", "measurement", "1",
+               "a time does not change")
     /* A run's facts. */
     REFUSE("run_is_for_ever", "UPDATE", "run", "1", "a run does not change")
-    REFUSE("draw_is_for_ever", "UPDATE", "draw", "1", "a draw does not change")
-    REFUSE("exchange_is_for_ever",
-           "UPDATE OF run_id,sequence,kind,member,system,prompt,reply,parent_id,"
-           "second_parent_id",
-           "exchange", "1", "a question and its answer do not change")
-    REFUSE("confirmation_verdict", "INSERT", "confirmation",
-           "NEW.verdict NOT IN " VERDICTS " OR NEW.provenance=''"
-           " OR NEW.against_id=''",
-           "a confirmation without a verdict, a device or a rival");
+        REFUSE("draw_is_for_ever", "UPDATE", "draw", "1",
+               "a draw does not change")
+            REFUSE("exchange_is_for_ever",
+                   "UPDATE OF "
+                   "run_id,sequence,kind,member,system,prompt,reply,parent_id,"
+                   "second_parent_id",
+                   "exchange", "1", "a question and its answer do not change")
+                REFUSE("confirmation_verdict", "INSERT", "confirmation",
+                       "NEW.verdict NOT IN " VERDICTS " OR NEW.provenance=''"
+                       " OR NEW.against_id=''",
+                       "a confirmation without a verdict, a device or a rival");
 
 enum { OLDEST = 2 }; /* version that can be brought up to this program's */
 static const struct step {

@@ -61,8 +61,8 @@ struct reader {
   int socket;
   bool for_ever;
   ws_patience patience;
-  size_t got;         /* bytes of the current part */
-  bool closed;        /* the stream has ended */
+  size_t got;  /* bytes of the current part */
+  bool closed; /* the stream has ended */
 };
 
 static ws_status wait_readable(struct reader *reader, ws_diag *diag) {

@@ -4,9 +4,10 @@
  *
  * The child leads a session of its own, so that Ctrl-C on the terminal reaches
  * only us, and so that stopping it also stops what it has forked, in whatever
- * group: nothing that a server started outlives it. A failed exec comes back through a pipe that a successful one closes.
- * PR_SET_PDEATHSIG is tied to the *thread* that forks: start processes from a
- * thread that lives as long as they should.
+ * group: nothing that a server started outlives it. A failed exec comes back
+ * through a pipe that a successful one closes. PR_SET_PDEATHSIG is tied to the
+ * *thread* that forks: start processes from a thread that lives as long as they
+ * should.
  */
 #include "wavesmith/base.h"
 
@@ -191,8 +192,7 @@ static bool read_stat(const char *pid, process_stat *out) {
       sscanf(rest, ") %c %*d %*d %d %*d %*d %*u %*u %*u %*u %*u %lu %lu",
              &out->state, &out->session, &user, &kernel) != 4)
     return false;
-  out->cpu_ms =
-      (double)(user + kernel) * 1000 / (double)sysconf(_SC_CLK_TCK);
+  out->cpu_ms = (double)(user + kernel) * 1000 / (double)sysconf(_SC_CLK_TCK);
   return true;
 }
 

@@ -50,7 +50,7 @@ bool ws_blame_parse(const char *text, ws_blame *out_blame) {
 /* Code raises these by itself; SIGKILL is the operator's, or the kernel's when
  * memory runs out. */
 ws_blame ws_blame_of_signal(int signal) {
-  static const int crashes[] = {SIGABRT, SIGBUS, SIGFPE,  SIGILL, SIGSEGV,
+  static const int crashes[] = {SIGABRT, SIGBUS,  SIGFPE,  SIGILL, SIGSEGV,
                                 SIGSYS,  SIGTRAP, SIGXCPU, SIGXFSZ};
   for (size_t i = 0; i < sizeof crashes / sizeof crashes[0]; i++)
     if (signal == crashes[i])

@@ -285,9 +285,9 @@ static bool can_reach(ws__run_worker *worker, ws_diag *diag) {
 static outcome make_step(ws__run_worker *worker, ws_status *out_status,
                          ws_diag *diag) {
   ws_diag why;
-  *out_status = ws_device_client_measure(
-      worker->client, worker->arena, &worker->job.steps[worker->done],
-      &worker->measured[worker->done], diag);
+  *out_status = ws_device_client_measure(worker->client, worker->arena,
+                                         &worker->job.steps[worker->done],
+                                         &worker->measured[worker->done], diag);
   if (*out_status == WS_OK)
     worker->done++;
   if (*out_status == WS_OK)

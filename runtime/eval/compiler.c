@@ -76,8 +76,7 @@ ws_status ws_compiler_describe(ws_compiler *compiler, ws_arena *arena,
   cJSON_AddStringToObject(json, "file", file);
   WS_TRY(ws__server_ask(&compiler->server, arena, json, text, size,
                         ws_limits_default.wall_ms + MARGIN_MS, &reply, diag));
-  ws_status status =
-      ws_json_get_array(reply, "records", what, &list, diag);
+  ws_status status = ws_json_get_array(reply, "records", what, &list, diag);
   if (status == WS_OK)
     status = ws_records_from_json(arena, list, &records, diag);
   cJSON_Delete(reply);
@@ -110,10 +109,9 @@ ws_status ws_compiler_send(ws_compiler *compiler,
   cJSON *json = cJSON_CreateObject();
   cJSON_AddStringToObject(json, "op", "build");
   cJSON_AddItemToObject(json, "request", ws_build_request_to_json(request));
-  return ws__server_send(&compiler->server, json, request->template_text,
-                         request->template_size,
-                         request->limits.wall_ms + MARGIN_MS,
-                         request->give_up_ms, diag);
+  return ws__server_send(
+      &compiler->server, json, request->template_text, request->template_size,
+      request->limits.wall_ms + MARGIN_MS, request->give_up_ms, diag);
 }
 
 int ws_compiler_descriptor(const ws_compiler *compiler) {

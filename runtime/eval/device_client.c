@@ -28,11 +28,11 @@ struct ws_device_client {
 
 static const char *const purpose_names[] = {
     [WS_DEVICE_RUN] = "run", [WS_DEVICE_TIME] = "time"};
-static const ws__server_kind server_kind = {
-    .name = "device server",
-    .program = "wavesmith-device",
-    .variable = "WAVESMITH_DEVICE_SERVER",
-    .library = "a library"};
+static const ws__server_kind server_kind = {.name = "device server",
+                                            .program = "wavesmith-device",
+                                            .variable =
+                                                "WAVESMITH_DEVICE_SERVER",
+                                            .library = "a library"};
 
 /* ---- the processes ---- */
 
@@ -52,8 +52,9 @@ ws_status ws_device_client_start(const char *kind,
   ws_status status = ws__server_find(client->arena, &server_kind, &path, diag);
   kind = ws_arena_strdup(client->arena, kind);
   for (int i = 0; i < 2; i++)
-    client->servers[i] = (ws__server){
-        .kind = &server_kind, .arguments = {path, kind, purpose_names[i], NULL}};
+    client->servers[i] =
+        (ws__server){.kind = &server_kind,
+                     .arguments = {path, kind, purpose_names[i], NULL}};
   if (status == WS_OK)
     status = ws__server_start(&client->servers[WS_DEVICE_RUN], &greeting, diag);
   if (status == WS_OK)
@@ -107,19 +108,19 @@ ws_status ws_device_client_send(ws_device_client *client,
   client->in_hand =
       request->op == WS_MEASURE_TIME ? WS_DEVICE_TIME : WS_DEVICE_RUN;
   join_blobs(request, &blob);
-  ws_status status = ws__server_send(server_of(client, client->in_hand),
-                                     ws_measure_request_to_json(request),
-                                     blob.data, blob.size,
-                                     request->settings.wall_ms,
-                                     request->give_up_ms, diag);
+  ws_status status =
+      ws__server_send(server_of(client, client->in_hand),
+                      ws_measure_request_to_json(request), blob.data, blob.size,
+                      request->settings.wall_ms, request->give_up_ms, diag);
   ws_strbuf_deinit(&blob);
   return status;
 }
 
 int ws_device_client_descriptor(const ws_device_client *client) {
   const ws__server *run = &client->servers[WS_DEVICE_RUN];
-  return client->info.simulated ? client->servers[client->in_hand].process.socket
-                                : run->process.socket;
+  return client->info.simulated
+             ? client->servers[client->in_hand].process.socket
+             : run->process.socket;
 }
 
 bool ws_device_client_has_answer(ws_device_client *client) {
@@ -138,14 +139,14 @@ static ws_blame blame_of(const ws_measured *measured) {
 static ws_status read_answer(const ws_device_client *client, ws_arena *arena,
                              const ws__answer *answer, ws_measured *out,
                              ws_diag *diag) {
-  *out = (ws_measured){
-      .verdict = answer->verdict,
-      .blame = answer->blame,
-      .reason = answer->reason,
-      .provenance = ws_arena_strdup(arena, client->info.provenance),
-      .bound = "",
-      .throttle = "",
-      .report = ""};
+  *out = (ws_measured){.verdict = answer->verdict,
+                       .blame = answer->blame,
+                       .reason = answer->reason,
+                       .provenance =
+                           ws_arena_strdup(arena, client->info.provenance),
+                       .bound = "",
+                       .throttle = "",
+                       .report = ""};
   if (answer->status == WS_INPUT)
     return ws_fail(diag, WS_INPUT, NULL, 0, "%s", answer->reason);
   if (!answer->json)
@@ -171,9 +172,9 @@ ws_status ws_device_client_receive(ws_device_client *client, ws_arena *arena,
     ws__server_stop(server);
   cJSON_Delete(answer.json);
   if (status == WS_OK)
-    status = ws__server_settle(server, out_measured->verdict,
-                               out_measured->blame, out_measured->reason,
-                               out_done, diag);
+    status =
+        ws__server_settle(server, out_measured->verdict, out_measured->blame,
+                          out_measured->reason, out_done, diag);
   out_measured->blame = WS_BLAME_CANDIDATE;
   return status;
 }

@@ -170,8 +170,8 @@ static ws_status start_once(ws__server *s, cJSON **out_greeting,
   ws_arena *arena = ws_arena_create();
   void *blob;
   size_t size;
-  ws_status status = receive_json(s, START_MS, arena, out_greeting, &blob,
-                                  &size, &cause);
+  ws_status status =
+      receive_json(s, START_MS, arena, out_greeting, &blob, &size, &cause);
   if (status == WS_OK) {
     status = read_error(*out_greeting, diag);
     if (status != WS_OK)
@@ -289,12 +289,12 @@ static void set_ended(const ws__server *s, const siginfo_t *end,
                       ws_arena *arena, ws__answer *out) {
   bool exited = end->si_code == CLD_EXITED;
   out->verdict = WS_VERDICT_CRASH;
-  out->reason =
-      exited ? ws_arena_printf(arena, "the %s ended with exit code %d",
-                               s->kind->name, end->si_status)
-             : ws_arena_printf(arena, "the %s died of signal %d (%s)",
-                               s->kind->name, end->si_status,
-                               strsignal(end->si_status));
+  out->reason = exited
+                    ? ws_arena_printf(arena, "the %s ended with exit code %d",
+                                      s->kind->name, end->si_status)
+                    : ws_arena_printf(arena, "the %s died of signal %d (%s)",
+                                      s->kind->name, end->si_status,
+                                      strsignal(end->si_status));
   if (exited)
     out->blame = end->si_status ? WS_BLAME_SUSPECTED : WS_BLAME_UNKNOWN;
   else
@@ -316,13 +316,12 @@ static void set_lost(ws__server *s, const ws_diag *cause, ws_arena *arena,
                                   cause->text);
   } else {
     const bool starved = ws_process_is_starved(s->process.pid, s->sent_cpu_ms,
-                                         ws_clock_ms() - s->sent_ms);
+                                               ws_clock_ms() - s->sent_ms);
     out->verdict = WS_VERDICT_TIMEOUT;
     out->blame = starved ? WS_BLAME_UNKNOWN : WS_BLAME_SUSPECTED;
     out->reason = ws_arena_printf(
         arena, "did not end in time: no answer in %d ms; the %s %s",
-        s->in_hand.wall_ms,
-        s->kind->name,
+        s->in_hand.wall_ms, s->kind->name,
         starved ? "was stopped, or got no CPU time" : "was ended");
   }
   ws_process_stop(&s->process);
@@ -343,9 +342,10 @@ void ws__server_receive(ws__server *s, ws_arena *arena, ws__answer *out) {
     return;
   const cJSON *blame = cJSON_GetObjectItemCaseSensitive(out->json, "blame");
   out->verdict = WS_VERDICT_CRASH;
-  if (!cJSON_IsString(blame) || !ws_blame_parse(blame->valuestring, &out->blame))
-    out->blame = out->status == WS_ENVIRONMENT ? WS_BLAME_OURS
-                                               : WS_BLAME_CANDIDATE;
+  if (!cJSON_IsString(blame) ||
+      !ws_blame_parse(blame->valuestring, &out->blame))
+    out->blame =
+        out->status == WS_ENVIRONMENT ? WS_BLAME_OURS : WS_BLAME_CANDIDATE;
   out->reason = ws_arena_strdup(arena, diag.text);
   cJSON_Delete(out->json);
   out->json = NULL;
@@ -437,8 +437,8 @@ ws_status ws__server_ask(ws__server *s, ws_arena *arena, cJSON *owned_json,
     }
   }
   *out_json = answer.json;
-  return answer.json ? WS_OK
-                     : ws_fail(diag,
-                               answer.status ? answer.status : WS_ENVIRONMENT,
-                               NULL, 0, "%s", answer.reason);
+  return answer.json
+             ? WS_OK
+             : ws_fail(diag, answer.status ? answer.status : WS_ENVIRONMENT,
+                       NULL, 0, "%s", answer.reason);
 }

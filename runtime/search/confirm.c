@@ -251,8 +251,8 @@ static ws_status ask_device(confirmation *c, contest *who, bool *out_done) {
     ws_measure_request request = who->requests[who->answered++];
     request.settings.wall_ms = most;
     request.give_up_ms = give_up_ms(c->s);
-    ws_status status = ws_device_client_measure(
-        c->s->trials.client, c->arena, &request, answer, c->s->diag);
+    ws_status status = ws_device_client_measure(c->s->trials.client, c->arena,
+                                                &request, answer, c->s->diag);
     if (status == WS_INTERRUPTED)
       break;
     WS_TRY(status);
@@ -438,7 +438,8 @@ static ws_status sanitize(confirmation *c, const ws_candidate *candidate,
     WS_TRY(ws_compiler_start(&c->compiler, s->diag));
   ws_status status =
       ws_compiler_build(c->compiler, c->arena, &request, out, s->diag);
-  return status == WS_INTERRUPTED ? WS_OK : status; /* judge looks at the time */
+  return status == WS_INTERRUPTED ? WS_OK
+                                  : status; /* judge looks at the time */
 }
 
 /* *out_done: false when time ran out on the way. */

@@ -89,7 +89,7 @@ int ws__measuring_large(const ws_problem *problem,
 }
 
 bool ws__measuring_is_too_slow(const ws_device_client *client,
-                                 const ws_measured *measured) {
+                               const ws_measured *measured) {
   return ws_device_client_info(client)->simulated && !measured->finding_count &&
          measured->verdict == WS_VERDICT_TIMEOUT;
 }

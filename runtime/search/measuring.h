@@ -38,6 +38,6 @@ int ws__measuring_large(const ws_problem *problem,
                         int count);
 /* A simulator that is too slow says nothing about the candidate. */
 bool ws__measuring_is_too_slow(const ws_device_client *client,
-                                 const ws_measured *measured);
+                               const ws_measured *measured);
 
 #endif

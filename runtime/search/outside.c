@@ -81,9 +81,8 @@ static ws_status find_parents(ws_session *s, const ws_exchange_row *exchange,
   if (out_parents[0] && out_parents[1])
     return WS_OK;
   if (*exchange->candidate_id)
-    WS_TRY(ws_archive_get_candidate(s->archive, s->arena,
-                                    exchange->candidate_id, &found, &row,
-                                    s->diag));
+    WS_TRY(ws_archive_get_candidate(
+        s->archive, s->arena, exchange->candidate_id, &found, &row, s->diag));
   out_parents[0] = found ? row.parent_id : "";
   out_parents[1] = found ? row.second_parent_id : "";
   for (int i = 0; i < 2; i++)

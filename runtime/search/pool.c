@@ -81,8 +81,8 @@ ws__worker *ws__pool_wait(ws__pool *pool, const int *others, int other_count,
 ws_status ws__pool_receive(ws__worker *worker, ws_arena *arena,
                            ws_build_result *out_result, bool *out_done,
                            ws_diag *diag) {
-  WS_TRY(ws_compiler_receive(worker->compiler, arena, out_result, out_done,
-                             diag));
+  WS_TRY(
+      ws_compiler_receive(worker->compiler, arena, out_result, out_done, diag));
   if (*out_done)
     worker->job = -1;
   return WS_OK;

@@ -32,8 +32,8 @@ ws_status ws__pool_idle_compiler(ws__pool *pool, ws_compiler **out_compiler,
 ws_status ws__pool_send(ws__worker *worker, int job,
                         const ws_build_request *request,
                         ws_diag *diag) WS_MUST_CHECK;
-/* Waits until some worker has an answer, at most timeout_ms (a second) or until a signal
- * comes or one of `others` (-1: none) can be read. NULL: none has. */
+/* Waits until some worker has an answer, at most timeout_ms (a second) or until
+ * a signal comes or one of `others` (-1: none) can be read. NULL: none has. */
 ws__worker *ws__pool_wait(ws__pool *pool, const int *others, int other_count,
                           int timeout_ms);
 /* Takes the answer of a worker that ws__pool_wait gave; the worker is idle

@@ -19,8 +19,9 @@ static char *error_of(ws_arena *arena, sqlite3 *database, const char *sql) {
   "code_hash) SELECT 'ab',template_hash,layout,assignments,variants,proposer," \
   "'','',run_id,9,"
 #define FROM ",stage,reason,'','' FROM candidate LIMIT 1"
-#define TIME "INSERT INTO measurement(candidate_id,provenance,m,n,k,us,bound)" \
-             " SELECT id,"
+#define TIME                                                                   \
+  "INSERT INTO measurement(candidate_id,provenance,m,n,k,us,bound)"            \
+  " SELECT id,"
 
 WS_TEST(the_schema_holds_the_invariants) {
   static const struct {

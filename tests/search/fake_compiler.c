@@ -9,6 +9,9 @@
  *   FAKE_HANG      builds whose assignments contain this never end
  *   FAKE_DEAF      and do not notice that the client has gone
  *   FAKE_DEATHS    N: one build in N kills the server
+ *   FAKE_SIGNAL    builds raise this signal, as long as the file FAKE_TRIES,
+ *                  which gets a byte each time, is shorter than FAKE_TIMES;
+ *                  those whose assignments are "good" do not
  *   FAKE_LOG       a line per build is appended to this file
  */
 #include "wavesmith/build.h"
@@ -16,6 +19,7 @@
 #include <cjson/cJSON.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +65,17 @@ static void pause_us(long us) {
     _exit(0);
 }
 
+static void raise_signal(const ws_build_request *request) {
+  const char *number = getenv("FAKE_SIGNAL");
+  if (!number || !strcmp(request->assignments, "good"))
+    return;
+  int file = open(getenv("FAKE_TRIES"), O_WRONLY | O_APPEND | O_CREAT, 0644);
+  off_t tries = lseek(file, 0, SEEK_END);
+  if (tries < atol(getenv("FAKE_TIMES")) && write(file, ".", 1) == 1)
+    raise(atoi(number));
+  close(file);
+}
+
 static void misbehave(const ws_build_request *request, unsigned long hash) {
   const char *delay = getenv("FAKE_DELAY_US"), *hang = getenv("FAKE_HANG"),
              *deaths = getenv("FAKE_DEATHS"), *log = getenv("FAKE_LOG");
@@ -69,6 +84,7 @@ static void misbehave(const ws_build_request *request, unsigned long hash) {
     dprintf(file, "%s|%s\n", request->assignments, request->variants);
     close(file);
   }
+  raise_signal(request);
   if (delay)
     pause_us(random() % atol(delay));
   while (hang && strstr(request->assignments, hang))

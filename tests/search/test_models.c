@@ -528,9 +528,9 @@ WS_TEST(a_session_that_drew_a_known_candidate_opens_again) {
   char *rows = query(&b, "SELECT sequence,coalesce(parent_id,'-') FROM exchange"
                          " WHERE run_id=2 ORDER BY sequence");
   WS_CHECK_CONTAINS(rows, ws_arena_printf(b.arena, "|%s\n", other));
-  WS_CHECK_INT(strtol(query(&b, "SELECT count(*) FROM draw WHERE run_id=2"),
-                      NULL, 10),
-               4); /* and nothing was drawn anew */
+  WS_CHECK_INT(
+      strtol(query(&b, "SELECT count(*) FROM draw WHERE run_id=2"), NULL, 10),
+      4); /* and nothing was drawn anew */
   ws_session_close(session);
   free_bench(&b);
 }

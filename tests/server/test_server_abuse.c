@@ -5,6 +5,9 @@
  */
 #include "server_fixture.h"
 
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -158,6 +161,144 @@ WS_TEST(a_ptxas_that_hangs) {
   ws_compiler_stop(compiler);
   unlink(path);
   check_nothing_left();
+}
+
+static const char nvptx_kernel[] =
+    "target triple = \"nvptx64-nvidia-cuda\"\n"
+    "define ptx_kernel void @k() {\n  ret void\n}\n";
+
+/* A ptxas that does this in a job; its path, to be unlinked. */
+static const char *write_ptxas(const char *action) {
+  static char path[] = "/tmp/wavesmith-ptxas-XXXXXX";
+  char script[512];
+  snprintf(script, sizeof script,
+           "#!/bin/sh\n[ \"$1\" = --version ] && exit 0\n%s\n", action);
+  int file = mkstemp(path);
+  WS_CHECK(file >= 0 && write(file, script, strlen(script)) > 0);
+  WS_CHECK(fchmod(file, 0700) == 0);
+  close(file);
+  setenv("WAVESMITH_PTXAS", path, 1);
+  return path;
+}
+
+static ws_build_request ptx_request(void) {
+  ws_build_request request = raw_request(nvptx_kernel, sizeof nvptx_kernel - 1);
+  request.target = "sm_90a";
+  return request;
+}
+
+/* The job dies first; what its ptxas has started must not stay. */
+WS_TEST(nothing_of_ptxas_outlives_its_job) {
+  const char *path = write_ptxas("sleep 100 & kill -SEGV $PPID; wait");
+  ws_compiler *compiler = start_server();
+  ws_arena *arena = ws_arena_create();
+  ws_build_request request = ptx_request();
+  ws_build_result result = build(compiler, arena, &request);
+  WS_CHECK_INT(result.verdict, WS_VERDICT_CRASH);
+  pid_t any;
+  for (int i = 0; i < 100 && count_processes(&any) > 1; i++)
+    usleep(10000);
+  WS_CHECK(count_processes(&any) <= 1); /* but the server, if it runs */
+  ws_arena_destroy(arena);
+  ws_compiler_stop(compiler);
+  unlink(path);
+  check_nothing_left();
+}
+
+/* Nor its server. */
+WS_TEST(nothing_of_ptxas_outlives_its_server) {
+  const char *path = write_ptxas("sleep 100 & wait");
+  ws_compiler *compiler = start_server();
+  ws_build_request request = ptx_request();
+  ws_diag diag;
+  pid_t server = 0, any;
+  WS_CHECK_INT(count_processes(&server), 1);
+  WS_CHECK_INT(ws_compiler_send(compiler, &request, &diag), WS_OK);
+  for (int i = 0; i < 300 && count_processes(&any) < 4; i++)
+    usleep(10000);
+  WS_CHECK(count_processes(&any) >= 4); /* server, job, ptxas, sleep */
+  WS_CHECK(kill(server, SIGKILL) == 0);
+  ws_compiler_stop(compiler);
+  for (int i = 0; i < 200 && count_processes(&any); i++)
+    usleep(10000);
+  WS_CHECK_INT(count_processes(&any), 0);
+  unlink(path);
+  char command[256];
+  snprintf(command, sizeof command, "rm -rf '%s'", temp_folder);
+  WS_CHECK(system(command) == 0);
+}
+
+/* Whoever kills ptxas says nothing about the candidate. */
+WS_TEST(a_killed_ptxas_is_no_verdict) {
+  const char *path = write_ptxas("kill -KILL $$");
+  ws_compiler *compiler = start_server();
+  ws_arena *arena = ws_arena_create();
+  ws_build_request request = ptx_request();
+  ws_build_result result;
+  ws_diag diag;
+  WS_CHECK_INT(ws_compiler_build(compiler, arena, &request, &result, &diag),
+               WS_ENVIRONMENT);
+  WS_CHECK_CONTAINS(diag.text, "tried 6 times");
+  ws_arena_destroy(arena);
+  ws_compiler_stop(compiler);
+  unlink(path);
+  check_nothing_left();
+}
+
+/* ---- what is short
+ * ------------------------------------------------------------------------ */
+
+/* Somebody limits the server's memory to less than a job needs. */
+WS_TEST(memory_pressure_is_no_verdict) {
+  ws_compiler *compiler = start_server();
+  pid_t server = 0;
+  char path[64];
+  unsigned long pages = 0;
+  WS_CHECK_INT(count_processes(&server), 1);
+  snprintf(path, sizeof path, "/proc/%d/statm", (int)server);
+  FILE *file = fopen(path, "r");
+  WS_CHECK(file && fscanf(file, "%lu", &pages) == 1);
+  fclose(file);
+  struct rlimit limit = {pages * 4096 + (64 << 10), RLIM_INFINITY};
+  WS_CHECK_INT(prlimit(server, RLIMIT_AS, &limit, NULL), 0);
+  check_good(compiler); /* on a server that nobody limits */
+  ws_compiler_stop(compiler);
+  char command[256];
+  snprintf(command, sizeof command, "rm -rf '%s'", temp_folder);
+  WS_CHECK(system(command) == 0);
+}
+
+/* A temp folder without room: the good kernel may be built or not be built, but
+ * it is not refused. */
+WS_TEST(a_full_disk_is_no_verdict) {
+  WS_CHECK(mkdtemp(temp_folder));
+  if (unshare(CLONE_NEWNS) != 0 ||
+      mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+      mount("none", temp_folder, "tmpfs", 0, "size=64k") != 0) {
+    rmdir(temp_folder);
+    WS_SKIP("no mount of our own");
+  }
+  setenv("TMPDIR", temp_folder, 1);
+  ws_compiler *compiler;
+  ws_arena *arena = ws_arena_create();
+  ws_build_request request = raw_request(good_kernel, sizeof good_kernel - 1);
+  ws_build_result result = {0};
+  ws_diag diag = {""};
+  WS_CHECK_INT(ws_compiler_start(&compiler, &diag), WS_OK);
+  char command[256];
+  snprintf(command, sizeof command,
+           "cat /dev/zero > '%s/zeros' 2>/dev/null || true", temp_folder);
+  WS_CHECK(system(command) == 0);
+  ws_status status =
+      ws_compiler_build(compiler, arena, &request, &result, &diag);
+  if (status == WS_OK ? result.verdict != WS_VERDICT_OK
+                      : status != WS_ENVIRONMENT)
+    WS_FAIL("%s: %s%s", ws_verdict_text(result.verdict), result.reason,
+            diag.text);
+  ws_compiler_stop(compiler);
+  ws_arena_destroy(arena);
+  umount(temp_folder);
+  rmdir(temp_folder);
 }
 
 /* ---- streams

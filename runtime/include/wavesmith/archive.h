@@ -13,9 +13,9 @@
  *
  * Invariants; the schema holds them, also against other programs:
  *   Facts about a candidate, for ever: what it is (template, layout, values,
- *   variants, bodies), its build, its hashes, its times by provenance and shape.
- *   Neither is written twice or changed. Its verdict changes at most once, from
- *   ok to what a device found (ws_archive_refute). None of them says whose
+ *   variants, bodies), its build, its hashes, its times by provenance and
+ * shape. Neither is written twice or changed. Its verdict changes at most once,
+ * from ok to what a device found (ws_archive_refute). None of them says whose
  *   machine it was: an answer that is to be blamed on the machinery is no
  *   verdict (ws_blame), and is not taken.
  *   Facts about a run: what it was given, what it drew in which order, what it
@@ -34,8 +34,8 @@
 #ifndef WAVESMITH_ARCHIVE_H
 #define WAVESMITH_ARCHIVE_H
 
-#include "wavesmith/build.h"
 #include "wavesmith/bound_model.h"
+#include "wavesmith/build.h"
 
 #ifdef __cplusplus
 extern "C" {

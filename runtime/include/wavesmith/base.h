@@ -48,7 +48,8 @@ void ws_strbuf_puts(ws_strbuf *buffer, const char *text);
 void ws_strbuf_printf(ws_strbuf *buffer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* ---- hash: SHA-256 (libmd), shown as the first 32 hexadecimal digits ------ */
+/* ---- hash: SHA-256 (libmd), shown as the first 32 hexadecimal digits ------
+ */
 typedef struct ws_hash {
   char hex[33]; /* 128 bits as lower-case hex, NUL-terminated */
 } ws_hash;
@@ -60,7 +61,8 @@ void ws_hasher_update(ws_hasher *hasher, const void *data, size_t size);
 void ws_hasher_update_text(ws_hasher *hasher, const char *text);
 ws_hash ws_hasher_finish(ws_hasher *owned_hasher); /* frees the hasher */
 
-/* ---- random numbers: xoshiro256**, seeded through splitmix64 -------------- */
+/* ---- random numbers: xoshiro256**, seeded through splitmix64 --------------
+ */
 typedef struct ws_rng {
   uint64_t state[4];
 } ws_rng;
@@ -85,7 +87,8 @@ typedef struct ws_patience {
 ws_patience ws_patience_begin(double limit_ms);
 double ws_patience_left(ws_patience *patience); /* <= 0: it is over */
 
-/* ---- log: stderr; WAVESMITH_LOG=error|warn|info|debug (default warn) ------- */
+/* ---- log: stderr; WAVESMITH_LOG=error|warn|info|debug (default warn) -------
+ */
 typedef enum ws_log_level {
   WS_LOG_ERROR,
   WS_LOG_WARN,
@@ -112,7 +115,8 @@ bool ws_file_exists(const char *path);
 ws_status ws_program_directory(ws_arena *arena, char **out_path,
                                ws_diag *diag) WS_MUST_CHECK;
 
-/* ---- subprocess with a socket to it --------------------------------------- */
+/* ---- subprocess with a socket to it ---------------------------------------
+ */
 typedef struct ws_process {
   pid_t pid;
   int socket; /* our end of a stream socketpair; the child's is its fd 3 */
@@ -141,15 +145,17 @@ bool ws_process_is_starved(pid_t pid, double cpu_ms, double elapsed_ms);
 #define WS_MESSAGE_MAX (64u << 20)
 ws_status ws_message_send(int socket, const char *json, const void *blob,
                           size_t blob_size, ws_diag *diag) WS_MUST_CHECK;
-/* Waits at most timeout_ms of ws_patience (<0: for ever). The result lives in the arena; the
- * JSON is NUL-terminated. WS_ENVIRONMENT on time-out, end of stream or a
- * malformed frame. *out_eof (may be NULL) tells a clean end of stream. */
+/* Waits at most timeout_ms of ws_patience (<0: for ever). The result lives in
+ * the arena; the JSON is NUL-terminated. WS_ENVIRONMENT on time-out, end of
+ * stream or a malformed frame. *out_eof (may be NULL) tells a clean end of
+ * stream. */
 ws_status ws_message_receive(int socket, int timeout_ms, ws_arena *arena,
                              char **out_json, void **out_blob,
                              size_t *out_blob_size, bool *out_eof,
                              ws_diag *diag) WS_MUST_CHECK;
 
-/* ---- JSON (cJSON): strict reading of objects that others wrote ------------- */
+/* ---- JSON (cJSON): strict reading of objects that others wrote -------------
+ */
 struct cJSON;
 /* Parses text as one JSON value without trailing garbage. NULL and a diag on
  * failure. Free with cJSON_Delete. */

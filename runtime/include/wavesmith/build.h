@@ -53,7 +53,7 @@ typedef enum ws_blame {
 #define WS_BLAME_ENUM(name, text) WS_BLAME_##name,
   WS_BLAME_MAP(WS_BLAME_ENUM)
 #undef WS_BLAME_ENUM
-  WS_BLAME_COUNT
+      WS_BLAME_COUNT
 } ws_blame;
 const char *ws_blame_text(ws_blame blame);
 bool ws_blame_parse(const char *text, ws_blame *out_blame);

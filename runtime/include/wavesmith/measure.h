@@ -102,7 +102,7 @@ typedef struct ws_measure_settings {
 extern const ws_measure_settings ws_measure_settings_default;
 
 typedef struct ws_measured {
-  ws_verdict verdict;         /* ok, wrong, crash, timeout, unstable */
+  ws_verdict verdict; /* ok, wrong, crash, timeout, unstable */
   ws_blame blame;
   const char *reason;         /* one line; "" when ok */
   const ws_finding *findings; /* of a simulator; verdict ok: notes */
