@@ -89,6 +89,9 @@ ws_hash ws__nvptx_hash(ws_blob ptx, const ws_kernel_facts *kernels, int count);
 
 /* ---- ptxas (ptxas.c) ---- */
 
+/* This process is a job from now on: ptxas has the job's limits only, and a
+ * signal that ends it ends the job, too. */
+void ws__ptxas_enter_job(void);
 /* Its path, "" when there is none: WAVESMITH_PTXAS ("none": none), then PATH,
  * then /usr/local/cuda/bin. Looked up once per process. */
 const char *ws__ptxas_path(void);

@@ -18,7 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { VERSION_MS = 60000 };
+enum { LIMIT_MS = 60000 };
+static bool in_job;
 
 static struct {
   bool known;
@@ -72,6 +73,8 @@ static void die_of(int signal_) {
   raise(signal_);
 }
 
+void ws__ptxas_enter_job(void) { in_job = true; }
+
 static const char *temp_path(ws_arena *arena, const char *name) {
   const char *folder = getenv("TMPDIR");
   return ws_arena_printf(arena, "%s/wavesmith-%ld-%s",
@@ -119,7 +122,7 @@ static void read_version(void) {
   ws_diag diag;
   snprintf(ptxas.version, sizeof ptxas.version, "of unknown version");
   int signal_;
-  if (run_process(arguments, log, VERSION_MS, &signal_) == 0 &&
+  if (run_process(arguments, log, LIMIT_MS, &signal_) == 0 &&
       ws_file_read(arena, log, &text, &size, &diag) == WS_OK) {
     const char *mark = strstr(text, ", V");
     if (mark)
@@ -274,8 +277,9 @@ static bool assemble(const ws_lowering *l, ws_blob ptx,
     ws_findings_add(l->findings, "ptxas", "", NULL, 0, "ptxas: %s", diag.text);
     return false;
   }
-  int signal_, code = run_process(arguments, paths[2], 0, &signal_);
-  if (signal_)
+  int signal_, code = run_process(arguments, paths[2],
+                                  in_job ? 0 : LIMIT_MS, &signal_);
+  if (signal_ && in_job)
     die_of(signal_);
   if (!read_text(l, paths[2], &report, &size))
     return false;

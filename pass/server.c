@@ -122,6 +122,7 @@ static ws_blame blame_of(const ws_build_result *result) {
 
 static void run_build(void *context, int socket) {
   ws_build_result result;
+  ws__ptxas_enter_job();
   ws_pass_build(context, ws_arena_create(), &result);
   result.blame = blame_of(&result);
   send_result(socket, &result);
