@@ -48,7 +48,9 @@ static void change(const forged *f, const char *sql, const char *text) {
   sqlite3 *database;
   sqlite3_stmt *statement;
   WS_CHECK_INT(sqlite3_open(f->path, &database), SQLITE_OK);
-  sqlite3_exec(database, "PRAGMA foreign_keys=OFF; PRAGMA synchronous=OFF",
+  sqlite3_exec(database,
+               "PRAGMA foreign_keys=OFF; PRAGMA synchronous=OFF;"
+               "DROP TRIGGER IF EXISTS candidate_is_for_ever",
                NULL, NULL, NULL);
   WS_CHECK_INT(sqlite3_prepare_v2(database, sql, -1, &statement, NULL),
                SQLITE_OK);

@@ -376,6 +376,7 @@ WS_TEST(another_seed) {
 WS_TEST(unknown_candidate) {
   make_answered();
   fixture_sql(arena, database, "PRAGMA foreign_keys=OFF");
+  fixture_sql(arena, database, "DROP TRIGGER candidate_stays");
   const char *second = job_at(1).candidate;
   fixture_sql(
       arena, database,
