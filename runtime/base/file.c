@@ -93,8 +93,7 @@ static bool flush_folder(const char *folder) {
   return flushed;
 }
 
-/* Opens a new file beside path; its name goes to *out_name. */
-static int open_beside(ws_arena *arena, const char *path, char **out_name) {
+int ws_file_create_beside(ws_arena *arena, const char *path, char **out_name) {
   for (int attempt = 0; attempt < 100; attempt++) {
     *out_name =
         ws_arena_printf(arena, "%s.%ld-%d.tmp", path, (long)getpid(), attempt);
@@ -111,7 +110,7 @@ static ws_status write_and_rename(ws_arena *arena, const char *path,
                                   const struct stat *replaced, const void *data,
                                   size_t size, ws_diag *diag) {
   char *name = NULL;
-  int descriptor = open_beside(arena, path, &name);
+  int descriptor = ws_file_create_beside(arena, path, &name);
   if (descriptor < 0)
     return ws_fail(diag, WS_ENVIRONMENT, path, 0,
                    "cannot create a file beside it: %s", strerror(errno));
@@ -154,6 +153,64 @@ ws_status ws_file_write_atomic(const char *path, const void *data, size_t size,
   ws_arena_destroy(arena);
   free(resolved);
   return status;
+}
+
+/* ---- locks ---- */
+enum {
+  LOCK_FLAGS = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY,
+  LOCK_MODE = 0644 /* others lock it, and may not write it */
+};
+
+/* Without O_CREAT first: a folder that is shared may forbid that on another
+ * user's file (fs.protected_regular). That file may be read-only to us, which
+ * is enough for a lock. */
+static int open_lock(const char *path) {
+  int file = open(path, O_RDWR | LOCK_FLAGS);
+  if (file < 0 && errno == ENOENT) {
+    file = open(path, O_RDWR | O_CREAT | O_EXCL | LOCK_FLAGS, LOCK_MODE);
+    if (file >= 0)
+      fchmod(file, LOCK_MODE); /* whatever the umask is */
+    else if (errno == EEXIST)  /* another was faster */
+      file = open(path, O_RDWR | LOCK_FLAGS);
+  }
+  if (file < 0 && (errno == EACCES || errno == EROFS))
+    file = open(path, O_RDONLY | LOCK_FLAGS);
+  return file;
+}
+
+/* What must not be there by that name; NULL: a file that will do. */
+static const char *not_a_lock(int file, struct stat *out_state) {
+  if (file < 0)
+    return errno == ELOOP    ? "is a symbolic link, which is not followed"
+           : errno == EISDIR ? "is a folder"
+           : errno == ENXIO  ? "is a socket or a device"
+                             : NULL;
+  if (fstat(file, out_state) != 0)
+    return "cannot be looked at";
+  return S_ISREG(out_state->st_mode) ? NULL : "is not a regular file";
+}
+
+ws_status ws_file_open_lock(const char *path, int *out_descriptor,
+                            bool *out_own, ws_diag *diag) {
+  struct stat state;
+  int file = open_lock(path);
+  int failure = errno;
+  const char *what = not_a_lock(file, &state);
+  *out_descriptor = -1;
+  *out_own = false;
+  if (what && file >= 0)
+    close(file);
+  if (what)
+    return ws_fail(diag, WS_ENVIRONMENT, path, 0,
+                   "the place of a lock %s; remove it", what);
+  if (file < 0)
+    return ws_fail(diag, WS_ENVIRONMENT, path, 0, "cannot open the lock: %s",
+                   strerror(failure));
+  *out_descriptor = file;
+  /* A second name may have been given to it where it is dear. */
+  *out_own = state.st_uid == geteuid() && state.st_nlink == 1 &&
+             (fcntl(file, F_GETFL) & O_ACCMODE) == O_RDWR;
+  return WS_OK;
 }
 
 ws_status ws_make_directories(const char *path, ws_diag *diag) {

@@ -23,6 +23,7 @@ static bool is_socket(int descriptor) {
 }
 
 int main(int argc, char **argv) {
+  ws_streams_begin();
   ws_terminal_guard();
   if (argc > 1 && !strcmp(argv[1], "run"))
     return ws__device_run_batch(argc - 1, argv + 1);

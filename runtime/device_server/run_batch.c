@@ -144,7 +144,6 @@ static void print_result(const ws__run *run) {
   if (run->answered || run->set_aside)
     printf("; in this run %s, %.0f an hour", line.data, rate_of(run));
   putchar('\n');
-  fflush(stdout);
   ws_strbuf_deinit(&line);
 }
 
@@ -211,7 +210,7 @@ static void end(ws__run *run) {
 static int exit_code(ws_status status, const ws_diag *diag) {
   if (status != WS_OK)
     fprintf(stderr, "wavesmith-device run: %s\n", diag->text);
-  return ws_status_exit_code(status);
+  return ws_streams_end("wavesmith-device run", ws_status_exit_code(status));
 }
 
 int ws__device_run_batch(int argc, char **argv) {
@@ -221,7 +220,7 @@ int ws__device_run_batch(int argc, char **argv) {
   ws_status status = parse_options(argc, argv, &options, &diag);
   if (options.help) {
     fputs(usage, stdout);
-    return 0;
+    return exit_code(WS_OK, &diag);
   }
   if (status != WS_OK)
     return exit_code(status, &diag);

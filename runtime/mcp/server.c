@@ -281,6 +281,10 @@ static ws_status serve(server *s, ws_diag *diag) {
     }
     if (answer)
       ws__mcp_wire_send(&s->wire, answer);
+    /* A client that has gone is an end like that of its messages. */
+    if (s->wire.broken && s->wire.failure != EPIPE)
+      return ws_fail(diag, WS_ENVIRONMENT, NULL, 0, "cannot write messages: %s",
+                     strerror(s->wire.failure));
     if (s->wire.broken || s->interrupted)
       return WS_OK;
   }

@@ -127,8 +127,10 @@ void ws__mcp_wire_send(ws__mcp_wire *wire, cJSON *owned_message) {
   ws_strbuf_puts(&line, "\n");
   cJSON_free(text);
   pthread_mutex_lock(&wire->lock);
-  if (!wire->broken)
-    wire->broken = !write_all(wire->out, line.data, line.size);
+  if (!wire->broken && !write_all(wire->out, line.data, line.size)) {
+    wire->broken = true;
+    wire->failure = errno;
+  }
   pthread_mutex_unlock(&wire->lock);
   ws_strbuf_deinit(&line);
 }

@@ -17,7 +17,8 @@ typedef struct ws__mcp_wire {
   ws_strbuf buffer;     /* read and not yet handed out */
   size_t handed;        /* bytes at its start that are done with */
   bool skipping;        /* the rest of a line that is too long */
-  bool broken;          /* out is closed */
+  bool broken;          /* out cannot be written, for `failure` */
+  int failure;          /* errno */
   pthread_mutex_t lock; /* of out */
 } ws__mcp_wire;
 

@@ -78,12 +78,8 @@ static ws_status lock_run(ws_session *s) {
   const char *path =
       ws_arena_printf(s->arena, "%s.run-%lld.lock", s->options->archive_path,
                       (long long)s->run_id);
-  s->lock = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0644);
-  if (s->lock < 0)
-    return ws_fail(s->diag, WS_ENVIRONMENT, path, 0,
-                   "cannot be created (%s); the archive's folder must be "
-                   "writable",
-                   strerror(errno));
+  bool own;
+  WS_TRY(ws_file_open_lock(path, &s->lock, &own, s->diag));
   if (flock(s->lock, LOCK_EX | LOCK_NB) == 0)
     return WS_OK;
   return ws_fail(s->diag, WS_ENVIRONMENT, s->options->archive_path, 0,

@@ -205,9 +205,6 @@ static void say_what_is_awaited(ws_session *s, ws_tune_result *out) {
 
 static ws_status run(ws_session *s, ws_tune_result *out) {
   ws__progress progress;
-  s->strategy = ws__strategy_find(s->options->strategy, s->diag);
-  if (!s->strategy)
-    return WS_USAGE;
   WS_TRY(ws__session_begin(s));
   ws__progress_init(&progress, s->options->json);
   ws_status status = loop(s, &progress);
@@ -233,6 +230,9 @@ ws_status ws_tune(const ws_tune_options *options, ws_arena *arena,
                                      : INFINITY};
   s.search_end_ms = s.deadline_ms;
   *out_result = (ws_tune_result){.stop = ""};
+  s.strategy = ws__strategy_find(options->strategy, diag);
+  if (!s.strategy)
+    return WS_USAGE; /* before there is a session to end */
   ws__signals_catch();
   ws_status status = run(&s, out_result);
   ws__session_end(&s);

@@ -56,11 +56,7 @@ int tool_fail(const char *command, ws_status status, const ws_diag *diag) {
   return ws_status_exit_code(status);
 }
 
-int main(int argc, char **argv) {
-  ws_terminal_guard();
-  /* What a large reply took goes back at once; the default keeps more and more
-   * of it, in pieces. */
-  mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
+static int run_command(int argc, char **argv) {
   if (argc < 2) {
     print_usage(stderr);
     return ws_status_exit_code(WS_USAGE);
@@ -80,4 +76,13 @@ int main(int argc, char **argv) {
           "wavesmith: unknown command '%s'; `wavesmith --help` lists them\n",
           argv[1]);
   return ws_status_exit_code(WS_USAGE);
+}
+
+int main(int argc, char **argv) {
+  ws_streams_begin();
+  ws_terminal_guard();
+  /* What a large reply took goes back at once; the default keeps more and more
+   * of it, in pieces. */
+  mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
+  return ws_streams_end("wavesmith", run_command(argc, argv));
 }

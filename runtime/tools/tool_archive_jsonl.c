@@ -16,7 +16,8 @@ static const char unspecified[] = "unspecified";
 typedef struct writer {
   archive_call *call;
   FILE *file;
-  const char *path, *temporary;
+  const char *path;
+  char *temporary;
   const char *license;
   ws_run_row run; /* of the line before; id 0: none */
   int count;
@@ -146,7 +147,9 @@ static ws_status write_all(writer *w) {
 }
 
 static ws_status write_file(writer *w) {
-  w->file = fopen(w->temporary, "wb");
+  int descriptor =
+      ws_file_create_beside(w->call->arena, w->path, &w->temporary);
+  w->file = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
   if (!w->file)
     return write_failed(w);
   ws_status status = write_all(w);
@@ -169,8 +172,6 @@ ws_status archive_export_jsonl(archive_call *call) {
   WS_TRY(archive_check_run(call));
   writer w = {.call = call,
               .path = arguments->jsonl,
-              .temporary = ws_arena_printf(call->arena, "%s.part-%ld",
-                                           arguments->jsonl, (long)getpid()),
               .license = arguments->license ? arguments->license : unspecified};
   WS_TRY(write_file(&w));
   if (!arguments->license)

@@ -5,6 +5,7 @@
  */
 #include "search_bench.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 
@@ -563,6 +564,8 @@ WS_TEST(wrong_options) {
   WRONG(archive_path, "/nowhere/a.db", WS_ENVIRONMENT, "/nowhere/a.db");
   WRONG(archive_path, b.template_file, WS_INPUT, "not a wavesmith archive");
 #undef WRONG
+  for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++)
+    WS_CHECK(fcntl(i, F_GETFD) >= 0); /* closed by no failure */
   free_bench(&b);
 }
 

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -241,4 +242,76 @@ WS_TEST(program_directory_holds_this_program) {
   WS_CHECK_INT(folder[0], '/');
   WS_CHECK(ws_file_exists(ws_arena_printf(arena, "%s/test_file", folder)));
   ws_arena_destroy(arena);
+}
+
+/* ---- locks ---- */
+static void lock_is_refused(const char *path, const char *part) {
+  ws_diag diag = {""};
+  int file;
+  bool own;
+  WS_CHECK_INT(ws_file_open_lock(path, &file, &own, &diag), WS_ENVIRONMENT);
+  WS_CHECK_INT(file, -1);
+  WS_CHECK(!own);
+  WS_CHECK_CONTAINS(diag.text, path);
+  WS_CHECK_CONTAINS(diag.text, part);
+}
+
+static int open_lock(const char *path, bool want_own) {
+  ws_diag diag = {""};
+  int file;
+  bool own;
+  if (ws_file_open_lock(path, &file, &own, &diag) != WS_OK)
+    WS_FAIL("%s", diag.text);
+  WS_CHECK_INT(own, want_own);
+  WS_CHECK(fcntl(file, F_GETFD) & FD_CLOEXEC);
+  return file;
+}
+
+WS_TEST(a_lock_is_for_all_users) {
+  struct stat state;
+  umask(0077);
+  open_lock(path_of("lock"), true);
+  WS_CHECK(stat(path_of("lock"), &state) == 0);
+  WS_CHECK_INT(state.st_mode & 07777, 0644);
+  open_lock(path_of("lock"), true); /* again: it is there */
+}
+
+/* What another user may have put in the lock's place. */
+WS_TEST(a_lock_is_a_plain_file) {
+  char target[256];
+  snprintf(target, sizeof target, "%s", path_of("precious"));
+  WS_CHECK(symlink(target, path_of("link")) == 0);
+  lock_is_refused(path_of("link"), "is a symbolic link");
+  WS_CHECK(!ws_file_exists(target));
+  WS_CHECK(mkfifo(path_of("fifo"), 0666) == 0);
+  lock_is_refused(path_of("fifo"), "is not a regular file");
+  WS_CHECK(mkdir(path_of("folder"), 0777) == 0);
+  lock_is_refused(path_of("folder"), "is a folder");
+  lock_is_refused("/dev/null", "is not a regular file");
+  lock_is_refused(path_of("no/lock"), "No such file");
+}
+
+WS_TEST(a_lock_with_two_names_is_not_written) {
+  char target[256];
+  ws_diag diag;
+  snprintf(target, sizeof target, "%s", path_of("precious"));
+  WS_CHECK_INT(ws_file_write_atomic(target, "text", 4, &diag), WS_OK);
+  WS_CHECK(link(target, path_of("lock")) == 0);
+  open_lock(path_of("lock"), false);
+  check_content(target, "text", 4);
+}
+
+WS_TEST(another_users_lock_is_not_written) {
+  char path[256];
+  ws_diag diag;
+  if (geteuid() != 0)
+    WS_SKIP("needs root, to be two users");
+  snprintf(path, sizeof path, "%s", path_of("lock"));
+  WS_CHECK_INT(ws_file_write_atomic(path, "1\n", 2, &diag), WS_OK);
+  WS_CHECK(chmod(path, 0644) == 0 && chmod(ws_test_directory(), 0777) == 0);
+  WS_CHECK(setegid(65534) == 0 && seteuid(65534) == 0);
+  int file = open_lock(path, false);
+  WS_CHECK_INT(fcntl(file, F_GETFL) & O_ACCMODE, O_RDONLY);
+  WS_CHECK_INT(flock(file, LOCK_EX | LOCK_NB), 0);
+  WS_CHECK(seteuid(0) == 0);
 }

@@ -111,12 +111,30 @@ ws_status ws_file_write_atomic(const char *path, const void *data, size_t size,
 /* mkdir -p. */
 ws_status ws_make_directories(const char *path, ws_diag *diag) WS_MUST_CHECK;
 bool ws_file_exists(const char *path);
+/* Opens a new file beside path, with a name of its own in the arena, for a
+ * write that ends with a rename. -1 and errno on failure. */
+int ws_file_create_beside(ws_arena *arena, const char *path, char **out_name);
+/* Opens the file of a lock, to be locked with flock; one that is not there is
+ * made, open to other users for the same. In a folder that others write to,
+ * something else may lie in its place: a link, a pipe, a folder or a device is
+ * refused. *out_own: it is this user's alone, and may be written.
+ * WS_ENVIRONMENT on failure. */
+ws_status ws_file_open_lock(const char *path, int *out_descriptor,
+                            bool *out_own, ws_diag *diag) WS_MUST_CHECK;
 /* The folder that holds the running program, from /proc/self/exe. */
 ws_status ws_program_directory(ws_arena *arena, char **out_path,
                                ws_diag *diag) WS_MUST_CHECK;
 
-/* ---- subprocess with a socket to it ---------------------------------------
- */
+/* ---- standard streams of a program ----------------------------------------
+ * First in main(): 0, 1 and 2 where they are closed lead to /dev/null, so that
+ * no file takes their number; a write beyond a file size limit becomes an error
+ * of that write (SIGXFSZ would end the process). */
+void ws_streams_begin(void);
+/* Last: code, or WS_ENVIRONMENT's and a line on stderr where anything that was
+ * written to stdout is lost. */
+int ws_streams_end(const char *program, int code);
+
+/* ---- subprocess with a socket to it --------------------------------------- */
 typedef struct ws_process {
   pid_t pid;
   int socket; /* our end of a stream socketpair; the child's is its fd 3 */
