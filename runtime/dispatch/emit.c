@@ -172,6 +172,36 @@ static ws_status choose(const ws_problem *problem,
   return WS_OK;
 }
 
+/* Of kernels that a card has timed more pay: each was the best somewhere. */
+enum {
+  DEFAULT_PORTFOLIO = 8,
+  DEFAULT_TIMED_PORTFOLIO = 16,
+  DEFAULT_LEAVES = 24,
+  LIMIT = 1024
+};
+
+static int portfolio_limit(const ws_matrix *matrix, int wanted) {
+  if (wanted > 0)
+    return wanted;
+  return ws__is_of_a_card(matrix->provenance) ? DEFAULT_TIMED_PORTFOLIO
+                                              : DEFAULT_PORTFOLIO;
+}
+
+ws_status ws_dispatch_choose(ws_arena *arena, const ws_problem *problem,
+                             const ws_dispatch_entry *entries,
+                             const ws_matrix *matrix, int max_portfolio,
+                             int max_leaves, ws_dispatch_choice *out_choice,
+                             ws_diag *diag) {
+  int most = portfolio_limit(matrix, max_portfolio);
+  int *columns = ws_arena_alloc(arena, (size_t)most * sizeof *columns);
+  *out_choice = (ws_dispatch_choice){.columns = columns};
+  WS_TRY(choose(problem, entries, matrix, most, columns, &out_choice->count,
+                diag));
+  return ws_rules_fit(
+      arena, problem, entries, matrix, columns, out_choice->count,
+      max_leaves > 0 ? max_leaves : DEFAULT_LEAVES, &out_choice->rules, diag);
+}
+
 /* ---- writing
  * --------------------------------------------------------------------
  */
@@ -251,22 +281,6 @@ static ws_status print_and_write(const ws__emission *emission,
   return status;
 }
 
-/* Of kernels that a card has timed more pay: each was the best somewhere. */
-enum {
-  DEFAULT_PORTFOLIO = 8,
-  DEFAULT_TIMED_PORTFOLIO = 16,
-  DEFAULT_LEAVES = 24,
-  LIMIT = 1024
-};
-
-static int portfolio_limit(const ws_matrix *matrix,
-                           const ws_dispatch_options *options) {
-  if (options->max_portfolio > 0)
-    return options->max_portfolio;
-  return ws__is_of_a_card(matrix->provenance) ? DEFAULT_TIMED_PORTFOLIO
-                                              : DEFAULT_PORTFOLIO;
-}
-
 static ws_status check_options(const ws_dispatch_options *options,
                                ws_diag *diag) {
   WS_TRY(ws__check_public_name(options->name, diag));
@@ -285,25 +299,22 @@ ws_status ws_dispatch_emit(ws_arena *arena, const ws_problem *problem,
                            ws_dispatch_report *out_report, ws_diag *diag) {
   memset(out_report, 0, sizeof *out_report);
   WS_TRY(check_options(options, diag));
-  int max_count = portfolio_limit(matrix, options);
-  int max_leaves =
-      options->max_leaves > 0 ? options->max_leaves : DEFAULT_LEAVES;
-  int *columns = ws_arena_alloc(arena, (size_t)max_count * sizeof *columns);
-  int count;
-  WS_TRY(choose(problem, entries, matrix, max_count, columns, &count, diag));
-
+  ws_dispatch_choice choice;
+  WS_TRY(ws_dispatch_choose(arena, problem, entries, matrix,
+                            options->max_portfolio, options->max_leaves,
+                            &choice, diag));
+  const int count = choice.count;
   ws__emission emission = {.arena = arena,
                            .problem = problem,
                            .name = options->name,
                            .layout = layout,
                            .target = target,
-                           .provenance = matrix->provenance};
-  WS_TRY(ws_rules_fit(arena, problem, entries, matrix, columns, count,
-                      max_leaves, &emission.rules, diag));
+                           .provenance = matrix->provenance,
+                           .rules = choice.rules};
   const ws_dispatch_entry **portfolio =
       ws_arena_alloc(arena, (size_t)count * sizeof *portfolio);
   for (int p = 0; p < count; p++)
-    portfolio[p] = &entries[columns[p]];
+    portfolio[p] = &entries[choice.columns[p]];
   emission.portfolio = portfolio;
   emission.content = content_hash(&emission);
   emission.train = ws_rules_regret(emission.rules, matrix);
@@ -318,7 +329,7 @@ ws_status ws_dispatch_emit(ws_arena *arena, const ws_problem *problem,
                            .train_max_regret = emission.train.max,
                            .files = written.paths,
                            .file_count = written.count,
-                           .portfolio = columns,
+                           .portfolio = choice.columns,
                            .rules = emission.rules};
   return WS_OK;
 }

@@ -213,3 +213,24 @@ ws_status ws_dispatch_measured(ws_archive *archive, ws_arena *arena,
           time_on(&times[e], &out_matrix->shapes[s], best.provenance);
   return WS_OK;
 }
+
+ws_status ws_dispatch_times(ws_archive *archive, ws_arena *arena,
+                            const ws_problem *problem, const ws_target *target,
+                            const ws_shape_set *set, const char *wanted,
+                            ws_dispatch_entry *entries, int *count,
+                            ws_matrix *out_matrix, ws_diag *diag) {
+  *out_matrix = (ws_matrix){.shapes = set->shapes, .shape_count = set->count};
+  if (!wanted || strncmp(wanted, "estimate", strlen("estimate"))) {
+    WS_TRY(ws_dispatch_measured(archive, arena, problem, set, wanted, entries,
+                                count, out_matrix, diag));
+    if (out_matrix->provenance || wanted)
+      return WS_OK;
+  }
+  if (!target->has_host_model)
+    return WS_OK;
+  int shape_count;
+  const ws_shape *shapes =
+      ws_dispatch_training_shapes(arena, problem, set, &shape_count);
+  return ws_dispatch_estimate(arena, problem, entries, *count, shapes,
+                              shape_count, out_matrix, diag);
+}

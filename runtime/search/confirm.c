@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * Confirming winners: whoever is fastest on some shape, or overall, is verified
+ * Confirming winners: what a dispatch would ship, and the leader, is verified
  * once more, in a fresh process of the device, on inputs from seeds that nobody
  * has seen, on a simulator on every shape that it is chosen for; where there is
  * a sanitizer, some workgroups of every shape go through it; and it is timed on
@@ -16,13 +16,13 @@
 #include "best.h"
 #include "plan.h"
 #include "session.h"
+#include "shipped.h"
 
 #include <math.h>
 #include <string.h>
 
 enum {
-  MOST_WINNERS = 12,
-  MOST_SIMULATED = 4,
+  MOST_WINNERS = 17, /* the largest portfolio, and the leader */
   HELD_OUT_SIMULATED = 8,
   HELD_OUT = 16, /* on a card: inputs and pairs of times take seconds a shape */
   WALL_MS = 60000,
@@ -43,6 +43,8 @@ typedef struct contest {
   const ws_measured *answers;
   int answered;
   const char *refused; /* why it cannot be asked; "": it can */
+  const ws_measurement *recorded;
+  int recorded_count;
 } contest;
 
 typedef struct confirmation {
@@ -60,52 +62,62 @@ typedef struct confirmation {
 
 typedef struct winner {
   const char *id;
-  int wins;
-  bool *shapes; /* of the search: which it is the fastest on */
+  const bool *shapes; /* of the search: which it is chosen for; NULL: all */
+  bool somewhere;     /* on any of them */
 } winner;
 
 /* ---- who ---- */
-static void add_winner(confirmation *c, winner *winners, int most, int *count,
-                       const char *id, int shape) {
-  int i = 0;
-  while (i < *count && strcmp(winners[i].id, id))
-    i++;
-  if (i == most)
-    return;
-  if (i == *count)
-    winners[(*count)++] = (winner){
-        .id = id,
-        .shapes = ws_arena_alloc(c->arena, (size_t)c->s->task.shape_count)};
-  if (shape >= 0)
-    winners[i].shapes[shape] = true;
-  winners[i].wins++;
-  for (; i > 1 && winners[i].wins > winners[i - 1].wins; i--) {
-    winner before = winners[i - 1]; /* the leader stays first */
-    winners[i - 1] = winners[i];
-    winners[i] = before;
-  }
+static void add_winner(const confirmation *c, winner winners[MOST_WINNERS],
+                       int *count, const char *id, const bool *shapes) {
+  winner one = {.id = id, .shapes = shapes, .somewhere = !shapes};
+  for (int i = 0; i < *count; i++)
+    if (!strcmp(winners[i].id, id))
+      return;
+  for (int i = 0; i < c->s->task.shape_count; i++)
+    one.somewhere = one.somewhere || shapes[i];
+  if (*count < MOST_WINNERS)
+    winners[(*count)++] = one;
 }
 
-/* The run's leader, then the archive's best by shape, those of most first. */
+/* Where nothing takes every shape, and so nothing can be shipped yet: the
+ * archive's best by shape. */
+static ws_status add_fastest(confirmation *c, winner winners[MOST_WINNERS],
+                             int *count) {
+  ws_session *s = c->s;
+  int64_t known;
+  int shapes = s->task.shape_count;
+  ws_tune_row *rows = ws_arena_alloc(c->arena, sizeof *rows * (size_t)shapes);
+  for (int i = 0; i < shapes; i++)
+    rows[i] = (ws_tune_row){
+        .shape = s->task.shapes[i], .best_id = "", .provenance = ""};
+  WS_TRY(ws__best_fill(s->archive, c->arena, &s->task, s->trials.provenance,
+                       rows, &known, s->diag));
+  for (int i = 0; i < shapes; i++) {
+    bool *fastest = ws_arena_alloc(c->arena, sizeof *fastest * (size_t)shapes);
+    for (int j = 0; j < shapes; j++)
+      fastest[j] = !strcmp(rows[j].best_id, rows[i].best_id);
+    if (*rows[i].best_id && !strcmp(rows[i].provenance, s->trials.provenance))
+      add_winner(c, winners, count, rows[i].best_id, fastest);
+  }
+  return WS_OK;
+}
+
+/* Those that gain most first, for the time may end before all are done. */
 static ws_status pick_winners(confirmation *c, winner winners[MOST_WINNERS],
                               int *out_count) {
   ws_session *s = c->s;
   const ws__knowledge *k = &s->knowledge;
-  int most = c->simulated ? MOST_SIMULATED : MOST_WINNERS;
-  int64_t known;
-  size_t size = sizeof(ws_tune_row) * (size_t)s->task.shape_count;
-  ws_tune_row *rows = ws_arena_alloc(c->arena, size);
-  for (int i = 0; i < s->task.shape_count; i++)
-    rows[i] = (ws_tune_row){
-        .shape = s->task.shapes[i], .best_id = "", .provenance = ""};
+  ws__shipped shipped;
   *out_count = 0;
-  WS_TRY(ws__best_fill(s->archive, c->arena, &s->task, s->trials.provenance,
-                       rows, &known, s->diag));
+  WS_TRY(ws__shipped_find(s->archive, c->arena, &s->task, c->against_id,
+                          &shipped, s->diag));
+  for (int i = 0; i < shipped.count; i++)
+    add_winner(c, winners, out_count, shipped.kernels[i].id,
+               shipped.kernels[i].chosen);
+  if (!shipped.count)
+    WS_TRY(add_fastest(c, winners, out_count));
   if (s->rank_by_device && k->leader >= 0)
-    add_winner(c, winners, most, out_count, k->results[k->leader].id, -1);
-  for (int i = 0; i < s->task.shape_count; i++)
-    if (*rows[i].best_id && !strcmp(rows[i].provenance, s->trials.provenance))
-      add_winner(c, winners, most, out_count, rows[i].best_id, i);
+    add_winner(c, winners, out_count, k->results[k->leader].id, NULL);
   return WS_OK;
 }
 
@@ -194,8 +206,9 @@ static void add_chosen(const confirmation *c, const winner *w, contest *who) {
   ws__schedule_init(&schedule, c->arena, &c->s->task);
   for (int i = 0; i < c->search_count; i++) {
     int shape = schedule.order[i];
-    if (w->shapes[shape] && ws_candidate_broken_require(
-                                who->candidate, &c->shapes[shape], NULL) < 0)
+    if (w->shapes && w->shapes[shape] &&
+        ws_candidate_broken_require(who->candidate, &c->shapes[shape], NULL) <
+            0)
       add(c, who, WS__VERIFY_LARGE, shape);
   }
 }
@@ -215,7 +228,11 @@ static void add_verifications(const confirmation *c, const winner *w,
 
 static ws_status load(const confirmation *c, const char *id, contest *out) {
   size_t room = (size_t)(c->shape_count + c->search_count + VERIFICATIONS);
+  ws_measurement *recorded;
   *out = (contest){.id = id, .refused = ""};
+  WS_TRY(ws_archive_get_measurements(c->s->archive, c->arena, id, &recorded,
+                                     &out->recorded_count, c->s->diag));
+  out->recorded = recorded;
   out->requests = ws_arena_alloc(c->arena, sizeof *out->requests * room);
   out->shapes = ws_arena_alloc(c->arena, sizeof *out->shapes * room);
   out->whole = ws_arena_alloc(c->arena, sizeof *out->whole * room);
@@ -223,10 +240,35 @@ static ws_status load(const confirmation *c, const char *id, contest *out) {
                             &out->build, c->s->diag);
 }
 
-static void add_times(const confirmation *c, contest *who) {
-  for (int i = 0; i < c->shape_count; i++)
-    if (ws_candidate_broken_require(who->candidate, &c->shapes[i], NULL) < 0)
+/* In the search, and so verified before. */
+static bool was_timed(const confirmation *c, const contest *who) {
+  for (int i = 0; i < who->recorded_count; i++)
+    if (!strcmp(who->recorded[i].provenance, c->s->trials.provenance))
+      return true;
+  return false;
+}
+
+/* What a simulator said of a launch it would say again: its clock is a function
+ * of that. NAN: nothing, or a card's, which is taken anew. */
+static double recorded_us(const confirmation *c, const contest *who,
+                          int shape) {
+  for (int i = 0; i < who->recorded_count && c->simulated; i++)
+    if (!memcmp(&who->recorded[i].shape, &c->shapes[shape], sizeof(ws_shape)) &&
+        !strcmp(who->recorded[i].provenance, c->s->trials.provenance))
+      return who->recorded[i].us;
+  return NAN;
+}
+
+/* again: of the search's shapes those that are timed also where a time is
+ * recorded; NULL: all of them. Held-out ones are, for a winner. */
+static void add_times(const confirmation *c, contest *who, const bool *again) {
+  for (int i = 0; i < c->shape_count; i++) {
+    bool anew =
+        i >= c->search_count ? who != &c->reference : !again || again[i];
+    if ((anew || isnan(recorded_us(c, who, i))) &&
+        ws_candidate_broken_require(who->candidate, &c->shapes[i], NULL) < 0)
       add(c, who, WS__TIME, i);
+  }
 }
 
 /* ---- asking ---- */
@@ -310,13 +352,19 @@ static const ws_measured *time_on(const contest *who, int shape) {
   return NULL;
 }
 
+static double us_on(const confirmation *c, const contest *who, int shape) {
+  const ws_measured *answer = time_on(who, shape);
+  return answer ? answer->us : recorded_us(c, who, shape);
+}
+
 /* ln of the speed-up over what the run began with; NAN: not known. */
 static double gain_on(const confirmation *c, const contest *who, int shape) {
   const ws_measured *own = time_on(who, shape);
-  const ws_measured *other = time_on(&c->reference, shape);
   if (own && own->ratio > 0)
     return -log(own->ratio);
-  return own && other && c->simulated ? log(other->us / own->us) : NAN;
+  return c->simulated
+             ? log(us_on(c, &c->reference, shape) / us_on(c, who, shape))
+             : NAN;
 }
 
 /* Over [begin, end), or those of it in `among`; 0: none. */
@@ -361,18 +409,19 @@ static void find_worst(const confirmation *c, const contest *who,
         row->worst_speedup);
 }
 
-/* A specialist has to gain where it is the fastest; who gains overall has to
- * do so on held-out shapes, too. */
+/* A specialist has to gain where it is chosen; who gains overall, or is chosen
+ * on none of the search's shapes, has to do so on held-out shapes. */
 static void decide(const confirmation *c, const winner *w, const contest *who,
                    ws_confirmation_row *row) {
   double floor = c->simulated ? c->s->knowledge.noise : 0;
   double least = exp(fmax(c->noise, floor));
   bool overall = row->search_speedup > least;
-  bool own = speedup(c, who, 0, c->search_count, w->shapes) > least;
+  bool own =
+      w->somewhere && speedup(c, who, 0, c->search_count, w->shapes) > least;
   bool held_out = row->held_out_speedup == 0 || row->held_out_speedup > least;
-  const char *where = !overall && !own       ? "the search's"
-                      : overall && !held_out ? "held-out"
-                                             : NULL;
+  const char *where = w->somewhere && !overall && !own          ? "the search's"
+                      : (overall || !w->somewhere) && !held_out ? "held-out"
+                                                                : NULL;
   row->verdict = ws_verdict_text(where ? WS_VERDICT_SLOW : WS_VERDICT_OK);
   if (where)
     row->reason = ws_arena_printf(
@@ -403,6 +452,7 @@ static ws_status refute(confirmation *c, ws_confirmation_row *row,
                         ws_verdict verdict, const char *reason) {
   row->verdict = ws_verdict_text(verdict);
   row->reason = ws_arena_strdup(c->s->arena, reason);
+  c->s->trials.refuted++;
   return ws_archive_refute(c->s->archive, row->candidate_id, row->verdict,
                            row->reason, c->s->diag);
 }
@@ -496,16 +546,20 @@ static ws_status find_earlier(confirmation *c, const char *id,
 static ws_status prepare(confirmation *c) {
   if (c->prepared)
     return WS_OK;
+  const bool *nowhere =
+      ws_arena_alloc(c->arena, (size_t)c->s->task.shape_count);
   c->prepared = true;
   if (!c->s->batched)
     ws_device_client_renew(c->s->trials.client);
   pick_shapes(c);
   WS_TRY(load(c, c->against_id, &c->reference));
-  add_times(c, &c->reference);
+  add_times(c, &c->reference, c->simulated ? nowhere : NULL);
   WS_TRY(ask(c, &c->reference, &c->has_reference));
   if (c->has_reference && !c->simulated)
     find_noise(c);
-  return WS_OK;
+  return c->has_reference && was_timed(c, &c->reference)
+             ? keep_times(c, &c->reference)
+             : WS_OK;
 }
 
 /* How far the whole runs came, in words. */
@@ -556,7 +610,7 @@ static ws_status confirm_one(confirmation *c, const winner *w,
     return WS_OK;
   WS_TRY(load(c, w->id, &who));
   add_verifications(c, w, &who);
-  add_times(c, &who);
+  add_times(c, &who, w->shapes);
   WS_TRY(ask(c, &who, out_done));
   *out_done = *out_done && c->has_reference;
   if (*out_done)
@@ -567,28 +621,57 @@ static ws_status confirm_one(confirmation *c, const winner *w,
                    : WS_OK;
 }
 
-static ws_status confirm_all(confirmation *c, ws_tune_result *out) {
-  winner winners[MOST_WINNERS];
-  int count;
-  WS_TRY(pick_winners(c, winners, &count));
-  ws_confirmation_row *rows =
-      ws_arena_alloc(c->s->arena, sizeof *rows * MOST_WINNERS);
-  out->confirmations = rows;
-  for (int i = 0; i < count; i++) {
+static bool is_among(const ws_confirmation_row *rows, int count,
+                     const char *id) {
+  for (int i = 0; i < count; i++)
+    if (!strcmp(rows[i].candidate_id, id))
+      return true;
+  return false;
+}
+
+/* *out_refuted: one of them is not shipped any more. */
+static ws_status confirm_these(confirmation *c, const winner *winners,
+                               int winner_count, ws_confirmation_row *rows,
+                               int *count, bool *out_refuted) {
+  ws_verdict verdict;
+  *out_refuted = false;
+  for (int i = 0; i < winner_count; i++) {
+    ws_confirmation_row *row = &rows[*count];
     bool done;
-    if (!strcmp(winners[i].id, c->against_id))
+    if (!strcmp(winners[i].id, c->against_id) ||
+        is_among(rows, *count, winners[i].id))
       continue;
-    ws_confirmation_row *row = &rows[out->confirmation_count];
     WS_TRY(confirm_one(c, &winners[i], row, &done));
-    if (done || !c->s->batched) /* a batch's answers are still to come */
-      out->confirmation_count++;
+    if (!done && c->s->batched) /* its answers are still to come */
+      continue;
+    ++*count;
+    *out_refuted = *out_refuted ||
+                   (ws_verdict_parse(row->verdict, &verdict) &&
+                    verdict != WS_VERDICT_OK && verdict != WS_VERDICT_SLOW);
   }
   return WS_OK;
 }
 
-/* What the run began with, rather than a baseline that is there to be beaten;
- * NULL: nothing that has times. */
-static const char *find_incumbent(const ws__knowledge *k) {
+/* In place of one that was refuted another is shipped: picked anew. */
+static ws_status confirm_all(confirmation *c, ws_tune_result *out) {
+  enum { PICKS = 8 };
+  winner winners[MOST_WINNERS];
+  int count;
+  bool again = true;
+  ws_confirmation_row *rows =
+      ws_arena_alloc(c->s->arena, sizeof *rows * MOST_WINNERS * PICKS);
+  out->confirmations = rows;
+  for (int i = 0; i < PICKS && again; i++) {
+    WS_TRY(pick_winners(c, winners, &count));
+    WS_TRY(confirm_these(c, winners, count, rows, &out->confirmation_count,
+                         &again));
+  }
+  return WS_OK;
+}
+
+/* Rather than a baseline that is there to be beaten. */
+const char *ws__confirm_start(const ws_session *s) {
+  const ws__knowledge *k = &s->knowledge;
   for (int i = 0; i < k->count; i++)
     if (ws__knowledge_is_parent(k, i) &&
         strcmp(k->results[i].request.origin, "baseline"))
@@ -598,7 +681,7 @@ static const char *find_incumbent(const ws__knowledge *k) {
 
 /* What the run found is kept, also where this cannot be done. */
 void ws__confirm(ws_session *s, ws_tune_result *out) {
-  confirmation c = {.s = s, .against_id = find_incumbent(&s->knowledge)};
+  confirmation c = {.s = s, .against_id = ws__confirm_start(s)};
   bool has_device = s->trials.client || (s->batched && *s->batched->provenance);
   if (!has_device || !c.against_id)
     return;

@@ -18,7 +18,7 @@ enum { IN_FLIGHT = 4, BATCH_ROUND = 64 };
 /* Of a limited time: 8 kernels on 18 shapes at half a second fit into 40 % of
  * three minutes. */
 static const double finals_share = 0.4;
-static const double confirm_share = 0.25; /* of the finals' time */
+static const double confirm_share = 0.5; /* of the finals' time */
 /* Differences of ln us that mean nothing. Of a card: docs/device.md. */
 static const double model_noise = 0.002, card_noise = 0.01, table_noise = 0.02;
 

@@ -189,6 +189,9 @@ ws_status ws__apply_next(ws_session *s, bool *out_applied) WS_MUST_CHECK;
 
 /* confirm.c: winners again, in a fresh process and on held-out shapes. */
 void ws__confirm(ws_session *s, ws_tune_result *out);
+/* What the run began with, which winners are compared with; NULL: nothing that
+ * has times. */
+const char *ws__confirm_start(const ws_session *s);
 
 /* claims.c: what a reply claimed, with what was measured; "" for nothing. */
 ws_status ws__claims_json(ws_session *s, ws_arena *arena, const ws__job *job,

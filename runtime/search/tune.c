@@ -7,6 +7,7 @@
 #include "agreement.h"
 #include "best.h"
 #include "session.h"
+#include "shipped.h"
 
 #include <math.h>
 #include <poll.h>
@@ -136,7 +137,9 @@ static void fill_geomeans(const ws_session *s, ws_tune_result *out,
 
 static void fill_counts(const ws_session *s, ws_tune_result *out) {
   out->run_id = s->run_id;
+  out->problem = s->task.problem->name;
   out->layout = s->task.layout;
+  out->target = s->task.target->name;
   out->evaluated = s->evaluated;
   out->replayed = s->replayed;
   out->documents = s->documents;
@@ -181,6 +184,8 @@ static ws_status fill_result(ws_session *s, ws_tune_result *out) {
     fill_geomeans(s, out, rows, device);
   if (!out->geomean_shapes)
     fill_geomeans(s, out, rows, WS_PROVENANCE_ESTIMATE);
+  WS_TRY(ws__shipped_fill(s->archive, s->arena, &s->task, ws__confirm_start(s),
+                          s->options->held_out, out, s->diag));
   return *device ? ws__agreement(s->archive, s->arena, &s->task, device,
                                  &out->agreement, s->diag)
                  : WS_OK;

@@ -202,30 +202,21 @@ static ws_status fill_matrix(const emit_options *options, ws_archive *archive,
                              ws_arena *arena, ws_dispatch_entry *entries,
                              int *entry_count, ws_matrix *out, ws_diag *diag) {
   const char *wanted = options->provenance;
-  if (!wanted || strncmp(wanted, "estimate", strlen("estimate"))) {
-    WS_TRY(ws_dispatch_measured(archive, arena, options->problem,
-                                options->shape_set, wanted, entries,
-                                entry_count, out, diag));
-    if (out->provenance)
-      return WS_OK;
-    if (wanted)
-      return ws_fail(diag, WS_INPUT, options->source, 0,
-                     "no kernel that takes every shape has times of provenance "
-                     "'%s' on all shapes of %s; `wavesmith tune` takes them",
-                     wanted, options->shapes);
-  }
-  if (!options->for_target->has_host_model)
-    return ws_fail(
-        diag, WS_INPUT, options->source, 0,
-        "no kernel that takes every shape has times on all shapes of "
-        "%s, and there is no model that estimates those of %s; "
-        "`wavesmith tune --device %s` takes them",
-        options->shapes, options->target, options->for_target->device);
-  int shape_count;
-  const ws_shape *shapes = ws_dispatch_training_shapes(
-      arena, options->problem, options->shape_set, &shape_count);
-  return ws_dispatch_estimate(arena, options->problem, entries, *entry_count,
-                              shapes, shape_count, out, diag);
+  WS_TRY(ws_dispatch_times(archive, arena, options->problem,
+                           options->for_target, options->shape_set, wanted,
+                           entries, entry_count, out, diag));
+  if (out->provenance)
+    return WS_OK;
+  if (wanted && strncmp(wanted, "estimate", strlen("estimate")))
+    return ws_fail(diag, WS_INPUT, options->source, 0,
+                   "no kernel that takes every shape has times of provenance "
+                   "'%s' on all shapes of %s; `wavesmith tune` takes them",
+                   wanted, options->shapes);
+  return ws_fail(diag, WS_INPUT, options->source, 0,
+                 "no kernel that takes every shape has times on all shapes of "
+                 "%s, and there is no model that estimates those of %s; "
+                 "`wavesmith tune --device %s` takes them",
+                 options->shapes, options->target, options->for_target->device);
 }
 
 ws_status emit_entries(const emit_options *options, ws_archive *archive,

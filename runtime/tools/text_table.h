@@ -9,7 +9,7 @@
 
 #include "wavesmith/base.h"
 
-enum { TEXT_TABLE_COLUMNS = 12 };
+enum { TEXT_TABLE_COLUMNS = 12, TEXT_COLUMNS = 100 /* of a line */ };
 typedef struct text_table {
   ws_arena *arena;
   int columns;
@@ -24,5 +24,9 @@ text_table text_table_create(ws_arena *arena, const char *alignment,
 /* The cells are copied. */
 void text_table_add(text_table *table, const char *const *cells);
 void text_table_print(const text_table *table); /* to stdout */
+
+/* Prints text in lines of at most TEXT_COLUMNS, broken at blanks; those after
+ * the first begin with `indent` blanks. */
+void text_print_wrapped(int indent, const char *text);
 
 #endif

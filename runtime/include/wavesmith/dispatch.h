@@ -10,6 +10,7 @@
 #define WAVESMITH_DISPATCH_H
 
 #include "wavesmith/archive.h"
+#include "wavesmith/target.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -68,6 +69,21 @@ typedef struct ws_regret {
 } ws_regret;
 /* matrix: same columns as the one the rules were fitted on, any shapes. */
 ws_regret ws_rules_regret(const ws_rules *rules, const ws_matrix *matrix);
+
+/* Which kernels are shipped, and the rules that choose among them. */
+typedef struct ws_dispatch_choice {
+  const int *columns; /* of the matrix */
+  int count;
+  const ws_rules *rules; /* ws_rules_pick is a position in columns */
+} ws_dispatch_choice;
+/* The portfolio, with a kernel in it that accepts every legal shape, and its
+ * rules. Limits of 0 are the defaults. WS_INPUT when no candidate accepts every
+ * legal shape. In the arena. */
+ws_status ws_dispatch_choose(ws_arena *arena, const ws_problem *problem,
+                             const ws_dispatch_entry *entries,
+                             const ws_matrix *matrix, int max_portfolio,
+                             int max_leaves, ws_dispatch_choice *out_choice,
+                             ws_diag *diag) WS_MUST_CHECK;
 
 typedef struct ws_dispatch_options {
   const char *name;       /* C identifier: NAME.h, NAME.c, NAME_select() */
@@ -154,6 +170,15 @@ ws_status ws_dispatch_measured(ws_archive *archive, ws_arena *arena,
                                ws_dispatch_entry *entries, int *count,
                                ws_matrix *out_matrix,
                                ws_diag *diag) WS_MUST_CHECK;
+
+/* What a dispatch is made from: recorded times, or where these do not suffice,
+ * wanted allows it and the target has a bound model, estimates on the training
+ * shapes. out_matrix->provenance is NULL when there is neither. */
+ws_status ws_dispatch_times(ws_archive *archive, ws_arena *arena,
+                            const ws_problem *problem, const ws_target *target,
+                            const ws_shape_set *set, const char *wanted,
+                            ws_dispatch_entry *entries, int *count,
+                            ws_matrix *out_matrix, ws_diag *diag) WS_MUST_CHECK;
 
 #ifdef __cplusplus
 }

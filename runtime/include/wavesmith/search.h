@@ -84,9 +84,25 @@ typedef struct ws_tune_agreement {
 } ws_tune_agreement;
 enum { WS_AGREEMENT_LEAST = 4 };
 
+/* A geometric mean of ratios of recorded times, of the shapes that have both. */
+typedef struct ws_tune_gain {
+  double speedup; /* 0: no shape has */
+  int shapes;
+} ws_tune_gain;
+
+/* One kernel of what a dispatch ships, looked at where its rules take it. */
+typedef struct ws_tune_kernel {
+  const char *id;
+  ws_shape *chosen; /* of the task */
+  int chosen_count;
+  ws_tune_gain over_start, over_baseline; /* on these shapes */
+  ws_tune_gain held_out; /* over start, on held-out shapes that it is taken on */
+  const char *verdict, *reason; /* of its confirmation; "": there is none */
+} ws_tune_kernel;
+
 typedef struct ws_tune_result {
   int64_t run_id;
-  const char *layout;
+  const char *problem, *layout, *target;
   int64_t evaluated;          /* new in this run */
   int64_t replayed;           /* found in the archive */
   int64_t archive_candidates; /* of this problem, layout and target, all runs */
@@ -111,6 +127,13 @@ typedef struct ws_tune_result {
   int64_t refused;   /* replies that held none: verdict illegal, too */
   const char *stop;  /* "" or why it ended before its limits, in words */
   int64_t awaited;   /* jobs of a batch that have no answer yet */
+  /* What a dispatch of the archive would ship unasked, those that gain most
+   * first; none: it has nothing to ship. Gains are by times of shipped_by. */
+  const ws_tune_kernel *kernels;
+  int kernel_count;
+  ws_tune_kernel portfolio; /* all of them, each where it is chosen */
+  const char *shipped_by;   /* provenance of the times that it was chosen by */
+  const char *start_id;     /* what the run began with; "": no such */
   /* Winners that were checked again in this run (docs/search.md). */
   const ws_confirmation_row *confirmations;
   int confirmation_count;
