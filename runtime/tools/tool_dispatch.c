@@ -6,6 +6,7 @@
  * they were not, the held-out set by bands of m too.
  */
 #include "emit_options.h"
+#include "text_table.h"
 #include "tools.h"
 
 #include <cjson/cJSON.h>
@@ -39,6 +40,7 @@ typedef struct dispatch_job {
   ws_dispatch_report emitted;
   regret_row rows[MAX_ROWS];
   int row_count;
+  const char **confirmed; /* by kernel of the portfolio; "": it was not */
 } dispatch_job;
 
 static ws_status load_and_emit(dispatch_job *job, ws_diag *diag) {
@@ -169,6 +171,73 @@ static const char *description(const dispatch_job *job, int position) {
                          variants[0] ? " " : "", variants);
 }
 
+/* By the latest confirmation of each provenance: "sim ok". */
+static ws_status confirmed(dispatch_job *job, int position, const char **out,
+                           ws_diag *diag) {
+  ws_confirmation_row *rows;
+  int count;
+  *out = "";
+  WS_TRY(ws_archive_list_confirmations(job->archive, job->arena,
+                                       kernel_of(job, position)->id.hex, &rows,
+                                       &count, diag));
+  for (int i = 0; i < count; i++)
+    *out = ws_arena_printf(job->arena, "%s%s%.*s %s", *out, i ? ", " : "",
+                           (int)strcspn(rows[i].provenance, ":"),
+                           rows[i].provenance, rows[i].verdict);
+  return WS_OK;
+}
+
+static ws_status read_confirmations(dispatch_job *job, ws_diag *diag) {
+  int count = job->emitted.portfolio_count;
+  job->confirmed =
+      ws_arena_alloc(job->arena, sizeof *job->confirmed * (size_t)count);
+  for (int p = 0; p < count; p++)
+    WS_TRY(confirmed(job, p, &job->confirmed[p], diag));
+  return WS_OK;
+}
+
+/* Values one a word, so that lines can be broken. */
+static void print_kernel(const dispatch_job *job, int position) {
+  char *text = ws_arena_printf(
+      job->arena, "kernel %-2d %.8s  confirmed: %s  %s", position,
+      kernel_of(job, position)->id.hex,
+      *job->confirmed[position] ? job->confirmed[position] : "no",
+      description(job, position));
+  for (char *at = text; *at; at++)
+    if (*at == ';')
+      *at = ' ';
+  text_print_wrapped(10, text);
+}
+
+static void print_regrets(const dispatch_job *job) {
+  ws_arena *arena = job->arena;
+  text_table table = text_table_create(
+      arena, "llrrrlrr",
+      (const char *const[]){"shapes", "times are", "count", "geomean", "max",
+                            "where", "one for all", "max"});
+  for (int i = 0; i < job->row_count; i++) {
+    const regret_row *row = &job->rows[i];
+    const ws_regret *r = &row->rules;
+    text_table_add(
+        &table,
+        (const char *const[]){
+            row->shapes,
+            ws_arena_printf(arena, "%.*s", (int)strcspn(row->provenance, ":"),
+                            row->provenance),
+            ws_arena_printf(arena, "%d", r->shape_count),
+            ws_arena_printf(arena, "%.3f", r->geomean),
+            ws_arena_printf(arena, "%.3f", r->max),
+            ws_arena_printf(arena, "%lld,%lld,%lld", (long long)r->worst.m,
+                            (long long)r->worst.n, (long long)r->worst.k),
+            ws_arena_printf(arena, "%.3f", row->one_kernel.geomean),
+            ws_arena_printf(arena, "%.3f", row->one_kernel.max)});
+  }
+  puts("\nregret: time of the chosen kernel / of the best candidate; of one "
+       "kernel for all shapes");
+  text_table_print(&table);
+  puts("");
+}
+
 static void print_text(const dispatch_job *job) {
   const ws_dispatch_report *emitted = &job->emitted;
   printf("%s: %d kernels of %d candidates, %d rules; times are %s\n\n",
@@ -178,22 +247,8 @@ static void print_text(const dispatch_job *job) {
     printf("%d of the candidates have such times on all shapes of %s\n\n",
            job->entry_count, job->options.shapes);
   for (int p = 0; p < emitted->portfolio_count; p++)
-    printf("kernel %d  %.12s  %s\n", p, kernel_of(job, p)->id.hex,
-           description(job, p));
-  printf("\nregret: time of the chosen kernel / of the best candidate\n"
-         "%-14s %-10s %7s %9s %7s   %-32s %s\n",
-         "shapes", "times are", "count", "geomean", "max", "where",
-         "one kernel for all");
-  for (int i = 0; i < job->row_count; i++) {
-    const ws_regret *r = &job->rows[i].rules;
-    printf("%-14s %-10.*s %7d %9.3f %7.3f   m=%-7lld n=%-7lld k=%-9lld %.3f, "
-           "max %.3f\n",
-           job->rows[i].shapes, (int)strcspn(job->rows[i].provenance, ":"),
-           job->rows[i].provenance, r->shape_count, r->geomean, r->max,
-           (long long)r->worst.m, (long long)r->worst.n, (long long)r->worst.k,
-           job->rows[i].one_kernel.geomean, job->rows[i].one_kernel.max);
-  }
-  puts("");
+    print_kernel(job, p);
+  print_regrets(job);
   for (int i = 0; i < emitted->file_count; i++)
     puts(emitted->files[i]);
 }
@@ -223,6 +278,7 @@ static void print_json(const dispatch_job *job) {
     cJSON *kernel = cJSON_CreateObject();
     cJSON_AddStringToObject(kernel, "candidate", kernel_of(job, p)->id.hex);
     cJSON_AddStringToObject(kernel, "parameters", description(job, p));
+    cJSON_AddStringToObject(kernel, "confirmed", job->confirmed[p]);
     cJSON_AddItemToArray(kernels, kernel);
   }
   cJSON *regrets = cJSON_AddArrayToObject(root, "regret");
@@ -249,6 +305,7 @@ static void print_json(const dispatch_job *job) {
 
 static ws_status run(dispatch_job *job, ws_diag *diag) {
   WS_TRY(load_and_emit(job, diag));
+  WS_TRY(read_confirmations(job, diag));
   return evaluate(job, diag);
 }
 
