@@ -6,6 +6,7 @@
  */
 #include "agreement.h"
 #include "best.h"
+#include "profiles.h"
 #include "session.h"
 #include "shipped.h"
 
@@ -216,8 +217,10 @@ static ws_status run(ws_session *s, ws_tune_result *out) {
   bool ended = s->awaits_answers || ws__signals_interrupted();
   if (status == WS_OK && !ended)
     status = finals(s, &progress);
-  if (status == WS_OK && !ended && !ws__signals_interrupted())
+  if (status == WS_OK && !ended && !ws__signals_interrupted()) {
+    ws__profiles_take(s);
     ws__confirm(s, out);
+  }
   say_what_is_awaited(s, out);
   show_progress(s, &progress, true);
   return status == WS_OK ? fill_result(s, out) : status;

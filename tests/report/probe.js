@@ -67,6 +67,22 @@ function wsCheckPage() {
     window.wsFaults.push(
       "the page is " + scrollWidth + " px wide, the window " + window.innerWidth,
     );
+  for (const section of document.querySelectorAll("main > section")) {
+    const shown = section.getClientRects().length > 0;
+    const link = document.querySelector('nav a[href="#' + section.id + '"]');
+    if (shown === (section.dataset.drawn === "empty"))
+      window.wsFaults.push(section.id + " is " + section.dataset.drawn + " and shown: " + shown);
+    if (link && link.getClientRects().length > 0 !== shown)
+      window.wsFaults.push("the link to " + section.id + " is shown: " + !shown);
+    if (!shown && !document.getElementById("why-" + section.id))
+      window.wsFaults.push("nothing says why " + section.id + " is left out");
+  }
+  for (const chart of document.querySelectorAll("div.chart")) {
+    const spoken = chart.getAttribute("aria-label") || "";
+    const { id } = chart.closest("section");
+    if (!spoken) window.wsFaults.push("a chart in " + id + " says nothing");
+    if (id === "shapes" && !/\d×/.test(spoken)) window.wsFaults.push("no factor in: " + spoken);
+  }
   if (document.querySelector("main img, main script, main iframe"))
     window.wsFaults.push("a text became an element");
 }

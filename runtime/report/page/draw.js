@@ -1,7 +1,7 @@
 // Sections, charts and tables. A section shows a chart with its table folded
 // below it, or the table alone where the charts' library is not part of the
-// page, or one sentence that says why there is nothing to show. data-drawn says
-// which, once it is on the screen.
+// page; with nothing to show it is left out, and the foot says why. data-drawn
+// says which, once that is done.
 
 let charts = []; // {element, made}
 const hasCharts = typeof echarts !== "undefined";
@@ -24,7 +24,15 @@ function section(id) {
     ...[...element.children].filter((child) => /^H[12]$/.test(child.tagName)),
   );
   delete element.dataset.drawn;
+  show(element, true);
+  document.getElementById("why-" + id)?.remove();
+  document.getElementById("left-out").hidden = !document.querySelector("#left-out li");
   return element;
+}
+function show(element, whether) {
+  element.hidden = !whether;
+  const link = document.querySelector('nav a[href="#' + element.id + '"]');
+  if (link) link.hidden = !whether;
 }
 function drawn_as(element, how) {
   element.dataset.drawn = how;
@@ -35,7 +43,12 @@ function say(element, ...parts) {
   element.append(make("p", { class: "say" }, ...parts));
 }
 function empty(element, sentence) {
-  element.append(make("p", { class: "empty" }, sentence));
+  show(element, false);
+  const part = strong(element.querySelector("h2").textContent);
+  document.querySelector("#left-out ul").append(
+    make("li", { id: "why-" + element.id }, part, ": " + sentence),
+  );
+  document.getElementById("left-out").hidden = false;
   drawn_as(element, "empty");
 }
 function strong(text) {
@@ -62,7 +75,6 @@ function table(columns, rows) {
 function baseOption() {
   return {
     animation: false,
-    aria: { enabled: true },
     textStyle: {
       color: colour("ink"),
       fontFamily: getComputedStyle(document.body).fontFamily,
@@ -150,6 +162,18 @@ function tip(...lines) {
   );
 }
 
+// What a screen reader says of a chart: its table's first rows. The library's
+// own text would read places on axes, which are logarithms on some.
+function spoken(title, columns, rows) {
+  const READ = 10;
+  const text = (cell) => (cell instanceof Node ? cell.textContent : String(cell));
+  const lines = rows
+    .slice(0, READ)
+    .map((row) => row.map((cell, index) => columns[index][0] + " " + text(cell)).join(", "));
+  const more = rows.length > READ ? "; " + (rows.length - READ) + " more rows below" : "";
+  return title + ": " + lines.join("; ") + more + ".";
+}
+
 // size: height, and the least width below which the chart scrolls.
 function chart(element, option, size, title, columns, rows) {
   if (hasCharts) {
@@ -161,6 +185,9 @@ function chart(element, option, size, title, columns, rows) {
     made.on("finished", () => drawn_as(element, "chart"));
     made.setOption(
       Object.assign(baseOption(), option, {
+        aria: Object.assign({ enabled: true }, option.aria, {
+          label: { description: spoken(title, columns, rows) },
+        }),
         tooltip: Object.assign(baseOption().tooltip, option.tooltip),
       }),
     );

@@ -85,7 +85,7 @@ function drawCost() {
         axisTick: { show: false },
         axisLabel: { color: colour("ink"), fontSize: 12.5 },
       }),
-      aria: { enabled: true, decal: { show: members.length > 1 } },
+      aria: { decal: { show: members.length > 1 } },
       series: members.map((member, index) => ({
         name: member,
         type: "bar",
@@ -112,7 +112,7 @@ function drawCost() {
       ["reply tokens", "number"],
       ["USD", "number"],
       ["waiting", "number"],
-      ["gain, ln", "number"],
+      ["gains, multiplied", "number"],
     ],
     data.cost.map((row) => [
       row.member,
@@ -126,7 +126,7 @@ function drawCost() {
       count(row.reply_tokens),
       dollars(row.usd),
       duration(row.seconds),
-      row.gain.toFixed(3),
+      times(Math.exp(row.gain)),
     ]),
   );
 }

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * Where the time of the best goes. What the search builds has no line table,
+ * which costs a tenth of code generation; so the few that are looked at are
+ * built once more with one and timed once more, on the largest shape that they
+ * are chosen for and that a simulator runs in a moment.
+ */
+#include "profiles.h"
+#include "build_request.h"
+#include "measuring.h"
+#include "shipped.h"
+
+#include <string.h>
+
+enum { MOST = 3, WALL_MS = 10000 };
+/* 1024,4608,7168: 0.3 s of a simulator's time. */
+static const double most_flops = 7e10;
+
+typedef struct profiles {
+  ws_session *s;
+  ws_arena *arena;
+  ws_compiler *compiler;
+  ws_diag *diag;
+} profiles;
+
+static double flops_of(const ws_shape *shape) {
+  return 2.0 * (double)shape->m * (double)shape->n * (double)shape->k;
+}
+
+/* NULL: it takes none. among NULL: all. */
+static const ws_shape *pick_shape(const profiles *p,
+                                  const ws_candidate *candidate,
+                                  const bool *among) {
+  const ws__task *task = &p->s->task;
+  const ws_shape *best = NULL;
+  for (int i = 0; i < task->shape_count; i++) {
+    const ws_shape *shape = &task->shapes[i];
+    if ((!among || among[i]) && flops_of(shape) <= most_flops &&
+        ws_candidate_broken_require(candidate, shape, NULL) < 0 &&
+        (!best || flops_of(shape) > flops_of(best)))
+      best = shape;
+  }
+  return best;
+}
+
+static ws_status build(profiles *p, const ws_candidate *candidate,
+                       ws_build_result *out) {
+  ws_archived_template stored;
+  const ws_template *tmpl;
+  WS_TRY(ws_archive_get_template(p->s->archive, p->arena,
+                                 candidate->tmpl->hash.hex, &tmpl, &stored,
+                                 p->diag));
+  const ws__source source = {
+      .tmpl = tmpl, .text = stored.text, .size = strlen(stored.text)};
+  ws_build_request request = ws__build_request(p->arena, &source, candidate);
+  request.stages = WS_STAGE_CHECK | WS_STAGE_LOWER | WS_STAGE_LINES;
+  request.limits = ws_limits_default;
+  if (!p->compiler)
+    WS_TRY(ws_compiler_start(&p->compiler, p->diag));
+  return ws_compiler_build(p->compiler, p->arena, &request, out, p->diag);
+}
+
+static ws_status measure(profiles *p, const ws_candidate *candidate,
+                         const ws_build_result *result, const ws_shape *shape,
+                         ws_measured *out) {
+  ws_measure_request request;
+  ws_device_client *client = p->s->trials.client;
+  WS_TRY(ws__measuring_request(
+      p->arena, &p->s->task, ws_device_client_info(client)->cu_count, candidate,
+      result, WS__TIME, shape, "", &request, p->diag));
+  request.settings.wall_ms = WALL_MS;
+  return ws_device_client_measure(client, p->arena, &request, out, p->diag);
+}
+
+static ws_status take(profiles *p, const char *id, const bool *among) {
+  ws_session *s = p->s;
+  bool found;
+  ws_shape known;
+  const char *report;
+  ws_candidate *candidate;
+  ws_build_result result;
+  ws_measured measured;
+  WS_TRY(ws_archive_get_profile(s->archive, p->arena, id, s->trials.provenance,
+                                &found, &known, &report, p->diag));
+  if (found)
+    return WS_OK;
+  WS_TRY(ws__measuring_load(s->archive, p->arena, id, &candidate, &result,
+                            p->diag));
+  const ws_shape *shape = pick_shape(p, candidate, among);
+  if (!shape)
+    return WS_OK;
+  WS_TRY(build(p, candidate, &result));
+  if (result.verdict != WS_VERDICT_OK)
+    return WS_OK;
+  WS_TRY(measure(p, candidate, &result, shape, &measured));
+  if (measured.verdict != WS_VERDICT_OK || !measured.report ||
+      !*measured.report)
+    return WS_OK;
+  return ws_archive_put_profile(s->archive, id, s->trials.provenance, shape,
+                                measured.report, p->diag);
+}
+
+/* The best on the shapes together, which a page shows first. */
+static ws_status take_best(profiles *p) {
+  const ws_archive_filter filter = {.problem = p->s->task.problem->name,
+                                    .layout = p->s->task.layout,
+                                    .target = p->s->task.target->name,
+                                    .provenance = p->s->trials.provenance,
+                                    .verdict = ws_verdict_text(WS_VERDICT_OK),
+                                    .limit = 1};
+  ws_candidate_summary *items;
+  int count;
+  WS_TRY(ws_archive_list(p->s->archive, p->arena, &filter, &items, &count,
+                         p->diag));
+  return count ? take(p, items[0].row.id, NULL) : WS_OK;
+}
+
+static ws_status take_shipped(profiles *p) {
+  ws__shipped shipped;
+  WS_TRY(ws__shipped_find(p->s->archive, p->arena, &p->s->task,
+                          ws__confirm_start(p->s), &shipped, p->diag));
+  for (int i = 0; i < shipped.count && i < MOST; i++)
+    if (shipped.kernels[i].chosen_count)
+      WS_TRY(take(p, shipped.kernels[i].id, shipped.kernels[i].chosen));
+  return WS_OK;
+}
+
+void ws__profiles_take(ws_session *s) {
+  ws_diag diag = {""};
+  profiles p = {.s = s, .diag = &diag};
+  if (!s->trials.client || !ws_device_client_info(s->trials.client)->simulated)
+    return;
+  p.arena = ws_arena_create();
+  ws_status status = take_best(&p);
+  if (status == WS_OK)
+    status = take_shipped(&p);
+  if (status != WS_OK)
+    ws_log(WS_LOG_INFO, "no profile: %s", diag.text);
+  if (p.compiler)
+    ws_compiler_stop(p.compiler);
+  ws_arena_destroy(p.arena);
+}
