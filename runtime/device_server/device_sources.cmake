@@ -4,7 +4,8 @@ get_filename_component(WAVESMITH_ROOT ${CMAKE_CURRENT_LIST_DIR}/../.. ABSOLUTE)
 
 set(WAVESMITH_DEVICE_SOURCES third_party/cjson/cJSON.c
   kernels/problems.c kernels/fp8_gemm_blockscale/problem.c)
-foreach(name arena clock file json log message process rng status strbuf streams terminal text)
+foreach(name arena clock file json log message options options_print process rng status strbuf streams
+        terminal text)
   list(APPEND WAVESMITH_DEVICE_SOURCES runtime/base/${name}.c)
 endforeach()
 list(APPEND WAVESMITH_DEVICE_SOURCES runtime/candidate/build.c)

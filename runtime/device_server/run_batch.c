@@ -5,77 +5,54 @@
  * that a damaged folder costs no time on it.
  */
 #include "run_batch.h"
+#include "wavesmith/options.h"
 #include "wavesmith/text.h"
 
-#include <getopt.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static const char usage[] =
-    "usage: wavesmith-device run FOLDER [OPTION ...]\n"
-    "\n"
-    "Verifies and times what `wavesmith batch export` or `wavesmith tune\n"
-    "--device batch:FOLDER` asks for, and appends the answers to\n"
-    "FOLDER/results.jsonl. Killed or ended, it goes on where it was.\n"
-    "\n"
-    "  --device D     cuda, hip, sim, or one card as cuda:1 (default: what "
-    "the\n"
-    "                 batch is for)\n"
-    "  --gpus G       all (default), or numbers as 0,1\n"
-    "  --minutes X    ends after X minutes\n"
-    "\n"
-    "Exit codes: 0 done, or ended with something done; 1 the batch is at\n"
-    "fault; 2 wrong usage; 3 the environment is at fault.\n";
-
 enum { SAY_MS = 10000, SAY_ON_TERMINAL_MS = 500 };
 
 /* ---- options ---- */
 
-static ws_status read_minutes(const char *text, double *out, ws_diag *diag) {
-  char *end;
-  *out = strtod(text, &end);
-  if (end != text && !*end && *out > 0 && *out < 1e6)
-    return WS_OK;
-  return ws_fail(diag, WS_USAGE, NULL, 0,
-                 "--minutes takes a number above 0, not '%s'", text);
-}
+#define AT(member) .offset = offsetof(ws__run_options, member)
+static const ws_option rows[] = {
+    {"device", "D",
+     "cuda, hip, sim, or one card as cuda:1 (default: what the batch is for)",
+     WS_OPTION_TEXT, AT(device), .choices = "cuda hip sim"},
+    {"gpus", "G", "all (default), or numbers as 0,1", WS_OPTION_TEXT, AT(gpus),
+     .choices = "all"},
+    {"minutes", "X", "ends after X minutes", WS_OPTION_REAL, AT(minutes),
+     .low = 1e-9, .high = 1e6},
+    WS_OPTIONS_END};
+
+static const ws_command command = {
+    .program = "wavesmith-device run",
+    .purpose = "measure what a batch asks for",
+    .usage = "FOLDER [OPTION ...]",
+    .about =
+        "Verifies and times what `wavesmith batch export` or `wavesmith tune\n"
+        "--device batch:FOLDER` asks for, and appends the answers to\n"
+        "FOLDER/results.jsonl. Killed or ended, it goes on where it was.",
+    .options = rows,
+    .after = "Exit codes: 0 done, or ended with something done; 1 the batch is "
+             "at\n"
+             "fault; 2 wrong usage; 3 the environment is at fault."};
 
 static ws_status parse_options(int argc, char **argv, ws__run_options *out,
                                ws_diag *diag) {
-  static const struct option known[] = {
-      {"device", required_argument, NULL, 'd'},
-      {"gpus", required_argument, NULL, 'g'},
-      {"minutes", required_argument, NULL, 'm'},
-      {"help", no_argument, NULL, 'h'},
-      {NULL, 0, NULL, 0}};
-  int letter;
-  opterr = 0;
-  while ((letter = getopt_long(argc, argv, ":", known, NULL)) != -1)
-    switch (letter) {
-    case 'd':
-      out->device = optarg;
-      break;
-    case 'g':
-      out->gpus = optarg;
-      break;
-    case 'm':
-      WS_TRY(read_minutes(optarg, &out->minutes, diag));
-      break;
-    case 'h':
-      out->help = true;
-      return WS_OK;
-    default:
-      return ws_fail(diag, WS_USAGE, NULL, 0,
-                     "%s '%s'; `wavesmith-device run --help` lists the options",
-                     letter == ':' ? "no value for" : "unknown option",
-                     argv[optind - 1]);
-    }
-  if (optind + 1 != argc)
+  ws_words words;
+  WS_TRY(ws_options_parse(&command, argc, argv, out, &words, diag));
+  out->help = words.help;
+  if (words.help)
+    return WS_OK;
+  if (words.count != 1)
     return ws_fail(diag, WS_USAGE, NULL, 0,
                    "give one folder; `wavesmith-device run --help`");
-  out->folder = argv[optind];
+  out->folder = words.items[0];
   return out->device ? ws_device_check_kind(out->device, diag) : WS_OK;
 }
 
@@ -219,7 +196,7 @@ int ws__device_run_batch(int argc, char **argv) {
   bool ended;
   ws_status status = parse_options(argc, argv, &options, &diag);
   if (options.help) {
-    fputs(usage, stdout);
+    ws_command_print_help(&command, stdout);
     return exit_code(WS_OK, &diag);
   }
   if (status != WS_OK)

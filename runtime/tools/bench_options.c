@@ -3,70 +3,61 @@
  * See bench_options.h.
  */
 #include "bench_options.h"
+#include "tools.h"
 
-#include <getopt.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-const char bench_usage[] =
-    "usage: wavesmith bench SUBJECT [--against SUBJECT] [OPTION ...]\n"
-    "Times a subject on a shape set. A subject is\n"
-    "  DB:ID          a candidate of an archive (or ID, with --archive DB); a\n"
-    "                 unique beginning of the id will do\n"
-    "  FOLDER/candidates/ID.json  a candidate of a text archive, built anew\n"
-    "  FILE.ll        a template, with --set and --variant\n"
-    "  NAME.json      an emitted dispatch, with --archive DB, the archive that "
-    "it\n"
-    "                 came out of; code objects lie beside it\n"
-    "DB is an archive, or the folder of a text archive.\n\n"
-    "  --against SUBJECT  another one, timed in turn with it: ratio, interval, "
-    "and\n"
-    "                     faster, slower or same by the noise of this session\n"
-    "  --archive DB       of SUBJECT; --against-archive DB of the other\n"
-    "  --set a=1;b=2      parameters; --against-set of the other\n"
-    "  --variant r=v      variants of regions; --against-variant of the other\n"
-    "  --layout L         of a template (default: its target's first)\n"
-    "  --shapes S         shape set or m,n,k;m,n,k (default: contest)\n"
-    "  --device D         cuda, cuda:1, hip, sim (default: the target's kind)\n"
-    "  --width P          sample until the 95 % interval is P percent wide\n"
-    "                     (default: 1, with --against 0.3)\n"
-    "  --samples N        at most (default: 1000)\n"
-    "  --seconds S        limit of one timing (default: 60)\n"
-    "  --seed N           of the inputs (default: 1)\n"
-    "  --json             everything as JSON on stdout\n"
-    "Exit code 1: a shape is refused, a result is wrong, or the input is.\n";
+#define TEXT(member) WS_OPTION_TEXT, .offset = offsetof(bench_options, member)
+static const ws_option rows[] = {
+    {"against", "SUBJECT",
+     "another one, timed in turn with it: ratio, interval, and faster, slower "
+     "or same by the noise of this session",
+     TEXT(against)},
+    {"archive", "DB", "of SUBJECT", TEXT(archive)},
+    {"against-archive", "DB", "of the other", TEXT(against_archive)},
+    {"set", "a=1;b=2", "parameters", TEXT(set)},
+    {"against-set", "a=1", "parameters of the other", TEXT(against_set)},
+    {"variant", "r=v", "variants of regions", TEXT(variants)},
+    {"against-variant", "r=v", "variants of the other", TEXT(against_variants)},
+    {"layout", "L", "of a template (default: its target's first)", TEXT(layout),
+     .choices = "kmajor mnmajor kmajor-ocp"},
+    {"shapes", "S", "shape set or m,n,k;m,n,k (default: contest)", TEXT(shapes),
+     .choices = "contest contest-test decode held-out"},
+    {"device", "D", "cuda, cuda:1, hip, sim (default: the target's kind)",
+     TEXT(device), .choices = "cuda hip sim"},
+    {"width", "P",
+     "sample until the 95 % interval is P percent wide (default: 1, with "
+     "--against 0.3)",
+     TEXT(width)},
+    {"samples", "N", "at most (default: 1000)", TEXT(samples)},
+    {"seconds", "S", "limit of one timing (default: 60)", TEXT(seconds)},
+    {"seed", "N", "of the inputs (default: 1)", TEXT(seed)},
+    {"json", NULL, "everything as JSON on stdout", WS_OPTION_FLAG,
+     .offset = offsetof(bench_options, json)},
+    WS_OPTIONS_END};
 
-enum { OPTION_JSON = 256, OPTION_HELP };
-
-static const struct {
-  const char *name;
-  size_t offset;
-} texts[] = {
-    {"against", offsetof(bench_options, against)},
-    {"archive", offsetof(bench_options, archive)},
-    {"against-archive", offsetof(bench_options, against_archive)},
-    {"set", offsetof(bench_options, set)},
-    {"against-set", offsetof(bench_options, against_set)},
-    {"variant", offsetof(bench_options, variants)},
-    {"against-variant", offsetof(bench_options, against_variants)},
-    {"layout", offsetof(bench_options, layout)},
-    {"shapes", offsetof(bench_options, shapes)},
-    {"device", offsetof(bench_options, device)},
-    {"width", offsetof(bench_options, width)},
-    {"samples", offsetof(bench_options, samples)},
-    {"seconds", offsetof(bench_options, seconds)},
-    {"seed", offsetof(bench_options, seed)},
-};
-enum { TEXTS = sizeof texts / sizeof texts[0] };
-
-static void fill_table(struct option table[TEXTS + 3]) {
-  for (int i = 0; i < TEXTS; i++)
-    table[i] = (struct option){texts[i].name, required_argument, NULL, i};
-  table[TEXTS] = (struct option){"json", no_argument, NULL, OPTION_JSON};
-  table[TEXTS + 1] = (struct option){"help", no_argument, NULL, OPTION_HELP};
-  table[TEXTS + 2] = (struct option){0};
-}
+const ws_command bench_command = {
+    .program = "wavesmith bench",
+    .purpose = "time a candidate, a template or a dispatch; compare two",
+    .usage = "SUBJECT [--against SUBJECT] [OPTION ...]",
+    .about =
+        "Times a subject on a shape set. A subject is\n"
+        "  DB:ID          a candidate of an archive (or ID, with --archive "
+        "DB); "
+        "a\n"
+        "                 unique beginning of the id will do\n"
+        "  FOLDER/candidates/ID.json  a candidate of a text archive, built "
+        "anew\n"
+        "  FILE.ll        a template, with --set and --variant\n"
+        "  NAME.json      an emitted dispatch, with --archive DB, the archive "
+        "that it\n"
+        "                 came out of; code objects lie beside it\n"
+        "DB is an archive, or the folder of a text archive.",
+    .options = rows,
+    .after =
+        "Exit code 1: a shape is refused, a result is wrong, or the input is."};
 
 static ws_status read_number(const char *option, const char *text, double low,
                              double high, double *out, ws_diag *diag) {
@@ -96,9 +87,7 @@ static ws_status read_numbers(bench_options *out, ws_diag *diag) {
 
 ws_status bench_options_parse(int argc, char **argv, bench_options *out,
                               ws_diag *diag) {
-  struct option table[TEXTS + 3];
-  int option;
-  fill_table(table);
+  ws_words words;
   *out = (bench_options){.set = "",
                          .variants = "",
                          .against_set = "",
@@ -107,26 +96,16 @@ ws_status bench_options_parse(int argc, char **argv, bench_options *out,
                          .samples = "1000",
                          .seconds = "60",
                          .seed = "1"};
-  opterr = 0;
-  while ((option = getopt_long(argc, argv, ":", table, NULL)) >= 0) {
-    if (option == '?' || option == ':')
-      return ws_fail(diag, WS_USAGE, NULL, 0,
-                     "'%s' is unknown or lacks its value; `wavesmith bench "
-                     "--help` lists the options",
-                     argv[optind - 1]);
-    if (option < TEXTS)
-      memcpy((char *)out + texts[option].offset, &optarg, sizeof optarg);
-    out->json |= option == OPTION_JSON;
-    out->help |= option == OPTION_HELP;
-  }
+  WS_TRY(ws_options_parse(&bench_command, argc, argv, out, &words, diag));
+  out->help = words.help;
   if (out->help)
     return WS_OK;
-  if (argc - optind != 1)
+  if (words.count != 1)
     return ws_fail(diag, WS_USAGE, NULL, 0,
                    "one subject is wanted, not %d; `wavesmith bench --help` "
                    "shows what it may be",
-                   argc - optind);
-  out->subject = argv[optind];
+                   words.count);
+  out->subject = words.items[0];
   return read_numbers(out, diag);
 }
 

@@ -42,7 +42,6 @@ typedef struct bench_job {
   bool has_noise;
 } bench_job;
 
-extern const char bench_usage[];
 ws_status bench_options_parse(int argc, char **argv, bench_options *out,
                               ws_diag *diag) WS_MUST_CHECK;
 /* A set's name, or m,n,k;m,n,k. */

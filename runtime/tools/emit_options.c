@@ -4,56 +4,7 @@
  */
 #include "emit_options.h"
 
-#include <getopt.h>
-#include <stdlib.h>
 #include <string.h>
-
-static const struct {
-  const char *name;
-  size_t offset;
-} text_options[] = {{"name", offsetof(emit_options, name)},
-                    {"out", offsetof(emit_options, out)},
-                    {"problem", offsetof(emit_options, problem_name)},
-                    {"layout", offsetof(emit_options, layout)},
-                    {"target", offsetof(emit_options, target)},
-                    {"shapes", offsetof(emit_options, shapes)},
-                    {"provenance", offsetof(emit_options, provenance)}};
-enum {
-  TEXT_OPTIONS = sizeof text_options / sizeof text_options[0],
-  KERNELS = TEXT_OPTIONS,
-  LEAVES,
-  JSON,
-  HELP,
-  CHECK,
-  OPTIONS
-};
-
-static ws_status parse_count(const char *name, const char *text, int *out,
-                             ws_diag *diag) {
-  char *end;
-  long value = strtol(text, &end, 10);
-  if (end == text || *end || value < 1 || value > 1024)
-    return ws_fail(diag, WS_USAGE, NULL, 0,
-                   "%s '%s' is not a number from 1 to 1024", name, text);
-  *out = (int)value;
-  return WS_OK;
-}
-
-static ws_status parse_option(int option, emit_options *out, ws_diag *diag) {
-  if (option < TEXT_OPTIONS)
-    memcpy((char *)out + text_options[option].offset, &optarg, sizeof optarg);
-  else if (option == KERNELS)
-    return parse_count("--max-kernels", optarg, &out->max_kernels, diag);
-  else if (option == LEAVES)
-    return parse_count("--max-leaves", optarg, &out->max_leaves, diag);
-  else if (option == CHECK)
-    out->check = true;
-  else if (option == JSON)
-    out->json = true;
-  else
-    out->help = true;
-  return WS_OK;
-}
 
 static ws_status find_names(emit_options *out, ws_diag *diag) {
   out->problem = ws_problem_find(out->problem_name);
@@ -74,40 +25,23 @@ static ws_status find_names(emit_options *out, ws_diag *diag) {
   return WS_OK;
 }
 
-ws_status emit_options_parse(const char *command, const char *source,
-                             bool with_check, int argc, char **argv,
-                             emit_options *out, ws_diag *diag) {
-  struct option table[OPTIONS + 1] = {
-      [KERNELS] = {"max-kernels", required_argument, NULL, KERNELS},
-      [LEAVES] = {"max-leaves", required_argument, NULL, LEAVES},
-      [JSON] = {"json", no_argument, NULL, JSON},
-      [HELP] = {"help", no_argument, NULL, HELP}};
-  for (int i = 0; i < TEXT_OPTIONS; i++)
-    table[i] =
-        (struct option){text_options[i].name, required_argument, NULL, i};
-  if (with_check) /* last, so that the table ends before it otherwise */
-    table[CHECK] = (struct option){"check", no_argument, NULL, CHECK};
+ws_status emit_options_parse(const ws_command *command, const char *source,
+                             int argc, char **argv, emit_options *out,
+                             ws_diag *diag) {
+  ws_words words;
   *out = (emit_options){.name = "fp8_gemm",
                         .out = ".",
                         .problem_name = "fp8_gemm_blockscale",
                         .shapes = "contest"};
-  opterr = 0;
-  int option;
-  while ((option = getopt_long(argc, argv, ":", table, NULL)) >= 0) {
-    if (option == '?' || option == ':')
-      return ws_fail(diag, WS_USAGE, NULL, 0,
-                     "'%s' is unknown or lacks its value; `wavesmith %s "
-                     "--help` lists the options",
-                     argv[optind - 1], command);
-    WS_TRY(parse_option(option, out, diag));
-  }
+  WS_TRY(ws_options_parse(command, argc, argv, out, &words, diag));
+  out->help = words.help;
   if (out->help)
     return WS_OK;
-  if (optind + 1 != argc)
+  if (words.count != 1)
     return ws_fail(diag, WS_USAGE, NULL, 0,
-                   "wanted is one %s; `wavesmith %s --help` shows how", source,
-                   command);
-  out->source = argv[optind];
+                   "wanted is one %s; `%s --help` shows how", source,
+                   command->program);
+  out->source = words.items[0];
   return find_names(out, diag);
 }
 

@@ -7,7 +7,10 @@
 #define WAVESMITH_EMIT_OPTIONS_H
 
 #include "wavesmith/dispatch.h"
+#include "wavesmith/options.h"
 #include "wavesmith/target.h"
+
+#include <stddef.h>
 
 typedef struct emit_options {
   const char *source; /* the archive or folder */
@@ -21,39 +24,51 @@ typedef struct emit_options {
   const ws_target *for_target; /* by emit_options_settle */
 } emit_options;
 
-/* The lines of --help for what is parsed here. */
-#define EMIT_OPTIONS_USAGE                                                     \
-  "  --name N         C identifier that the files and functions are named "    \
-  "after\n"                                                                    \
-  "                   (default: fp8_gemm)\n"                                   \
-  "  --out DIR        where the files go (default: .)\n"                       \
-  "  --problem P      (default: fp8_gemm_blockscale)\n"                        \
-  "  --layout L       kmajor, mnmajor or kmajor-ocp (default: the one that "   \
-  "the\n"                                                                      \
-  "                   kernels are for)\n"                                      \
-  "  --target T       gfx942 or sm_90a (default: the one that the kernels "    \
-  "are\n"                                                                      \
-  "                   for)\n"                                                  \
-  "  --shapes SET     shape set that rules are fitted on and around "          \
-  "(default:\n"                                                                \
-  "                   contest)\n"                                              \
-  "  --provenance P   which times decide: hip, cuda, sim, estimate, or a "     \
-  "whole\n"                                                                    \
-  "                   provenance (default: hip or cuda, else sim where the "   \
-  "kernels\n"                                                                  \
-  "                   have times on all shapes of the set, else estimate)\n"   \
-  "  --max-kernels N  at most N kernels are kept (default: 8; of times that "  \
-  "a\n"                                                                        \
-  "                   card took, 16)\n"                                        \
-  "  --max-leaves N   at most N rules (default: 24)\n"                         \
-  "  --json           the result as JSON on stdout\n"
+#define EMIT_TEXT(member)                                                      \
+  WS_OPTION_TEXT, .offset = offsetof(emit_options, member)
+#define EMIT_COUNT(member)                                                     \
+  WS_OPTION_INT, .offset = offsetof(emit_options, member), .low = 1,           \
+                 .high = 1024
+/* The rows of what both commands take. */
+#define EMIT_OPTION_ROWS                                                       \
+  {"name", "N",                                                                \
+   "C identifier that the files and functions are named after (default: "      \
+   "fp8_gemm)",                                                                \
+   EMIT_TEXT(name)},                                                           \
+      {"out", "DIR", "where the files go (default: .)", EMIT_TEXT(out)},       \
+      {"problem", "P", "(default: fp8_gemm_blockscale)",                       \
+       EMIT_TEXT(problem_name), .choices = "fp8_gemm_blockscale"},             \
+      {"layout", "L",                                                          \
+       "kmajor, mnmajor or kmajor-ocp (default: the one that the kernels are " \
+       "for)",                                                                 \
+       EMIT_TEXT(layout), .choices = "kmajor mnmajor kmajor-ocp"},             \
+      {"target", "T",                                                          \
+       "gfx942 or sm_90a (default: the one that the kernels are for)",         \
+       EMIT_TEXT(target), .choices = "gfx942 sm_90a"},                         \
+      {"shapes", "SET",                                                        \
+       "shape set that rules are fitted on and around (default: contest)",     \
+       EMIT_TEXT(shapes), .choices = "contest contest-test decode held-out"},  \
+      {"provenance", "P",                                                      \
+       "which times decide: hip, cuda, sim, estimate, or a whole provenance "  \
+       "(default: hip or cuda, else sim where the kernels have times on all "  \
+       "shapes of the set, else estimate)",                                    \
+       EMIT_TEXT(provenance), .choices = "hip cuda sim estimate"},             \
+      {"max-kernels", "N",                                                     \
+       "at most N kernels are kept (default: 8; of times that a card took, "   \
+       "16)",                                                                  \
+       EMIT_COUNT(max_kernels)},                                               \
+      {"max-leaves", "N", "at most N rules (default: 24)",                     \
+       EMIT_COUNT(max_leaves)},                                                \
+  {                                                                            \
+    "json", NULL, "the result as JSON on stdout", WS_OPTION_FLAG,              \
+        .offset = offsetof(emit_options, json)                                 \
+  }
 
-/* command names itself in messages; source says what its one argument is
- * ("archive"); with_check: it knows --check. WS_USAGE with a sentence. After
- * --help nothing but help is set. */
-ws_status emit_options_parse(const char *command, const char *source,
-                             bool with_check, int argc, char **argv,
-                             emit_options *out, ws_diag *diag) WS_MUST_CHECK;
+/* source says what the command's one argument is ("archive"). WS_USAGE with a
+ * sentence. After --help nothing but help is set. */
+ws_status emit_options_parse(const ws_command *command, const char *source,
+                             int argc, char **argv, emit_options *out,
+                             ws_diag *diag) WS_MUST_CHECK;
 
 /* Fills in the target and layout that were not asked for: those that the
  * archive's kernels are for. WS_USAGE when they are for several targets, of

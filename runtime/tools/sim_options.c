@@ -5,122 +5,91 @@
  * multiple of its size.
  */
 #include "sim_options.h"
+#include "tools.h"
 
-#include <getopt.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-const char sim_usage[] =
-    "usage: wavesmith sim FILE.co --kernel K --grid X,Y,Z --block N --args A "
-    "[OPTION ...]\n"
-    "       wavesmith sim --template FILE.ll [--set a=1;b=2] --shape M,N,K "
-    "[OPTION ...]\n"
-    "       wavesmith sim --archive DB CANDIDATE_ID --shape M,N,K [OPTION "
-    "...]\n"
-    "Runs a code object for gfx942 on a simulated MI300X: checks what it "
-    "does,\n"
-    "compares the result, and says how long it takes and why.\n\n"
-    "  --problem P        problem that arguments and result belong to "
-    "(default:\n"
-    "                     fp8_gemm_blockscale when there is a --shape)\n"
-    "  --layout L         the problem's layout (default: its first)\n"
-    "  --shape M,N,K      the problem's shape\n"
-    "  --only run|time    do only that (default: both)\n"
-    "  --device sim|hip   (default: sim)\n"
-    "  --seed N           of the inputs (default: 1)\n"
-    "  --seconds N        a run or timing that takes longer is ended (default: "
-    "600)\n"
-    "  --json             everything as JSON on stdout\n"
-    "Of a code object:\n"
-    "  --kernel K         begins a launch; several are run in turn\n"
-    "  --grid X,Y,Z       workgroups; expressions over m, n, k and cu_count\n"
-    "  --block N          threads of a workgroup\n"
-    "  --lds BYTES        dynamic LDS\n"
-    "  --workspace BYTES  size of the problem's argument \"workspace\"\n"
-    "  --args A,B,...     explicit arguments in order: the name of an argument "
-    "of\n"
-    "                     the problem; buf:BYTES[:SEED], a buffer of random "
-    "bytes;\n"
-    "                     i32:X, i64:X or X, an integer; f32:X, a number\n"
-    "Of a template:\n"
-    "  --set, --variant   as for `wavesmith check`\n"
-    "Exit code 1: the kernel is wrong, or the input is.\n";
-
-/* ---- options ----------------------------------------------------------------
- */
-
-enum { OPTION_TEXT, OPTION_KERNEL = 256, OPTION_JSON, OPTION_HELP };
-
-static const struct {
-  const char *name;
-  size_t offset;
-} texts[] = {
-    {"template", offsetof(sim_options, template_file)},
-    {"archive", offsetof(sim_options, archive)},
-    {"set", offsetof(sim_options, set)},
-    {"variant", offsetof(sim_options, variants)},
-    {"problem", offsetof(sim_options, problem)},
-    {"layout", offsetof(sim_options, layout)},
-    {"shape", offsetof(sim_options, shape)},
-    {"workspace", offsetof(sim_options, workspace)},
-    {"device", offsetof(sim_options, device)},
-    {"only", offsetof(sim_options, only)},
-    {"seed", offsetof(sim_options, seed)},
-    {"seconds", offsetof(sim_options, seconds)},
-};
-/* Of the last --kernel. */
-static const struct {
-  const char *name;
-  size_t offset;
-} kernel_texts[] = {
-    {"grid", offsetof(sim_kernel, grid)},
-    {"block", offsetof(sim_kernel, block)},
-    {"args", offsetof(sim_kernel, args)},
-    {"lds", offsetof(sim_kernel, lds)},
-};
-enum {
-  TEXTS = sizeof texts / sizeof texts[0],
-  KERNEL_TEXTS = sizeof kernel_texts / sizeof kernel_texts[0]
-};
-
-static void fill_table(struct option table[TEXTS + KERNEL_TEXTS + 4]) {
-  int count = 0;
-  for (int i = 0; i < TEXTS; i++, count++)
-    table[count] =
-        (struct option){texts[i].name, required_argument, NULL, count};
-  for (int i = 0; i < KERNEL_TEXTS; i++, count++)
-    table[count] =
-        (struct option){kernel_texts[i].name, required_argument, NULL, count};
-  table[count++] =
-      (struct option){"kernel", required_argument, NULL, OPTION_KERNEL};
-  table[count++] = (struct option){"json", no_argument, NULL, OPTION_JSON};
-  table[count++] = (struct option){"help", no_argument, NULL, OPTION_HELP};
-  table[count] = (struct option){0};
-}
-
-static ws_status apply(sim_options *out, int option, ws_diag *diag) {
-  if (option < TEXTS) {
-    memcpy((char *)out + texts[option].offset, &optarg, sizeof optarg);
-  } else if (option < TEXTS + KERNEL_TEXTS) {
-    if (!out->kernel_count)
-      return ws_fail(diag, WS_USAGE, NULL, 0, "--%s comes after its --kernel",
-                     kernel_texts[option - TEXTS].name);
-    memcpy((char *)&out->kernels[out->kernel_count - 1] +
-               kernel_texts[option - TEXTS].offset,
-           &optarg, sizeof optarg);
-  } else if (option == OPTION_KERNEL) {
-    if (out->kernel_count == SIM_MAX_KERNELS)
-      return ws_fail(diag, WS_USAGE, NULL, 0, "at most %d kernels are run",
-                     SIM_MAX_KERNELS);
-    out->kernels[out->kernel_count++] = (sim_kernel){.name = optarg};
-  } else if (option == OPTION_JSON) {
-    out->json = true;
-  } else {
-    out->help = true;
-  }
+/* ---- options ---- */
+static ws_status read_kernel(const ws_option *option, const char *value,
+                             void *out, ws_diag *diag) {
+  sim_options *options = out;
+  (void)option;
+  if (options->kernel_count == SIM_MAX_KERNELS)
+    return ws_fail(diag, WS_USAGE, NULL, 0, "at most %d kernels are run",
+                   SIM_MAX_KERNELS);
+  options->kernels[options->kernel_count++] = (sim_kernel){.name = value};
   return WS_OK;
 }
+
+/* A text of the last --kernel. */
+static ws_status read_of_kernel(const ws_option *option, const char *value,
+                                void *out, ws_diag *diag) {
+  sim_options *options = out;
+  if (!options->kernel_count)
+    return ws_fail(diag, WS_USAGE, NULL, 0, "--%s comes after its --kernel",
+                   option->name);
+  memcpy((char *)&options->kernels[options->kernel_count - 1] + option->offset,
+         &value, sizeof value);
+  return WS_OK;
+}
+
+#define AT(member) .offset = offsetof(sim_options, member)
+#define OF_KERNEL(member)                                                      \
+  WS_OPTION_READ, .read = read_of_kernel, .offset = offsetof(sim_kernel, member)
+static const ws_option rows[] = {
+    {"problem", "P",
+     "problem that arguments and result belong to (default: "
+     "fp8_gemm_blockscale when there is a --shape)",
+     WS_OPTION_TEXT, AT(problem), .choices = "fp8_gemm_blockscale"},
+    {"layout", "L", "the problem's layout (default: its first)", WS_OPTION_TEXT,
+     AT(layout), .choices = "kmajor mnmajor kmajor-ocp"},
+    {"shape", "M,N,K", "the problem's shape", WS_OPTION_TEXT, AT(shape)},
+    {"only", "run|time", "do only that (default: both)", WS_OPTION_TEXT,
+     AT(only), .choices = "run time"},
+    {"device", "sim|hip", "(default: sim)", WS_OPTION_TEXT, AT(device),
+     .choices = "sim hip"},
+    {"seed", "N", "of the inputs (default: 1)", WS_OPTION_TEXT, AT(seed)},
+    {"seconds", "N",
+     "a run or timing that takes longer is ended (default: 600)",
+     WS_OPTION_TEXT, AT(seconds)},
+    {"json", NULL, "everything as JSON on stdout", WS_OPTION_FLAG, AT(json)},
+    {.help = "Of a code object:"},
+    {"kernel", "K", "begins a launch; several are run in turn", WS_OPTION_READ,
+     .read = read_kernel},
+    {"grid", "X,Y,Z", "workgroups; expressions over m, n, k and cu_count",
+     OF_KERNEL(grid)},
+    {"block", "N", "threads of a workgroup", OF_KERNEL(block)},
+    {"lds", "BYTES", "dynamic LDS", OF_KERNEL(lds)},
+    {"workspace", "BYTES", "size of the problem's argument \"workspace\"",
+     WS_OPTION_TEXT, AT(workspace)},
+    {"args", "A,B,...",
+     "explicit arguments in order: the name of an argument of the problem; "
+     "buf:BYTES[:SEED], a buffer of random bytes; i32:X, i64:X or X, an "
+     "integer; f32:X, a number",
+     OF_KERNEL(args)},
+    {.help = "Of a template or an archive:"},
+    {"template", "FILE", "the template", WS_OPTION_TEXT, AT(template_file)},
+    {"archive", "DB", "the archive that holds the candidate", WS_OPTION_TEXT,
+     AT(archive)},
+    {"set", "a=1;b=2", "as for `wavesmith check`", WS_OPTION_TEXT, AT(set)},
+    {"variant", "r=v", "as for `wavesmith check`", WS_OPTION_TEXT,
+     AT(variants)},
+    WS_OPTIONS_END};
+
+const ws_command sim_command = {
+    .program = "wavesmith sim",
+    .purpose = "run a code object on a simulated MI300X: proof, time, why",
+    .usage = "FILE.co --kernel K --grid X,Y,Z --block N --args A [OPTION ...]\n"
+             "--template FILE.ll [--set a=1;b=2] --shape M,N,K [OPTION ...]\n"
+             "--archive DB CANDIDATE_ID --shape M,N,K [OPTION ...]",
+    .about = "Runs a code object for gfx942 on a simulated MI300X: checks what "
+             "it does,\n"
+             "compares the result, and says how long it takes and why.",
+    .options = rows,
+    .after = "Exit code 1: the kernel is wrong, or the input is."};
 
 static ws_status check_combination(sim_options *options, const char *subject,
                                    ws_diag *diag) {
@@ -147,29 +116,20 @@ static ws_status check_combination(sim_options *options, const char *subject,
 
 ws_status sim_options_parse(int argc, char **argv, sim_options *out,
                             ws_diag *diag) {
-  struct option table[TEXTS + KERNEL_TEXTS + 4];
-  fill_table(table);
+  ws_words words;
   *out = (sim_options){.set = "",
                        .variants = "",
                        .device = "sim",
                        .seed = "1",
                        .seconds = "600"};
-  opterr = 0;
-  int option;
-  while ((option = getopt_long(argc, argv, ":", table, NULL)) >= 0) {
-    if (option == '?' || option == ':')
-      return ws_fail(diag, WS_USAGE, NULL, 0,
-                     "'%s' is unknown or lacks its value; `wavesmith sim "
-                     "--help` lists the options",
-                     argv[optind - 1]);
-    WS_TRY(apply(out, option, diag));
-  }
+  WS_TRY(ws_options_parse(&sim_command, argc, argv, out, &words, diag));
+  out->help = words.help;
   if (out->help)
     return WS_OK;
-  if (argc - optind > 1)
+  if (words.count > 1)
     return ws_fail(diag, WS_USAGE, NULL, 0, "'%s' is one argument too many",
-                   argv[optind + 1]);
-  return check_combination(out, argc > optind ? argv[optind] : NULL, diag);
+                   words.items[1]);
+  return check_combination(out, words.count ? words.items[0] : NULL, diag);
 }
 
 ws_status sim_read_shape(const char *text, ws_shape *out, ws_diag *diag) {

@@ -24,7 +24,6 @@ typedef struct sim_options {
   bool json, help;
 } sim_options;
 
-extern const char sim_usage[];
 ws_status sim_options_parse(int argc, char **argv, sim_options *out,
                             ws_diag *diag) WS_MUST_CHECK;
 

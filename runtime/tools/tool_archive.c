@@ -6,52 +6,10 @@
  */
 #include "tool_archive.h"
 
-#include <getopt.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char usage[] =
-    "usage: wavesmith archive ls        DB [OPTION ...]\n"
-    "       wavesmith archive show      DB ID\n"
-    "       wavesmith archive lineage   DB ID\n"
-    "       wavesmith archive diff      DB ID [OTHER]\n"
-    "       wavesmith archive grid      DB\n"
-    "       wavesmith archive findings  DB [--run N] [--all]\n"
-    "       wavesmith archive prompts   DB [--run N] [--sequence N]\n"
-    "       wavesmith archive claims    DB [--run N]\n"
-    "       wavesmith archive recording DB --run N --out FILE"
-    " [--with-prompts]\n"
-    "       wavesmith archive export    DB FOLDER [ID ...] [OPTION ...]\n"
-    "       wavesmith archive export    DB --jsonl FILE [--run N]"
-    " [--license TEXT]\n"
-    "       wavesmith archive import    DB FOLDER\n\n"
-    "ls         candidates by score: those that take most shapes first, then\n"
-    "           by the geometric mean of their times\n"
-    "show       one candidate in depth; ID may be the first digits\n"
-    "lineage    its ancestors and descendants, with speed-ups over parents\n"
-    "diff       what differs from its parent, or from OTHER: parameters, and\n"
-    "           texts of regions or templates\n"
-    "grid       the cells of the search's grid that are used, the best of "
-    "each\n"
-    "findings   the latest document that a model wrote of what it learned\n"
-    "prompts    questions to models and what came of them; with --sequence "
-    "one\n"
-    "           in full\n"
-    "claims     what models expected, against what was found\n"
-    "recording  a run's answers as a file for --model replay:FILE\n"
-    "export     candidates as a folder of text that can be committed; without\n"
-    "           ID the fastest --best of every shape; with --jsonl the\n"
-    "           exchanges, to train models on\n"
-    "import     such a folder into an archive, all or nothing\n\n"
-    "  --layout L --template NAME --verdict V --target T --problem P --run N\n"
-    "                  only those (ls, export, grid)\n"
-    "  --provenance P  times of this provenance, or the beginning of one, "
-    "\"sim\"\n"
-    "                  (ls, lineage, diff, grid, export)\n"
-    "  --limit N       at most N lines (ls; default: 20, 0: all)\n"
-    "  --best N        of every shape the N fastest (export; default: 4)\n"
-    "  --json          the result as JSON on stdout\n";
 
 static const struct action {
   const char *name;
@@ -73,59 +31,85 @@ static const struct action {
 };
 
 /* ---- options ---- */
-typedef enum option_kind { TEXT, COUNT, FLAG } option_kind;
+#define AT(member) .offset = offsetof(archive_arguments, member)
+#define COUNT(member, lowest)                                                  \
+  WS_OPTION_INT64, AT(member), .low = (lowest), .high = 1000000
+static const ws_option rows[] = {
+    {.help = "Which (ls, export, grid; --run also findings, prompts, claims):"},
+    {"layout", "L", "only those of this layout", WS_OPTION_TEXT,
+     AT(filter.layout), .choices = "kmajor mnmajor kmajor-ocp"},
+    {"template", "NAME", "only those of this template", WS_OPTION_TEXT,
+     AT(filter.template_name)},
+    {"verdict", "V", "only those with this verdict", WS_OPTION_TEXT,
+     AT(filter.verdict),
+     .choices = "ok illegal no_compile crash timeout wrong unstable slow "
+                "duplicate"},
+    {"target", "T", "only those for this target", WS_OPTION_TEXT,
+     AT(filter.target), .choices = "gfx942 sm_90a"},
+    {"problem", "P", "only those of this problem", WS_OPTION_TEXT,
+     AT(filter.problem), .choices = "fp8_gemm_blockscale"},
+    {"run", "N", "only those of this run", COUNT(filter.run_id, 1)},
+    {.help = "How much, and what with:"},
+    {"provenance", "P",
+     "times of this provenance, or the beginning of one, \"sim\" (ls, lineage, "
+     "diff, grid, export)",
+     WS_OPTION_TEXT, AT(filter.provenance), .choices = "hip cuda sim estimate"},
+    {"limit", "N", "at most N lines (ls; default: 20, 0: all)",
+     COUNT(limit, 0)},
+    {"best", "N", "of every shape the N fastest (export; default: 4)",
+     COUNT(best, 1)},
+    {"sequence", "N", "this question in full (prompts)", COUNT(sequence, 0)},
+    {"all", NULL, "every document, not the latest alone (findings)",
+     WS_OPTION_FLAG, AT(all)},
+    {"jsonl", "FILE", "the exchanges, to train models on (export)",
+     WS_OPTION_TEXT, AT(jsonl)},
+    {"license", "TEXT", "under which they may be used (export --jsonl)",
+     WS_OPTION_TEXT, AT(license)},
+    {"out", "FILE", "the recording (recording)", WS_OPTION_TEXT, AT(out)},
+    {"with-prompts", NULL, "prompts, too (recording)", WS_OPTION_FLAG,
+     AT(with_prompts)},
+    {"json", NULL, "the result as JSON on stdout", WS_OPTION_FLAG, AT(json)},
+    WS_OPTIONS_END};
 
-static const struct option_row {
-  const char *name;
-  option_kind kind;
-  size_t offset;  /* of const char *, int64_t or bool */
-  int64_t lowest; /* of a COUNT */
-} option_rows[] = {
-    {"layout", TEXT, offsetof(archive_arguments, filter.layout), 0},
-    {"template", TEXT, offsetof(archive_arguments, filter.template_name), 0},
-    {"verdict", TEXT, offsetof(archive_arguments, filter.verdict), 0},
-    {"target", TEXT, offsetof(archive_arguments, filter.target), 0},
-    {"problem", TEXT, offsetof(archive_arguments, filter.problem), 0},
-    {"provenance", TEXT, offsetof(archive_arguments, filter.provenance), 0},
-    {"jsonl", TEXT, offsetof(archive_arguments, jsonl), 0},
-    {"license", TEXT, offsetof(archive_arguments, license), 0},
-    {"out", TEXT, offsetof(archive_arguments, out), 0},
-    {"run", COUNT, offsetof(archive_arguments, filter.run_id), 1},
-    {"limit", COUNT, offsetof(archive_arguments, limit), 0},
-    {"best", COUNT, offsetof(archive_arguments, best), 1},
-    {"sequence", COUNT, offsetof(archive_arguments, sequence), 0},
-    {"json", FLAG, offsetof(archive_arguments, json), 0},
-    {"all", FLAG, offsetof(archive_arguments, all), 0},
-    {"with-prompts", FLAG, offsetof(archive_arguments, with_prompts), 0},
-    {"help", FLAG, offsetof(archive_arguments, help), 0},
-};
-enum { OPTION_COUNT = sizeof option_rows / sizeof option_rows[0] };
-
-static ws_status read_count(const struct option_row *row, int64_t *out,
-                            ws_diag *diag) {
-  char *end;
-  *out = strtoll(optarg, &end, 10);
-  if (end == optarg || *end || *out < row->lowest || *out > 1000000)
-    return ws_fail(diag, WS_USAGE, NULL, 0,
-                   "--%s '%s' is not a number from %lld to 1000000", row->name,
-                   optarg, (long long)row->lowest);
-  return WS_OK;
-}
-
-static ws_status read_option(const struct option_row *row,
-                             archive_arguments *out, ws_diag *diag) {
-  void *place = (char *)out + row->offset;
-  switch (row->kind) {
-  case TEXT:
-    *(const char **)place = optarg;
-    return WS_OK;
-  case COUNT:
-    return read_count(row, place, diag);
-  default:
-    *(bool *)place = true;
-    return WS_OK;
-  }
-}
+const ws_command archive_command = {
+    .program = "wavesmith archive",
+    .purpose = "list, show, export, import what an archive holds",
+    .usage = "ls        DB [OPTION ...]\n"
+             "show      DB ID\n"
+             "lineage   DB ID\n"
+             "diff      DB ID [OTHER]\n"
+             "grid      DB\n"
+             "findings  DB [--run N] [--all]\n"
+             "prompts   DB [--run N] [--sequence N]\n"
+             "claims    DB [--run N]\n"
+             "recording DB --run N --out FILE [--with-prompts]\n"
+             "export    DB FOLDER [ID ...] [OPTION ...]\n"
+             "export    DB --jsonl FILE [--run N] [--license TEXT]\n"
+             "import    DB FOLDER",
+    .about =
+        "ls         candidates by score: those that take most shapes first, "
+        "then\n"
+        "           by the geometric mean of their times\n"
+        "show       one candidate in depth; ID may be the first digits\n"
+        "lineage    its ancestors and descendants, with speed-ups over "
+        "parents\n"
+        "diff       what differs from its parent, or from OTHER: parameters, "
+        "and\n"
+        "           texts of regions or templates\n"
+        "grid       the cells of the search's grid that are used, the best of "
+        "each\n"
+        "findings   the latest document that a model wrote of what it learned\n"
+        "prompts    questions to models and what came of them; with "
+        "--sequence one\n"
+        "           in full\n"
+        "claims     what models expected, against what was found\n"
+        "recording  a run's answers as a file for --model replay:FILE\n"
+        "export     candidates as a folder of text that can be committed; "
+        "without\n"
+        "           ID the fastest --best of every shape; with --jsonl the\n"
+        "           exchanges, to train models on\n"
+        "import     such a folder into an archive, all or nothing",
+    .options = rows};
 
 static ws_status check_verdict(const archive_arguments *arguments,
                                ws_diag *diag) {
@@ -141,25 +125,13 @@ static ws_status check_verdict(const archive_arguments *arguments,
 
 static ws_status read_arguments(int argc, char **argv, archive_arguments *out,
                                 ws_diag *diag) {
-  struct option table[OPTION_COUNT + 1] = {{0}};
-  for (int i = 0; i < OPTION_COUNT; i++)
-    table[i] = (struct option){
-        option_rows[i].name,
-        option_rows[i].kind == FLAG ? no_argument : required_argument, NULL, i};
+  ws_words words;
   *out = (archive_arguments){.limit = 20, .best = 4, .sequence = -1};
-  opterr = 0;
-  int option;
-  while ((option = getopt_long(argc, argv, ":", table, NULL)) >= 0) {
-    if (option == '?' || option == ':')
-      return ws_fail(diag, WS_USAGE, NULL, 0,
-                     "'%s' is unknown or lacks its value; `wavesmith archive "
-                     "--help` lists the options",
-                     argv[optind - 1]);
-    WS_TRY(read_option(&option_rows[option], out, diag));
-  }
+  WS_TRY(ws_options_parse(&archive_command, argc, argv, out, &words, diag));
+  out->help = words.help;
   out->filter.limit = (int)out->limit;
-  out->words = argv + optind;
-  out->word_count = argc - optind;
+  out->words = words.items;
+  out->word_count = words.count;
   return check_verdict(out, diag);
 }
 
@@ -231,10 +203,8 @@ int tool_archive(int argc, char **argv) {
   archive_arguments arguments;
   const struct action *action = NULL;
   ws_status status = read_arguments(argc, argv, &arguments, &diag);
-  if (status == WS_OK && arguments.help) {
-    fputs(usage, stdout);
-    return 0;
-  }
+  if (status == WS_OK && arguments.help)
+    return tool_help(&archive_command);
   if (status == WS_OK)
     status = find_action(&arguments, &action, &diag);
   if (status == WS_OK)

@@ -7,36 +7,11 @@
 #include "tools.h"
 #include "wavesmith/batch_transfer.h"
 
-#include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char usage[] =
-    "usage: wavesmith batch export ARCHIVE FOLDER [ID ...] [OPTION ...]\n"
-    "       wavesmith batch import ARCHIVE FOLDER\n"
-    "       wavesmith batch status FOLDER\n"
-    "\n"
-    "export     writes into FOLDER what is to be measured: code objects and\n"
-    "           jobs. There, on the machine with the GPU, runs\n"
-    "           `wavesmith-device run FOLDER`. Exporting more into the same\n"
-    "           folder adds to it.\n"
-    "import     takes the answers in, all or nothing; again changes nothing\n"
-    "status     jobs, answers, verdicts, and of which cards\n"
-    "\n"
-    "  ID             candidates, or the first digits; without: those that "
-    "are\n"
-    "                 ok and have no time of a card (--untimed)\n"
-    "  --best N       the N best by score\n"
-    "  --all          all that are ok\n"
-    "  --target T     only those for this target\n"
-    "  --shapes S     shape set, or m,n,k;m,n,k (default: contest)\n"
-    "  --seed N       of the inputs (default: 1)\n"
-    "  --device D     of what kind of device (default: the target's)\n"
-    "  --with-source  the sources of wavesmith-device too, in FOLDER/src: it\n"
-    "                 builds with a C compiler and CMake alone\n";
 
 typedef struct batch_arguments {
   ws_batch_export_options export;
@@ -47,75 +22,55 @@ typedef struct batch_arguments {
 
 /* ---- options ---- */
 
-static ws_status read_best(int *out, ws_diag *diag) {
-  char *end;
-  long value = strtol(optarg, &end, 10);
-  if (end == optarg || *end || value < 1 || value > 1000000)
-    return ws_fail(diag, WS_USAGE, NULL, 0,
-                   "--best '%s' is not a number from 1 to 1000000", optarg);
-  *out = (int)value;
-  return WS_OK;
-}
+#define AT(member) .offset = offsetof(batch_arguments, member)
+static const ws_option rows[] = {
+    {.help = "Of export; without ID, --best and --all it takes those that are "
+             "ok and\nhave no time of a card:"},
+    {"untimed", NULL, "those, in a word", WS_OPTION_FLAG, AT(untimed)},
+    {"best", "N", "the N best by score", WS_OPTION_INT, AT(export.best),
+     .low = 1, .high = 1000000},
+    {"all", NULL, "all that are ok", WS_OPTION_FLAG, AT(export.all)},
+    {"target", "T", "only those for this target", WS_OPTION_TEXT,
+     AT(export.target), .choices = "gfx942 sm_90a"},
+    {"shapes", "S", "shape set, or m,n,k;m,n,k (default: contest)",
+     WS_OPTION_TEXT, AT(export.shapes),
+     .choices = "contest contest-test decode held-out"},
+    {"seed", "N", "of the inputs (default: 1)", WS_OPTION_SEED,
+     AT(export.seed)},
+    {"device", "D", "of what kind of device (default: the target's)",
+     WS_OPTION_TEXT, AT(export.device), .choices = "hip cuda sim"},
+    {"with-source", NULL,
+     "the sources of wavesmith-device too, in FOLDER/src: it builds with a C "
+     "compiler and CMake alone",
+     WS_OPTION_FLAG, AT(with_source)},
+    WS_OPTIONS_END};
 
-static ws_status read_seed(uint64_t *out, ws_diag *diag) {
-  char *end;
-  errno = 0;
-  *out = strtoull(optarg, &end, 10);
-  if (*optarg >= '0' && *optarg <= '9' && !*end && !errno)
-    return WS_OK;
-  return ws_fail(diag, WS_USAGE, NULL, 0, "--seed '%s' is not a number",
-                 optarg);
-}
-
-static ws_status read_option(int letter, batch_arguments *out, ws_diag *diag) {
-  switch (letter) {
-  case 'b':
-    return read_best(&out->export.best, diag);
-  case 'e':
-    return read_seed(&out->export.seed, diag);
-  case 's':
-    out->export.shapes = optarg;
-    return WS_OK;
-  case 't':
-    out->export.target = optarg;
-    return WS_OK;
-  case 'd':
-    out->export.device = optarg;
-    return WS_OK;
-  default:
-    return WS_OK; /* a flag */
-  }
-}
+const ws_command batch_command = {
+    .program = "wavesmith batch",
+    .purpose = "measure on another machine: jobs out, answers in",
+    .usage = "export ARCHIVE FOLDER [ID ...] [OPTION ...]\n"
+             "import ARCHIVE FOLDER\n"
+             "status FOLDER",
+    .about =
+        "export     writes into FOLDER what is to be measured: code objects "
+        "and\n"
+        "           jobs. There, on the machine with the GPU, runs\n"
+        "           `wavesmith-device run FOLDER`. Exporting more into the "
+        "same\n"
+        "           folder adds to it. ID: candidates, or the first digits.\n"
+        "import     takes the answers in, all or nothing; again changes "
+        "nothing\n"
+        "status     jobs, answers, verdicts, and of which cards",
+    .options = rows};
 
 static ws_status read_arguments(int argc, char **argv, batch_arguments *out,
                                 ws_diag *diag) {
-  int all = 0, untimed = 0, with_source = 0, help = 0, letter;
-  const struct option known[] = {{"best", required_argument, NULL, 'b'},
-                                 {"seed", required_argument, NULL, 'e'},
-                                 {"shapes", required_argument, NULL, 's'},
-                                 {"target", required_argument, NULL, 't'},
-                                 {"device", required_argument, NULL, 'd'},
-                                 {"all", no_argument, &all, 1},
-                                 {"untimed", no_argument, &untimed, 1},
-                                 {"with-source", no_argument, &with_source, 1},
-                                 {"help", no_argument, &help, 1},
-                                 {NULL, 0, NULL, 0}};
+  ws_words words;
   *out = (batch_arguments){.export = {.seed = 1}};
-  opterr = 0;
-  while ((letter = getopt_long(argc, argv, ":", known, NULL)) >= 0) {
-    if (letter == '?' || letter == ':')
-      return ws_fail(diag, WS_USAGE, NULL, 0,
-                     "'%s' is unknown or lacks its value; `wavesmith batch "
-                     "--help` lists the options",
-                     argv[optind - 1]);
-    WS_TRY(read_option(letter, out, diag));
-  }
-  out->export.all = all;
-  out->untimed = untimed;
-  out->with_source = with_source;
-  out->help = help;
-  out->words = argv + optind;
-  out->word_count = argc - optind;
+  WS_TRY(ws_options_parse(&batch_command, argc, argv, out, &words, diag));
+  out->help = words.help;
+  out->words = words.items;
+  out->word_count = words.count;
   return WS_OK;
 }
 
@@ -292,10 +247,8 @@ int tool_batch(int argc, char **argv) {
   ws_diag diag = {""};
   batch_arguments arguments;
   ws_status status = read_arguments(argc, argv, &arguments, &diag);
-  if (status == WS_OK && arguments.help) {
-    fputs(usage, stdout);
-    return 0;
-  }
+  if (status == WS_OK && arguments.help)
+    return tool_help(&batch_command);
   if (status == WS_OK)
     status = run_action(&arguments, &diag);
   return status == WS_OK ? 0 : tool_fail("batch", status, &diag);

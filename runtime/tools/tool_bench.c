@@ -160,10 +160,8 @@ int tool_bench(int argc, char **argv) {
   ws_status status = bench_options_parse(argc, argv, &job.options, &diag);
   if (status != WS_OK)
     return tool_fail("bench", status, &diag);
-  if (job.options.help) {
-    fputs(bench_usage, stdout);
-    return 0;
-  }
+  if (job.options.help)
+    return tool_help(&bench_command);
   job.arena = ws_arena_create();
   status = work(&job, &diag);
   int code =

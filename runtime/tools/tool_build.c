@@ -11,12 +11,20 @@
 #include <cjson/cJSON.h>
 #include <stdio.h>
 
-static const char usage[] =
-    "usage: wavesmith build FOLDER [OPTION ...]\n"
-    "Compiles the kernels of a text archive (`wavesmith archive export`) and\n"
-    "writes NAME.h, NAME.c, NAME.json and the code "
-    "objects.\n\n" EMIT_OPTIONS_USAGE
-    "  --check          run every kernel through the IR sanitizer again\n";
+static const ws_option option_rows[] = {
+    EMIT_OPTION_ROWS,
+    {"check", NULL, "run every kernel through the IR sanitizer again",
+     WS_OPTION_FLAG, .offset = offsetof(emit_options, check)},
+    WS_OPTIONS_END};
+
+const ws_command build_command = {
+    .program = "wavesmith build",
+    .purpose = "code objects and dispatch from a text archive",
+    .usage = "FOLDER [OPTION ...]",
+    .about = "Compiles the kernels of a text archive (`wavesmith archive "
+             "export`) and\n"
+             "writes NAME.h, NAME.c, NAME.json and the code objects.",
+    .options = option_rows};
 
 typedef struct build {
   emit_options options;
@@ -130,14 +138,13 @@ static void print_json(const build *b) {
 int tool_build(int argc, char **argv) {
   ws_diag diag = {""};
   build b = {.arena = NULL};
-  ws_status status = emit_options_parse("build", "folder with a text archive",
-                                        true, argc, argv, &b.options, &diag);
+  ws_status status =
+      emit_options_parse(&build_command, "folder with a text archive", argc,
+                         argv, &b.options, &diag);
   if (status != WS_OK)
     return tool_fail("build", status, &diag);
-  if (b.options.help) {
-    fputs(usage, stdout);
-    return 0;
-  }
+  if (b.options.help)
+    return tool_help(&build_command);
   b.arena = ws_arena_create();
   status = run(&b, &diag);
   if (status == WS_OK) {

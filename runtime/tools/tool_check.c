@@ -8,32 +8,11 @@
 #include "tools.h"
 #include "wavesmith/archive.h"
 
-#include <getopt.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char usage[] =
-    "usage: wavesmith check TEMPLATE [OPTION ...]\n"
-    "       wavesmith check --archive DB CANDIDATE_ID [OPTION ...]\n"
-    "       wavesmith check --raw FILE.ll [OPTION ...]\n"
-    "Static check, IR sanitizer and code object of one candidate. (sm_90a has\n"
-    "no IR sanitizer: a device judges its results.)\n\n"
-    "  --set a=1;b=2         parameters that differ from the defaults\n"
-    "  --variant REGION=FUNCTION\n"
-    "                        a shipped alternative for a region\n"
-    "  --body REGION=FILE    a body of one's own: LLVM IR (.ll) or OpenCL C "
-    "(.cl)\n"
-    "  --layout L            the problem's layout, by name\n"
-    "  --shape M,N,K | SET   estimate the time on a shape, or on a shape set\n"
-    "  --stage S             check, sanitize, lower or all (default)\n"
-    "  --emit FILE           write the code object: ELF of amdhsa, cubin or "
-    "PTX\n"
-    "  --lines               keep the template's lines in it, for profiles\n"
-    "  --target T            for --raw (default: gfx942)\n"
-    "  --json                everything as JSON on stdout\n"
-    "Exit code 1: the verdict is not ok, or a shape has no estimate.\n";
 
 enum { MAX_SHAPES = 256 };
 
@@ -46,8 +25,7 @@ typedef struct check_options {
   int body_count;
   ws_strbuf assignments, variants; /* joined by ';' */
   int stages;
-  int lines; /* WS_STAGE_LINES or 0 */
-  bool json, raw;
+  bool lines, json, raw;
 } check_options;
 
 typedef struct check_job {
@@ -99,81 +77,82 @@ static ws_status append(const char **items, int limit, int *count,
   return WS_OK;
 }
 
-enum {
-  OPTION_SET = 256,
-  OPTION_VARIANT,
-  OPTION_BODY,
-  OPTION_LAYOUT,
-  OPTION_SHAPE,
-  OPTION_STAGE,
-  OPTION_EMIT,
-  OPTION_LINES,
-  OPTION_TARGET,
-  OPTION_ARCHIVE,
-  OPTION_RAW,
-  OPTION_JSON,
-  OPTION_HELP
-};
-static const struct option long_options[] = {
-    {"set", required_argument, NULL, OPTION_SET},
-    {"variant", required_argument, NULL, OPTION_VARIANT},
-    {"body", required_argument, NULL, OPTION_BODY},
-    {"layout", required_argument, NULL, OPTION_LAYOUT},
-    {"shape", required_argument, NULL, OPTION_SHAPE},
-    {"stage", required_argument, NULL, OPTION_STAGE},
-    {"emit", required_argument, NULL, OPTION_EMIT},
-    {"lines", no_argument, NULL, OPTION_LINES},
-    {"target", required_argument, NULL, OPTION_TARGET},
-    {"archive", required_argument, NULL, OPTION_ARCHIVE},
-    {"raw", no_argument, NULL, OPTION_RAW},
-    {"json", no_argument, NULL, OPTION_JSON},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {NULL, 0, NULL, 0},
-};
-
-static ws_status apply_option(check_options *out, int option, const char *value,
-                              ws_diag *diag) {
-  switch (option) {
-  case OPTION_SET:
-    join(&out->assignments, value);
-    break;
-  case OPTION_VARIANT:
-    join(&out->variants, value);
-    break;
-  case OPTION_BODY:
-    return append(out->bodies, WS_TEMPLATE_MAX_REGIONS, &out->body_count, value,
-                  diag);
-  case OPTION_SHAPE:
-    return append(out->shapes, MAX_SHAPES, &out->shape_count, value, diag);
-  case OPTION_STAGE:
-    return parse_stage(value, &out->stages, diag);
-  case OPTION_LAYOUT:
-    out->layout = value;
-    break;
-  case OPTION_EMIT:
-    out->emit = value;
-    break;
-  case OPTION_LINES:
-    out->lines = WS_STAGE_LINES;
-    break;
-  case OPTION_TARGET:
-    out->target = value;
-    break;
-  case OPTION_ARCHIVE:
-    out->archive = value;
-    break;
-  case OPTION_RAW:
-    out->raw = true;
-    break;
-  case OPTION_JSON:
-    out->json = true;
-    break;
-  default: /* getopt has said what is wrong */
-    return ws_fail(diag, WS_USAGE, NULL, 0,
-                   "see `wavesmith check --help` for its options");
-  }
+static ws_status read_set(const ws_option *option, const char *value, void *out,
+                          ws_diag *diag) {
+  (void)option, (void)diag;
+  join(&((check_options *)out)->assignments, value);
   return WS_OK;
 }
+
+static ws_status read_variant(const ws_option *option, const char *value,
+                              void *out, ws_diag *diag) {
+  (void)option, (void)diag;
+  join(&((check_options *)out)->variants, value);
+  return WS_OK;
+}
+
+static ws_status read_body(const ws_option *option, const char *value,
+                           void *out, ws_diag *diag) {
+  check_options *options = out;
+  (void)option;
+  return append(options->bodies, WS_TEMPLATE_MAX_REGIONS, &options->body_count,
+                value, diag);
+}
+
+static ws_status read_shape(const ws_option *option, const char *value,
+                            void *out, ws_diag *diag) {
+  check_options *options = out;
+  (void)option;
+  return append(options->shapes, MAX_SHAPES, &options->shape_count, value,
+                diag);
+}
+
+static ws_status read_stage(const ws_option *option, const char *value,
+                            void *out, ws_diag *diag) {
+  (void)option;
+  return parse_stage(value, &((check_options *)out)->stages, diag);
+}
+
+#define AT(member) .offset = offsetof(check_options, member)
+static const ws_option rows[] = {
+    {"set", "a=1;b=2", "parameters that differ from the defaults",
+     WS_OPTION_READ, .read = read_set},
+    {"variant", "REGION=FUNCTION", "a shipped alternative for a region",
+     WS_OPTION_READ, .read = read_variant},
+    {"body", "REGION=FILE",
+     "a body of one's own: LLVM IR (.ll) or OpenCL C (.cl)", WS_OPTION_READ,
+     .read = read_body},
+    {"layout", "L", "the problem's layout, by name", WS_OPTION_TEXT, AT(layout),
+     .choices = "kmajor mnmajor kmajor-ocp"},
+    {"shape", "M,N,K | SET", "estimate the time on a shape, or on a shape set",
+     WS_OPTION_READ, .read = read_shape,
+     .choices = "contest contest-test decode held-out"},
+    {"stage", "S", "check, sanitize, lower or all (default)", WS_OPTION_READ,
+     .read = read_stage, .choices = "check sanitize lower all"},
+    {"emit", "FILE", "write the code object: ELF of amdhsa, cubin or PTX",
+     WS_OPTION_TEXT, AT(emit)},
+    {"lines", NULL, "keep the template's lines in it, for profiles",
+     WS_OPTION_FLAG, AT(lines)},
+    {"target", "T", "for --raw (default: gfx942)", WS_OPTION_TEXT, AT(target),
+     .choices = "gfx942 sm_90a"},
+    {"archive", "DB", "the candidate is one of this archive", WS_OPTION_TEXT,
+     AT(archive)},
+    {"raw", NULL, "any module, which is no template", WS_OPTION_FLAG, AT(raw)},
+    {"json", NULL, "everything as JSON on stdout", WS_OPTION_FLAG, AT(json)},
+    WS_OPTIONS_END};
+
+const ws_command check_command = {
+    .program = "wavesmith check",
+    .purpose = "judge one candidate: check, sanitize, lower",
+    .usage = "TEMPLATE [OPTION ...]\n"
+             "--archive DB CANDIDATE_ID [OPTION ...]\n"
+             "--raw FILE.ll [OPTION ...]",
+    .about =
+        "Static check, IR sanitizer and code object of one candidate. (sm_90a "
+        "has\n"
+        "no IR sanitizer: a device judges its results.)",
+    .options = rows,
+    .after = "Exit code 1: the verdict is not ok, or a shape has no estimate."};
 
 static ws_status check_combination(const check_options *options,
                                    ws_diag *diag) {
@@ -203,18 +182,14 @@ static ws_status check_combination(const check_options *options,
 /* *out_help: --help was given. */
 static ws_status parse_options(int argc, char **argv, check_options *out,
                                bool *out_help, ws_diag *diag) {
+  ws_words words;
   out->target = "gfx942";
   out->stages = stage_names[3].stages;
-  optind = 1;
-  for (int option;
-       (option = getopt_long(argc, argv, "", long_options, NULL)) != -1;) {
-    if (option == OPTION_HELP) {
-      *out_help = true;
-      return WS_OK;
-    }
-    WS_TRY(apply_option(out, option, optarg, diag));
-  }
-  out->subject = argc - optind == 1 ? argv[optind] : NULL;
+  WS_TRY(ws_options_parse(&check_command, argc, argv, out, &words, diag));
+  *out_help = words.help;
+  if (words.help)
+    return WS_OK;
+  out->subject = words.count == 1 ? words.items[0] : NULL;
   return check_combination(out, diag);
 }
 
@@ -338,7 +313,7 @@ static ws_status build(check_job *job, ws_diag *diag) {
     request.run_count = ws_standard_runs(job->candidate, runs);
     request.stages = job->options->stages;
   }
-  request.stages |= job->options->lines;
+  request.stages |= job->options->lines ? WS_STAGE_LINES : 0;
   return ws_compiler_build(job->compiler, job->arena, &request, &job->result,
                            diag);
 }
@@ -459,7 +434,7 @@ int tool_check(int argc, char **argv) {
   if (status != WS_OK)
     code = tool_fail("check", status, &diag);
   else if (help)
-    fputs(usage, stdout);
+    tool_help(&check_command);
   else
     code = run(&options);
   ws_strbuf_deinit(&options.assignments);

@@ -14,11 +14,17 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char usage[] =
-    "usage: wavesmith dispatch ARCHIVE [OPTION ...]\n"
-    "Chooses kernels of an archive, fits rules that pick one for a shape, and\n"
-    "writes NAME.h, NAME.c, NAME.json and the code "
-    "objects.\n\n" EMIT_OPTIONS_USAGE;
+static const ws_option option_rows[] = {EMIT_OPTION_ROWS, WS_OPTIONS_END};
+
+const ws_command dispatch_command = {
+    .program = "wavesmith dispatch",
+    .purpose = "emit code objects and a C selection function",
+    .usage = "ARCHIVE [OPTION ...]",
+    .about =
+        "Chooses kernels of an archive, fits rules that pick one for a shape, "
+        "and\n"
+        "writes NAME.h, NAME.c, NAME.json and the code objects.",
+    .options = option_rows};
 
 /* ---- work ---------------------------------------------------------------- */
 
@@ -312,14 +318,12 @@ static ws_status run(dispatch_job *job, ws_diag *diag) {
 int tool_dispatch(int argc, char **argv) {
   ws_diag diag = {""};
   dispatch_job job = {.arena = NULL};
-  ws_status status = emit_options_parse("dispatch", "archive", false, argc,
+  ws_status status = emit_options_parse(&dispatch_command, "archive", argc,
                                         argv, &job.options, &diag);
   if (status != WS_OK)
     return tool_fail("dispatch", status, &diag);
-  if (job.options.help) {
-    fputs(usage, stdout);
-    return 0;
-  }
+  if (job.options.help)
+    return tool_help(&dispatch_command);
   job.arena = ws_arena_create();
   status = run(&job, &diag);
   if (status == WS_OK && job.options.json)

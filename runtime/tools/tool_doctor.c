@@ -11,7 +11,7 @@
 #include "wavesmith/measure.h"
 
 #include <cjson/cJSON.h>
-#include <getopt.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -183,26 +183,36 @@ static bool report(struct doctor *doctor, const struct component *component,
   return component->required && !finding.present;
 }
 
+struct doctor_options {
+  bool json;
+};
+
+static const ws_option rows[] = {
+    {"json", NULL, "the result as JSON on stdout", WS_OPTION_FLAG,
+     .offset = offsetof(struct doctor_options, json)},
+    WS_OPTIONS_END};
+
+const ws_command doctor_command = {
+    .program = "wavesmith doctor",
+    .purpose = "what is installed, what is missing, how to get it",
+    .usage = "[--json]",
+    .about = "Says what is installed, what is missing and how to get it.",
+    .options = rows,
+    .after = "Exit 0 when all that is required is there, else 3."};
+
 int tool_doctor(int argc, char **argv) {
-  static const struct option options[] = {
-      {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {0}};
-  bool as_json = false;
-  for (int option; (option = getopt_long(argc, argv, "", options, NULL)) >= 0;)
-    switch (option) {
-    case 'j':
-      as_json = true;
-      break;
-    case 'h':
-      puts("usage: wavesmith doctor [--json]\n"
-           "Says what is installed, what is missing and how to get it.\n"
-           "Exit 0 when all that is required is there, else 3.");
-      return 0;
-    default:
-      return ws_status_exit_code(WS_USAGE);
-    }
+  struct doctor_options options = {.json = false};
+  ws_words words;
+  ws_diag diag;
+  ws_status status =
+      ws_options_parse(&doctor_command, argc, argv, &options, &words, &diag);
+  if (status != WS_OK)
+    return tool_fail("doctor", status, &diag);
+  if (words.help)
+    return tool_help(&doctor_command);
   struct doctor doctor = {.arena = ws_arena_create()};
   examine(&doctor);
-  cJSON *json = as_json ? cJSON_CreateArray() : NULL;
+  cJSON *json = options.json ? cJSON_CreateArray() : NULL;
   bool missing = false;
   for (size_t i = 0; i < sizeof components / sizeof components[0]; i++)
     missing |= report(&doctor, &components[i], json);

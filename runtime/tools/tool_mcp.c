@@ -14,16 +14,22 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char usage[] =
-    "usage: wavesmith mcp TEMPLATE [OPTION ...]\n"
-    "Serves the Model Context Protocol on stdin and stdout, so that a coding\n"
-    "agent can be the proposer: it reads the task, submits candidates and "
-    "sees\n"
-    "what became of them. Ends when stdin does. docs/mcp.md shows how an "
-    "agent\n"
-    "is told of it. The same command again goes on where it was.\n\n"
-    "Options are those of `wavesmith tune`; of a strategy, of models and of\n"
-    "limits they have no effect.\n";
+const ws_command mcp_command = {
+    .program = "wavesmith mcp",
+    .purpose = "let a coding agent propose: a server on stdin and stdout",
+    .usage = "TEMPLATE [OPTION ...]",
+    .about =
+        "Serves the Model Context Protocol on stdin and stdout, so that a "
+        "coding\n"
+        "agent can be the proposer: it reads the task, submits candidates and "
+        "sees\n"
+        "what became of them. Ends when stdin does. docs/mcp.md shows how an "
+        "agent\n"
+        "is told of it. The same command again goes on where it was.\n\n"
+        "Options are those of `wavesmith tune`; of a strategy, of models and "
+        "of\n"
+        "limits they have no effect.",
+    .options = tune_option_rows};
 
 /* Gives the protocol the descriptor of stdout, and stdout that of stderr. */
 static ws_status take_stdout(int *out_descriptor, ws_diag *diag) {
@@ -37,12 +43,10 @@ static ws_status take_stdout(int *out_descriptor, ws_diag *diag) {
 int tool_mcp(int argc, char **argv) {
   ws_diag diag = {""};
   tune_arguments arguments;
-  ws_status status = tune_options_read("mcp", argc, argv, &arguments, &diag);
-  if (status == WS_OK && arguments.help) {
-    fputs(usage, stdout);
-    fputs(tune_options_help, stdout);
-    return 0;
-  }
+  ws_status status =
+      tune_options_read(&mcp_command, argc, argv, &arguments, &diag);
+  if (status == WS_OK && arguments.help)
+    return tool_help(&mcp_command);
   ws_mcp_options options = {.tune = &arguments.tune, .in = STDIN_FILENO};
   if (status == WS_OK)
     status = take_stdout(&options.out, &diag);

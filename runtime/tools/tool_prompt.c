@@ -9,30 +9,10 @@
 #include "wavesmith/llm.h"
 #include "wavesmith/target.h"
 
-#include <getopt.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char usage[] =
-    "usage: wavesmith prompt [--kind K] [--template FILE | --archive DB "
-    "--candidate ID]\n"
-    "                        [OPTION ...]\n\n"
-    "Without --kind: the prompts there are. With --kind alone: the texts of "
-    "that kind,\nas they are. With a template or a candidate: filled in with "
-    "what follows from it.\nThe prompts that a run sent are in its archive.\n\n"
-    "  --kind K         explore exploit crossover repair write select design\n"
-    "                   distil\n"
-    "  --template FILE  the parent is this template with its defaults\n"
-    "  --set \"a=1;...\"  other parameters than these\n"
-    "  --archive DB, --candidate ID\n"
-    "                   the parent is this candidate; ID may be its first "
-    "digits\n"
-    "  --layout L       kmajor, mnmajor or kmajor-ocp (default: the "
-    "candidate's,\n                   or the target's first)\n"
-    "  --prompts DIR    a folder with texts in place of the program's own\n"
-    "  --bytes N        budget of a prompt (default: 131072)\n"
-    "  --raw            the texts as they are\n";
 
 typedef struct job {
   const char *kind_name, *template_file, *set, *archive_path, *candidate_id;
@@ -48,45 +28,51 @@ typedef struct job {
 /* ---- options ---------------------------------------------------------------
  */
 
+#define TEXT(member) WS_OPTION_TEXT, .offset = offsetof(job, member)
+static const ws_option rows[] = {
+    {"kind", "K", "explore exploit crossover repair write select design distil",
+     TEXT(kind_name),
+     .choices = "explore exploit crossover repair write select design distil"},
+    {"template", "FILE", "the parent is this template with its defaults",
+     TEXT(template_file)},
+    {"set", "\"a=1;...\"", "other parameters than these", TEXT(set)},
+    {"archive", "DB", "with --candidate: the parent is one of this archive",
+     TEXT(archive_path)},
+    {"candidate", "ID", "this one; may be its first digits",
+     TEXT(candidate_id)},
+    {"layout", "L",
+     "kmajor, mnmajor or kmajor-ocp (default: the candidate's, or the target's "
+     "first)",
+     TEXT(layout), .choices = "kmajor mnmajor kmajor-ocp"},
+    {"prompts", "DIR", "a folder with texts in place of the program's own",
+     TEXT(folder)},
+    {"bytes", "N", "budget of a prompt (default: 131072)", TEXT(bytes)},
+    {"raw", NULL, "the texts as they are", WS_OPTION_FLAG,
+     .offset = offsetof(job, raw)},
+    WS_OPTIONS_END};
+
+const ws_command prompt_command = {
+    .program = "wavesmith prompt",
+    .purpose = "what a model is asked",
+    .usage = "[--kind K] [--template FILE | --archive DB --candidate ID] "
+             "[OPTION ...]",
+    .about = "Without --kind: the prompts there are. With --kind alone: the "
+             "texts of that\n"
+             "kind, as they are. With a template or a candidate: filled in "
+             "with what follows\n"
+             "from it. The prompts that a run sent are in its archive.",
+    .options = rows};
+
 static ws_status parse(int argc, char **argv, job *j, ws_diag *diag) {
-  static const struct option options[] = {
-      {"kind", required_argument, NULL, 'k'},
-      {"template", required_argument, NULL, 't'},
-      {"set", required_argument, NULL, 's'},
-      {"archive", required_argument, NULL, 'a'},
-      {"candidate", required_argument, NULL, 'c'},
-      {"layout", required_argument, NULL, 'l'},
-      {"prompts", required_argument, NULL, 'p'},
-      {"bytes", required_argument, NULL, 'b'},
-      {"raw", no_argument, NULL, 'r'},
-      {"help", no_argument, NULL, 'h'},
-      {NULL, 0, NULL, 0}};
-  const struct {
-    int option;
-    const char **value;
-  } texts[] = {{'k', &j->kind_name}, {'t', &j->template_file},
-               {'s', &j->set},       {'a', &j->archive_path},
-               {'l', &j->layout},    {'c', &j->candidate_id},
-               {'p', &j->folder},    {'b', &j->bytes}};
-  int option;
-  opterr = 0;
-  while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
-    if (option == '?' || option == ':')
-      return ws_fail(diag, WS_USAGE, NULL, 0,
-                     "%s %s; `wavesmith prompt --help` lists the options",
-                     argv[optind - 1],
-                     option == ':' ? "needs a value" : "is no option");
-    j->raw |= option == 'r';
-    j->help |= option == 'h';
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-      if (texts[i].option == option)
-        *texts[i].value = optarg;
-  }
-  return optind == argc ? WS_OK
-                        : ws_fail(diag, WS_USAGE, NULL, 0,
-                                  "'%s' is not expected; `wavesmith prompt "
-                                  "--help` lists the options",
-                                  argv[optind]);
+  ws_words words;
+  WS_TRY(ws_options_parse(&prompt_command, argc, argv, j, &words, diag));
+  j->help = words.help;
+  return words.help || !words.count
+             ? WS_OK
+             : ws_fail(diag, WS_USAGE, NULL, 0,
+                       "'%s' is not expected; `wavesmith prompt --help` lists "
+                       "the options",
+                       words.items[0]);
 }
 
 static ws_status check(job *j, ws_diag *diag) {
@@ -246,10 +232,8 @@ int tool_prompt(int argc, char **argv) {
   ws_diag diag = {""};
   job j = {.arena = NULL};
   ws_status status = parse(argc, argv, &j, &diag);
-  if (status == WS_OK && j.help) {
-    fputs(usage, stdout);
-    return 0;
-  }
+  if (status == WS_OK && j.help)
+    return tool_help(&prompt_command);
   j.arena = ws_arena_create();
   if (status == WS_OK)
     status = work(&j, &diag);

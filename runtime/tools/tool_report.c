@@ -6,25 +6,10 @@
 #include "wavesmith/report.h"
 
 #include <cjson/cJSON.h>
-#include <getopt.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char usage[] =
-    "usage: wavesmith report ARCHIVE --out FILE.html [OPTION ...]\n"
-    "       wavesmith report ARCHIVE --json [OPTION ...]\n\n"
-    "Writes one self-contained page that opens without a network: progress,\n"
-    "lineage, grid, speed-up by shape, verdicts, cost, hot lines, claims of\n"
-    "models against outcomes, confirmations, findings, the best candidates.\n\n"
-    "  --out FILE       the page\n"
-    "  --json           its data instead, on stdout\n"
-    "  --run N          only this run; may be given again (default: all of "
-    "the\n"
-    "                   latest run's problem, layout and target)\n"
-    "  --layout L       only runs of this layout\n"
-    "  --provenance P   only times of this origin; the beginning is enough:\n"
-    "                   hip, sim, estimate\n";
 
 enum { MAX_RUNS = 256 };
 
@@ -35,71 +20,69 @@ typedef struct report_arguments {
   bool json, help;
 } report_arguments;
 
-static ws_status add_run(report_arguments *out, ws_diag *diag) {
+static ws_status read_run(const ws_option *option, const char *value, void *out,
+                          ws_diag *diag) {
+  report_arguments *arguments = out;
   char *end;
-  long long run = strtoll(optarg, &end, 10);
-  if (end == optarg || *end || run < 1)
+  long long run = strtoll(value, &end, 10);
+  (void)option;
+  if (end == value || *end || run < 1)
     return ws_fail(diag, WS_USAGE, NULL, 0, "--run '%s' is not a run's number",
-                   optarg);
-  if (out->options.run_count == MAX_RUNS)
+                   value);
+  if (arguments->options.run_count == MAX_RUNS)
     return ws_fail(diag, WS_USAGE, NULL, 0, "--run is given more than %d times",
                    MAX_RUNS);
-  out->runs[out->options.run_count++] = run;
+  arguments->runs[arguments->options.run_count++] = run;
   return WS_OK;
 }
 
-static ws_status read_option(int option, report_arguments *out, ws_diag *diag) {
-  switch (option) {
-  case 'r':
-    return add_run(out, diag);
-  case 'l':
-    out->options.layout = optarg;
-    return WS_OK;
-  case 'p':
-    out->options.provenance = optarg;
-    return WS_OK;
-  case 'o':
-    out->out = optarg;
-    return WS_OK;
-  case 'j':
-    out->json = true;
-    return WS_OK;
-  case 'h':
-    out->help = true;
-    return WS_OK;
-  default:
-    return ws_fail(diag, WS_USAGE, NULL, 0,
-                   "an option is unknown or lacks its value; `wavesmith report "
-                   "--help` lists the options");
-  }
-}
+#define AT(member) .offset = offsetof(report_arguments, member)
+static const ws_option rows[] = {
+    {"out", "FILE", "the page", WS_OPTION_TEXT, AT(out)},
+    {"json", NULL, "its data instead, on stdout", WS_OPTION_FLAG, AT(json)},
+    {"run", "N",
+     "only this run; may be given again (default: all of the latest run's "
+     "problem, layout and target)",
+     WS_OPTION_READ, .read = read_run},
+    {"layout", "L", "only runs of this layout", WS_OPTION_TEXT,
+     AT(options.layout), .choices = "kmajor mnmajor kmajor-ocp"},
+    {"provenance", "P",
+     "only times of this origin; the beginning is enough: hip, sim, estimate",
+     WS_OPTION_TEXT, AT(options.provenance),
+     .choices = "hip cuda sim estimate"},
+    WS_OPTIONS_END};
+
+const ws_command report_command = {
+    .program = "wavesmith report",
+    .purpose = "one HTML page of what an archive holds",
+    .usage = "ARCHIVE --out FILE.html [OPTION ...]\n"
+             "ARCHIVE --json [OPTION ...]",
+    .about =
+        "Writes one self-contained page that opens without a network: "
+        "progress,\n"
+        "lineage, grid, speed-up by shape, verdicts, cost, hot lines, claims "
+        "of\n"
+        "models against outcomes, confirmations, findings, the best "
+        "candidates.",
+    .options = rows};
 
 static ws_status read_arguments(int argc, char **argv, report_arguments *out,
                                 ws_diag *diag) {
-  static const struct option table[] = {
-      {"run", required_argument, NULL, 'r'},
-      {"layout", required_argument, NULL, 'l'},
-      {"provenance", required_argument, NULL, 'p'},
-      {"out", required_argument, NULL, 'o'},
-      {"json", no_argument, NULL, 'j'},
-      {"help", no_argument, NULL, 'h'},
-      {NULL, 0, NULL, 0}};
+  ws_words words;
   *out = (report_arguments){.out = NULL};
   out->options.runs = out->runs;
-  opterr = 0;
-  int option;
-  while ((option = getopt_long(argc, argv, ":", table, NULL)) >= 0)
-    WS_TRY(read_option(option, out, diag));
+  WS_TRY(ws_options_parse(&report_command, argc, argv, out, &words, diag));
+  out->help = words.help;
   if (out->help)
     return WS_OK;
-  if (argc - optind != 1)
+  if (words.count != 1)
     return ws_fail(
         diag, WS_USAGE, NULL, 0,
         "wanted is one archive; `wavesmith report --help` shows more");
   if (!out->out == !out->json)
     return ws_fail(diag, WS_USAGE, NULL, 0,
                    "wanted is either --out FILE.html or --json");
-  out->options.archive_name = argv[optind];
+  out->options.archive_name = words.items[0];
   return WS_OK;
 }
 
@@ -142,10 +125,8 @@ int tool_report(int argc, char **argv) {
   ws_diag diag = {""};
   report_arguments arguments;
   ws_status status = read_arguments(argc, argv, &arguments, &diag);
-  if (status == WS_OK && arguments.help) {
-    fputs(usage, stdout);
-    return 0;
-  }
+  if (status == WS_OK && arguments.help)
+    return tool_help(&report_command);
   if (status == WS_OK)
     status = run_report(&arguments, &diag);
   return status == WS_OK ? 0 : tool_fail("report", status, &diag);

@@ -294,10 +294,8 @@ int tool_sim(int argc, char **argv) {
   ws_status status = sim_options_parse(argc, argv, &job.options, &diag);
   if (status != WS_OK)
     return tool_fail("sim", status, &diag);
-  if (job.options.help) {
-    fputs(sim_usage, stdout);
-    return 0;
-  }
+  if (job.options.help)
+    return tool_help(&sim_command);
   job.arena = ws_arena_create();
   status = work(&job, &diag);
   int code = status == WS_OK ? finish(&job) : tool_fail("sim", status, &diag);

@@ -12,12 +12,18 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char usage[] =
-    "usage: wavesmith tune TEMPLATE [OPTION ...]\n"
-    "Searches the template's space, or lets models rewrite it, and keeps all\n"
-    "that was learned in an archive. The same command again resumes: what the\n"
-    "archive knows is not built, timed or asked again. Ctrl-C ends with\n"
-    "everything kept.\n\n";
+const ws_command tune_command = {
+    .program = "wavesmith tune",
+    .purpose = "search a template's space and keep what was learned",
+    .usage = "TEMPLATE [OPTION ...]",
+    .about =
+        "Searches the template's space, or lets models rewrite it, and keeps "
+        "all\n"
+        "that was learned in an archive. The same command again resumes: what "
+        "the\n"
+        "archive knows is not built, timed or asked again. Ctrl-C ends with\n"
+        "everything kept.",
+    .options = tune_option_rows};
 
 /* ---- JSON ---- */
 static cJSON *row_json(const ws_tune_row *row) {
@@ -189,14 +195,12 @@ static int finish(const tune_arguments *arguments,
 int tool_tune(int argc, char **argv) {
   ws_diag diag = {""};
   tune_arguments arguments;
-  ws_status status = tune_options_read("tune", argc, argv, &arguments, &diag);
+  ws_status status =
+      tune_options_read(&tune_command, argc, argv, &arguments, &diag);
   if (status != WS_OK)
     return tool_fail("tune", status, &diag);
-  if (arguments.help) {
-    fputs(usage, stdout);
-    fputs(tune_options_help, stdout);
-    return 0;
-  }
+  if (arguments.help)
+    return tool_help(&tune_command);
   status = tune_options_limit(&arguments, &diag);
   if (status != WS_OK)
     return tool_fail("tune", status, &diag);

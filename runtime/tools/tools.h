@@ -8,7 +8,7 @@
 #ifndef WAVESMITH_TOOLS_H
 #define WAVESMITH_TOOLS_H
 
-#include "wavesmith/base.h"
+#include "wavesmith/options.h"
 
 int tool_tune(int argc, char **argv);
 int tool_mcp(int argc, char **argv);
@@ -22,7 +22,15 @@ int tool_dispatch(int argc, char **argv);
 int tool_sim(int argc, char **argv);
 int tool_bench(int argc, char **argv);
 int tool_doctor(int argc, char **argv);
+int tool_help_of(int argc, char **argv); /* `wavesmith help` */
 
+/* Their options and help, each in its own file. */
+extern const ws_command tune_command, mcp_command, check_command, build_command,
+    archive_command, batch_command, prompt_command, report_command,
+    dispatch_command, sim_command, bench_command, doctor_command, help_command;
+
+/* Prints a command's help on stdout; 0. */
+int tool_help(const ws_command *command);
 /* Prints "wavesmith CMD: diag" and returns the exit code of status. */
 int tool_fail(const char *command, ws_status status, const ws_diag *diag);
 

@@ -80,7 +80,7 @@ expect 1 'no batch: there is no manifest.json' "$wavesmith" batch import a.db no
 expect 1 'a batch for device sim, not for hip' "$wavesmith" tune "$source/ir-templates/fp8_gemm_mfma.ll" --device batch:b \
   --evaluations 1 --archive a.db
 expect 2 'wanted is export' "$wavesmith" batch frob
-expect 2 'is unknown or lacks its value' "$wavesmith" batch export a.db b --frob
+expect 2 "'--frob' is unknown" "$wavesmith" batch export a.db b --frob
 expect 2 'wanted is one of' "$wavesmith" batch export a.db b --all --best 3
 expect 1 "no candidate 'feed'" "$wavesmith" batch export a.db b feed
 echo "ok 4 - what is wrong is one line"

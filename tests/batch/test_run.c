@@ -467,7 +467,7 @@ WS_TEST(usage_is_checked) {
   expect(run(WORDS("--gpus", "0", "--device", "hip:0")), 2, NULL,
          "names a card");
   expect(run(WORDS("more")), 2, NULL, "give one folder");
-  expect(run(WORDS("--frob")), 2, NULL, "unknown option '--frob'");
+  expect(run(WORDS("--frob")), 2, NULL, "'--frob' is unknown");
   expect(run(WORDS("--device", "foo")), 2, NULL, "unknown device 'foo'");
   expect(run(WORDS("--help")), 0, "usage: wavesmith-device run FOLDER", NULL);
   remove_folder();

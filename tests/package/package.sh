@@ -43,7 +43,7 @@ expect 0 '"portfolio":\[\{"candidate":"[0-9a-f]{32}"' \
 [ "$(ls "$work/one"/*.co | wc -l)" = 1 ] || fail "--max-kernels 1 gives another number of code objects"
 
 echo "# wrong input"
-expect 2 'unknown or lacks' wavesmith build "$work/archive" --nonsense
+expect 2 "'--nonsense' is unknown" wavesmith build "$work/archive" --nonsense
 expect 2 'one folder' wavesmith build
 expect 2 'max-kernels' wavesmith build "$work/archive" --max-kernels 0
 expect 2 'C identifier' wavesmith build "$work/archive" --name 1x --out "$work/x"
