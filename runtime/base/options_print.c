@@ -65,7 +65,13 @@ static void print_usage(const ws_command *command, FILE *out) {
   const char *before = "usage:", *line = command->usage;
   while (*line) {
     int size = (int)strcspn(line, "\n");
-    fprintf(out, "%s %s %.*s\n", before, command->program, size, line);
+    char form[512];
+    int start = fprintf(out, "%s ", before);
+    snprintf(form, sizeof form, "%s %.*s", command->program, size, line);
+    if (start + (int)strlen(form) <= WIDTH)
+      fprintf(out, "%s\n", form);
+    else
+      wrap(out, start, start + 4, form);
     line += size + (line[size] == '\n');
     before = "      ";
   }

@@ -4,6 +4,7 @@
  */
 #include "page.h"
 
+#include <cjson/cJSON.h>
 #include <math.h>
 #include <string.h>
 
@@ -143,6 +144,21 @@ static const char *what_changed(const ws_candidate_row *row) {
   return *row->label ? row->label : *row->move ? row->move : row->assignments;
 }
 
+static void structure_candidate(const ws_candidate_summary *item,
+                                const ws_speedup *speedup, cJSON *list) {
+  cJSON *json = cJSON_CreateObject();
+  cJSON_AddStringToObject(json, "id", item->row.id);
+  cJSON_AddStringToObject(json, "verdict", item->row.verdict);
+  cJSON_AddStringToObject(json, "parent", item->row.parent_id);
+  cJSON_AddNumberToObject(json, "run", (double)item->row.run_id);
+  cJSON_AddNumberToObject(json, "shapes", item->measured_shapes);
+  if (item->measured_shapes)
+    cJSON_AddNumberToObject(json, "geomean_us", item->geomean_us);
+  if (speedup->value > 0)
+    cJSON_AddNumberToObject(json, "speedup", speedup->value);
+  cJSON_AddItemToArray(list, json);
+}
+
 static ws_status put_candidate(ws__mcp_call *call, const char *reference,
                                const ws_candidate_summary *item) {
   const ws_candidate_row *row = &item->row;
@@ -164,6 +180,9 @@ static ws_status put_candidate(ws__mcp_call *call, const char *reference,
                    row->verdict, (long long)row->run_id, WS__MCP_ID_DIGITS,
                    row->parent_id, row->template_name, what_changed(row),
                    *row->reason ? "; " : "", row->reason);
+  structure_candidate(
+      item, &speedup,
+      cJSON_GetObjectItemCaseSensitive(call->structured, "candidates"));
   return WS_OK;
 }
 
@@ -175,6 +194,10 @@ ws_status ws__mcp_candidates(ws__mcp_call *call) {
   WS_TRY(get_run(call, &run));
   WS_TRY(find_best(call, &run, &items, &count));
   WS_TRY(ws__mcp_reference(call, &reference));
+  cJSON_AddStringToObject(call->structured, "reference", reference);
+  cJSON_AddStringToObject(call->structured, "provenance",
+                          ws_session_provenance(call->session));
+  cJSON_AddArrayToObject(call->structured, "candidates");
   if (count == 0) {
     ws_strbuf_puts(call->out, "There is no such candidate yet.\n");
     return WS_OK;

@@ -26,6 +26,23 @@ static void put_verdict(ws__mcp_call *call, const ws_session_result *result) {
                      result->speedup_over_reference);
 }
 
+static void structure_verdict(ws__mcp_call *call,
+                              const ws_session_result *result) {
+  cJSON *json = call->structured;
+  cJSON_AddStringToObject(json, "verdict", ws_verdict_text(result->verdict));
+  cJSON_AddStringToObject(json, "stage", result->stage);
+  cJSON_AddStringToObject(json, "reason", result->reason);
+  cJSON_AddStringToObject(json, "candidate", result->candidate_id);
+  cJSON_AddStringToObject(json, "provenance",
+                          ws_session_provenance(call->session));
+  if (result->speedup_over_parent > 0)
+    cJSON_AddNumberToObject(json, "speedup_over_parent",
+                            result->speedup_over_parent);
+  if (result->speedup_over_reference > 0)
+    cJSON_AddNumberToObject(json, "speedup_over_reference",
+                            result->speedup_over_reference);
+}
+
 static void put_advice(ws__mcp_call *call, const ws_session_result *result) {
   if (result->verdict == WS_VERDICT_OK)
     return;
@@ -85,6 +102,7 @@ ws_status ws__mcp_submit(ws__mcp_call *call) {
                            parents, count, ws__mcp_text(call, "reply", ""),
                            &result, call->diag));
   put_verdict(call, &result);
+  structure_verdict(call, &result);
   if (*result.candidate_id)
     WS_TRY(put_details(call, result.candidate_id));
   put_advice(call, &result);
@@ -107,11 +125,34 @@ ws_status ws__mcp_findings(ws__mcp_call *call) {
 }
 
 /* ---- times ---- */
+static ws_status structure_times(ws__mcp_call *call, const char *id) {
+  ws_measurement *items;
+  int count;
+  cJSON_AddStringToObject(call->structured, "candidate", id);
+  cJSON *list = cJSON_AddArrayToObject(call->structured, "times");
+  WS_TRY(ws_archive_get_measurements(call->archive, call->arena, id, &items,
+                                     &count, call->diag));
+  for (int i = 0; i < count; i++) {
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddNumberToObject(json, "m", (double)items[i].shape.m);
+    cJSON_AddNumberToObject(json, "n", (double)items[i].shape.n);
+    cJSON_AddNumberToObject(json, "k", (double)items[i].shape.k);
+    cJSON_AddNumberToObject(json, "us", items[i].us);
+    cJSON_AddNumberToObject(json, "low_us", items[i].low_us);
+    cJSON_AddNumberToObject(json, "high_us", items[i].high_us);
+    cJSON_AddStringToObject(json, "bound", items[i].bound);
+    cJSON_AddStringToObject(json, "provenance", items[i].provenance);
+    cJSON_AddItemToArray(list, json);
+  }
+  return WS_OK;
+}
+
 ws_status ws__mcp_times(ws__mcp_call *call) {
   ws__mcp_subject subject, other = {.row = {.id = ""}};
   ws_speedup speedup;
   const char *against = ws__mcp_text(call, "against", "");
   WS_TRY(ws__mcp_load(call, ws__mcp_text(call, "id", ""), &subject));
+  WS_TRY(structure_times(call, subject.row.id));
   if (!*against)
     return ws__mcp_put_times(call, subject.row.id, NULL, "");
   WS_TRY(ws__mcp_load(call, against, &other));

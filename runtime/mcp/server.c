@@ -22,7 +22,9 @@ enum {
   PARSE_ERROR = -32700,
   INVALID_REQUEST = -32600,
   UNKNOWN_METHOD = -32601,
-  INVALID_PARAMS = -32602
+  INVALID_PARAMS = -32602,
+  INTERNAL_ERROR = -32603,
+  NO_RESOURCE = -32002 /* of MCP */
 };
 enum { DEFAULT_MESSAGE_BYTES = 32 << 20, BATCH_MAX = 1000 };
 
@@ -85,6 +87,9 @@ static cJSON *initialize(server *s, const cJSON *id, const cJSON *params) {
   cJSON *capabilities = cJSON_AddObjectToObject(result, "capabilities");
   cJSON *tools = cJSON_AddObjectToObject(capabilities, "tools");
   cJSON_AddBoolToObject(tools, "listChanged", false);
+  cJSON *prompts = cJSON_AddObjectToObject(capabilities, "prompts");
+  cJSON_AddBoolToObject(prompts, "listChanged", false);
+  cJSON_AddObjectToObject(capabilities, "resources");
   cJSON *info = cJSON_AddObjectToObject(result, "serverInfo");
   cJSON_AddStringToObject(info, "name", "wavesmith");
   cJSON_AddStringToObject(info, "version", WAVESMITH_VERSION);
@@ -118,19 +123,28 @@ static cJSON *tool_result(const char *text, bool is_error) {
   return result;
 }
 
-static ws_status run_tool(server *s, const ws__mcp_tool *tool,
-                          const cJSON *arguments, ws_arena *arena,
-                          ws_strbuf *out, ws_diag *diag) {
+/* Opens the session where there is none yet. */
+static ws_status begin_call(server *s, ws_arena *arena, ws_diag *diag,
+                            ws__mcp_call *out) {
   if (!s->session)
     WS_TRY(ws_session_open(s->options->tune, &s->session, diag));
-  ws__mcp_call call = {.session = s->session,
-                       .archive = ws_session_archive(s->session),
-                       .options = s->options->tune,
-                       .template_hash = s->template_hash,
-                       .arguments = arguments,
-                       .arena = arena,
-                       .out = out,
-                       .diag = diag};
+  *out = (ws__mcp_call){.session = s->session,
+                        .archive = ws_session_archive(s->session),
+                        .options = s->options->tune,
+                        .template_hash = s->template_hash,
+                        .arena = arena,
+                        .diag = diag};
+  return WS_OK;
+}
+
+static ws_status run_tool(server *s, const ws__mcp_tool *tool,
+                          const cJSON *arguments, ws_arena *arena,
+                          ws_strbuf *out, cJSON *structured, ws_diag *diag) {
+  ws__mcp_call call;
+  WS_TRY(begin_call(s, arena, diag, &call));
+  call.arguments = arguments;
+  call.out = out;
+  call.structured = structured;
   return tool->run(&call);
 }
 
@@ -144,11 +158,17 @@ static cJSON *answer_call(server *s, const cJSON *id, const ws__mcp_tool *tool,
   ws__mcp_beat *beat =
       token ? ws__mcp_beat_start(&s->wire, token, seconds > 0 ? seconds : 5)
             : NULL;
-  ws_status status = run_tool(s, tool, arguments, arena, &out, &diag);
+  cJSON *structured = tool->output ? cJSON_CreateObject() : NULL;
+  ws_status status =
+      run_tool(s, tool, arguments, arena, &out, structured, &diag);
   ws__mcp_beat_stop(beat);
   s->interrupted |= status == WS_INTERRUPTED;
   cJSON *result = status == WS_OK ? tool_result(out.data, false)
                                   : tool_result(diag.text, true);
+  if (status == WS_OK && structured)
+    cJSON_AddItemToObject(result, "structuredContent", structured);
+  else
+    cJSON_Delete(structured);
   ws_arena_destroy(arena);
   ws_strbuf_deinit(&out);
   return succeed(id, result);
@@ -178,6 +198,90 @@ static cJSON *call_tool(server *s, const cJSON *id, const cJSON *params) {
                      ws__mcp_is_token(token) ? token : NULL);
 }
 
+/* ---- prompts and resources ---- */
+static cJSON *list_prompts(server *s, const cJSON *id, const cJSON *params) {
+  (void)s, (void)params;
+  cJSON *result = cJSON_CreateObject();
+  cJSON_AddItemToObject(result, "prompts", ws__mcp_prompts_json());
+  return succeed(id, result);
+}
+
+/* The answer to a request for which `run` has made a result, or has not. */
+static cJSON *answer_with(server *s, const cJSON *id, ws_status status,
+                          const ws_diag *diag, cJSON *result) {
+  s->interrupted |= status == WS_INTERRUPTED;
+  if (status == WS_OK)
+    return succeed(id, result);
+  return fail(id, status == WS_USAGE ? INVALID_PARAMS : INTERNAL_ERROR,
+              diag->text);
+}
+
+static cJSON *get_prompt(server *s, const cJSON *id, const cJSON *params) {
+  const cJSON *name = cJSON_GetObjectItemCaseSensitive(params, "name");
+  const cJSON *arguments =
+      cJSON_GetObjectItemCaseSensitive(params, "arguments");
+  const char *parents[2];
+  int count = 0;
+  const cJSON *value;
+  if (!cJSON_IsString(name))
+    return fail(id, INVALID_PARAMS, "'name' must be a string, of a prompt");
+  cJSON_ArrayForEach(value, arguments) {
+    bool known = !strcmp(value->string, "parent") ||
+                 !strcmp(value->string, "other_parent");
+    if (!known || !cJSON_IsString(value) || count == 2)
+      return fail(id, INVALID_PARAMS,
+                  "arguments are parent and other_parent, both strings");
+    parents[count++] = value->valuestring;
+  }
+  ws_diag diag = {""};
+  cJSON *result = NULL;
+  ws__mcp_call call;
+  ws_arena *arena = ws_arena_create();
+  ws_status status = begin_call(s, arena, &diag, &call);
+  if (status == WS_OK)
+    status =
+        ws__mcp_prompt_get(&call, name->valuestring, parents, count, &result);
+  ws_arena_destroy(arena);
+  return answer_with(s, id, status, &diag, result);
+}
+
+static cJSON *list_resources(server *s, const cJSON *id, const cJSON *params) {
+  ws_diag diag = {""};
+  cJSON *result = NULL;
+  ws__mcp_call call;
+  ws_arena *arena = ws_arena_create();
+  (void)params;
+  ws_status status = begin_call(s, arena, &diag, &call);
+  if (status == WS_OK)
+    status = ws__mcp_resources_list(&call, &result);
+  ws_arena_destroy(arena);
+  return answer_with(s, id, status, &diag, result);
+}
+
+static cJSON *list_templates(server *s, const cJSON *id, const cJSON *params) {
+  (void)s, (void)params;
+  cJSON *result = cJSON_CreateObject();
+  cJSON_AddArrayToObject(result, "resourceTemplates");
+  return succeed(id, result);
+}
+
+static cJSON *read_resource(server *s, const cJSON *id, const cJSON *params) {
+  const cJSON *uri = cJSON_GetObjectItemCaseSensitive(params, "uri");
+  ws_diag diag = {""};
+  cJSON *result = NULL;
+  ws__mcp_call call;
+  if (!cJSON_IsString(uri))
+    return fail(id, INVALID_PARAMS, "'uri' must be a string, of a resource");
+  ws_arena *arena = ws_arena_create();
+  ws_status status = begin_call(s, arena, &diag, &call);
+  if (status == WS_OK)
+    status = ws__mcp_resource_read(&call, uri->valuestring, &result);
+  ws_arena_destroy(arena);
+  if (status == WS_USAGE)
+    return fail(id, NO_RESOURCE, diag.text);
+  return answer_with(s, id, status, &diag, result);
+}
+
 /* ---- messages ---- */
 static const struct method {
   const char *name;
@@ -185,7 +289,12 @@ static const struct method {
 } methods[] = {{"initialize", initialize},
                {"ping", ping},
                {"tools/list", list_tools},
-               {"tools/call", call_tool}};
+               {"tools/call", call_tool},
+               {"prompts/list", list_prompts},
+               {"prompts/get", get_prompt},
+               {"resources/list", list_resources},
+               {"resources/templates/list", list_templates},
+               {"resources/read", read_resource}};
 enum { METHODS = sizeof methods / sizeof methods[0] };
 
 static cJSON *answer_request(server *s, const cJSON *id, const char *name,

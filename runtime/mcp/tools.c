@@ -34,6 +34,44 @@ static const char *const verdicts[] = {
 #define PARENTS_FIELD(text)                                                    \
   { .name = "parents", .type = WS__MCP_TEXTS, .high = 2, .meaning = text }
 
+/* Schemas of structured results (JSON Schema). */
+#define TEXT_OR_NONE "{\"type\":\"string\"}"
+static const char submit_output[] =
+    "{\"type\":\"object\",\"properties\":{"
+    "\"verdict\":{\"type\":\"string\"},\"stage\":" TEXT_OR_NONE
+    ",\"reason\":" TEXT_OR_NONE ",\"candidate\":{\"type\":\"string\","
+    "\"description\":\"its id; empty when the reply held none\"},"
+    "\"speedup_over_parent\":{\"type\":\"number\"},"
+    "\"speedup_over_reference\":{\"type\":\"number\"},"
+    "\"provenance\":{\"type\":\"string\",\"description\":\"of the times\"}},"
+    "\"required\":[\"verdict\",\"stage\",\"reason\",\"candidate\","
+    "\"provenance\"]}";
+static const char candidates_output[] =
+    "{\"type\":\"object\",\"properties\":{"
+    "\"reference\":{\"type\":\"string\"},"
+    "\"provenance\":{\"type\":\"string\"},"
+    "\"candidates\":{\"type\":\"array\",\"items\":{\"type\":\"object\","
+    "\"properties\":{\"id\":{\"type\":\"string\"},"
+    "\"verdict\":{\"type\":\"string\"},\"parent\":{\"type\":\"string\"},"
+    "\"run\":{\"type\":\"integer\"},"
+    "\"geomean_us\":{\"type\":\"number\"},"
+    "\"shapes\":{\"type\":\"integer\"},"
+    "\"speedup\":{\"type\":\"number\",\"description\":\"over the "
+    "reference\"}},\"required\":[\"id\",\"verdict\",\"parent\",\"run\","
+    "\"shapes\"]}}},"
+    "\"required\":[\"reference\",\"provenance\",\"candidates\"]}";
+static const char times_output[] =
+    "{\"type\":\"object\",\"properties\":{"
+    "\"candidate\":{\"type\":\"string\"},"
+    "\"times\":{\"type\":\"array\",\"items\":{\"type\":\"object\","
+    "\"properties\":{\"m\":{\"type\":\"integer\"},"
+    "\"n\":{\"type\":\"integer\"},\"k\":{\"type\":\"integer\"},"
+    "\"us\":{\"type\":\"number\"},\"low_us\":{\"type\":\"number\"},"
+    "\"high_us\":{\"type\":\"number\"},\"bound\":{\"type\":\"string\"},"
+    "\"provenance\":{\"type\":\"string\"}},"
+    "\"required\":[\"m\",\"n\",\"k\",\"us\",\"provenance\"]}}},"
+    "\"required\":[\"candidate\",\"times\"]}";
+
 static const ws__mcp_tool tools[] = {
     {.name = "task",
      .title = "The task",
@@ -66,6 +104,7 @@ static const ws__mcp_tool tools[] = {
          "Candidates of the archive for this task, best first: id, speed-up "
          "over the run's reference, time, verdict, and what was changed.",
      .run = ws__mcp_candidates,
+     .output = candidates_output,
      .fields = {{.name = "verdict",
                  .type = WS__MCP_CHOICE,
                  .choices = verdicts,
@@ -103,6 +142,7 @@ static const ws__mcp_tool tools[] = {
          "by a submit of kind repair with its id as the parent. Takes seconds "
          "to minutes.",
      .run = ws__mcp_submit,
+     .output = submit_output,
      .changes = true,
      .fields =
          {KIND_FIELD("The kind of request that the reply answers, as for "
@@ -140,6 +180,7 @@ static const ws__mcp_tool tools[] = {
      .purpose = "The candidate's time on every shape, with its interval, bound "
                 "and provenance; with `against`, ratios to another one.",
      .run = ws__mcp_times,
+     .output = times_output,
      .fields = {ID_FIELD,
                 {.name = "against",
                  .type = WS__MCP_TEXT,
@@ -203,6 +244,8 @@ static cJSON *tool_json(const ws__mcp_tool *tool) {
   cJSON_AddStringToObject(json, "title", tool->title);
   cJSON_AddStringToObject(json, "description", tool->purpose);
   cJSON_AddItemToObject(json, "inputSchema", schema_json(tool));
+  if (tool->output)
+    cJSON_AddRawToObject(json, "outputSchema", tool->output);
   cJSON *hints = cJSON_AddObjectToObject(json, "annotations");
   cJSON_AddStringToObject(hints, "title", tool->title);
   cJSON_AddBoolToObject(hints, "readOnlyHint", !tool->changes);

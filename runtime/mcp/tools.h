@@ -19,6 +19,8 @@ typedef struct ws__mcp_call {
   const struct cJSON *arguments; /* checked against the tool's fields */
   ws_arena *arena;
   ws_strbuf *out;
+  struct cJSON *structured; /* an object by the tool's schema; NULL: it has
+                             * none */
   ws_diag *diag;
 } ws__mcp_call;
 
@@ -42,7 +44,8 @@ enum { WS__MCP_MAX_FIELDS = 4 };
 typedef struct ws__mcp_tool {
   const char *name, *title, *purpose;
   ws_status (*run)(ws__mcp_call *call);
-  bool changes;                             /* the archive */
+  bool changes;       /* the archive */
+  const char *output; /* schema of what it also says as JSON; NULL: nothing */
   ws__mcp_field fields[WS__MCP_MAX_FIELDS]; /* those with a name */
 } ws__mcp_tool;
 
@@ -63,6 +66,17 @@ bool ws__mcp_flag(const ws__mcp_call *call, const char *name);
 int ws__mcp_texts(const ws__mcp_call *call, const char *name,
                   const char *const **out_texts);
 ws_request_kind ws__mcp_kind(const ws__mcp_call *call);
+
+/* ---- prompts and resources (library.c) ---- */
+struct cJSON *ws__mcp_prompts_json(void);
+/* prompts/get: the prompt of the kind `name`; WS_USAGE: there is none. */
+ws_status ws__mcp_prompt_get(ws__mcp_call *call, const char *name,
+                             const char *const *parents, int parent_count,
+                             struct cJSON **out_result) WS_MUST_CHECK;
+ws_status ws__mcp_resources_list(ws__mcp_call *call,
+                                 struct cJSON **out_result) WS_MUST_CHECK;
+ws_status ws__mcp_resource_read(ws__mcp_call *call, const char *uri,
+                                struct cJSON **out_result) WS_MUST_CHECK;
 
 /* ---- the tools ---- */
 ws_status ws__mcp_task(ws__mcp_call *call);

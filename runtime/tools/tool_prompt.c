@@ -54,8 +54,9 @@ static const ws_option rows[] = {
 const ws_command prompt_command = {
     .program = "wavesmith prompt",
     .purpose = "what a model is asked",
-    .usage = "[--kind K] [--template FILE | --archive DB --candidate ID] "
-             "[OPTION ...]",
+    .usage = "[--kind K] [OPTION ...]\n"
+             "--kind K --template FILE [OPTION ...]\n"
+             "--kind K --archive DB --candidate ID [OPTION ...]",
     .about = "Without --kind: the prompts there are. With --kind alone: the "
              "texts of that\n"
              "kind, as they are. With a template or a candidate: filled in "

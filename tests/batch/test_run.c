@@ -462,7 +462,8 @@ WS_TEST(missing_or_damaged_code_is_named) {
 WS_TEST(usage_is_checked) {
   make_mock_folder();
   make_jobs("gemm_ok", 1);
-  expect(run(WORDS("--minutes", "x")), 2, NULL, "--minutes takes a number");
+  expect(run(WORDS("--minutes", "x")), 2, NULL,
+         "--minutes 'x' is not a number");
   expect(run(WORDS("--gpus", "a")), 2, NULL, "--gpus takes all or numbers");
   expect(run(WORDS("--gpus", "0", "--device", "hip:0")), 2, NULL,
          "names a card");

@@ -48,6 +48,53 @@ class Session:
         assert self.process.wait(60) == 0
 
 
+def check_schema(value, schema, where="result"):
+    """The part of JSON Schema that the tools use."""
+    types = {"object": dict, "array": list, "string": str, "integer": int,
+             "number": (int, float)}
+    assert isinstance(value, types[schema["type"]]), (where, value, schema)
+    for name in schema.get("required", []):
+        assert name in value, (where, name)
+    for name, item in value.items() if isinstance(value, dict) else []:
+        check_schema(item, schema["properties"][name], where + "." + name)
+    for item in value if isinstance(value, list) else []:
+        check_schema(item, schema["items"], where + "[]")
+
+
+def structured_and_listed(session, template):
+    """Results by their schemas; prompts and documents as a client lists them."""
+    tools = {tool["name"]: tool for tool in session.call("tools/list", {})["result"]["tools"]}
+    first = session.call("tools/call", {"name": "candidates", "arguments": {}})["result"]
+    identity = first["structuredContent"]["candidates"][0]["id"]
+    assert identity[:12] in first["content"][0]["text"], first
+    calls = {"candidates": {"verdict": "any"}, "times": {"id": identity},
+             "submit": {"kind": "exploit", "reply": "nothing"}}
+    assert {name for name in tools if "outputSchema" in tools[name]} == set(calls)
+    for name, arguments in calls.items():
+        result = session.call("tools/call", {"name": name, "arguments": arguments})["result"]
+        check_schema(result["structuredContent"], tools[name]["outputSchema"])
+        if name == "submit":
+            assert result["structuredContent"]["verdict"] == "illegal", result
+            assert result["structuredContent"]["candidate"] == "", result
+        if name == "times":
+            assert result["structuredContent"]["times"][0]["us"] > 0, result
+    failed = session.call("tools/call", {"name": "times", "arguments": {"id": "zz"}})["result"]
+    assert failed["isError"] and "structuredContent" not in failed, failed
+
+    prompts = [each["name"] for each in session.call("prompts/list", {})["result"]["prompts"]]
+    assert prompts == ["explore", "exploit", "crossover", "repair"], prompts
+    got = session.call("prompts/get", {"name": "exploit", "arguments": {"parent": identity[:8]}})
+    text = got["result"]["messages"][0]["content"]["text"]
+    assert "## parameters" in text and "kind exploit" in text, text[-300:]
+    assert session.call("prompts/get", {"name": "sing"})["error"]["code"] == -32602
+    listed = session.call("resources/list", {})["result"]["resources"]
+    assert [each["uri"] for each in listed] == ["wavesmith://task", "wavesmith://template"], listed
+    read = session.call("resources/read", {"uri": "wavesmith://template"})["result"]["contents"]
+    assert read[0]["text"] == template, read[0]["text"][:100]
+    assert session.call("resources/read", {"uri": "wavesmith://x"})["error"]["code"] == -32002
+    assert session.call("resources/templates/list", {})["result"]["resourceTemplates"] == []
+
+
 def submit(session, reply):
     return session.tool("submit", kind="exploit", reply=reply)
 
@@ -75,6 +122,7 @@ def main():
     assert "wrong" in verdict and "oob-global-load" in verdict, verdict
     assert "illegal" in submit(session, "I have no idea.")
     before = session.tool("candidates")
+    structured_and_listed(session, text)
     session.end()
 
     session = Session(program, str(template), str(archive))

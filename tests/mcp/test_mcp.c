@@ -223,7 +223,7 @@ static const struct fault {
      "null"},
     {"{\"jsonrpc\":\"2.0\",\"id\":[1],\"method\":\"ping\"}", -32600, "'id'",
      "null"},
-    {REQUEST("\"x\"", "resources/list", "{}"), -32601, "resources/list",
+    {REQUEST("\"x\"", "roots/list", "{}"), -32601, "roots/list",
      "\"x\""},
     {REQUEST("2", "", "{}"), -32601, "unknown method ''", "2"},
     {REQUEST("2", "ping", "[1]"), -32602, "'params'", "2"},
