@@ -6,7 +6,6 @@
  * are chosen for and that a simulator runs in a moment.
  */
 #include "profiles.h"
-#include "build_request.h"
 #include "measuring.h"
 #include "shipped.h"
 
@@ -51,9 +50,8 @@ static ws_status build(profiles *p, const ws_candidate *candidate,
   WS_TRY(ws_archive_get_template(p->s->archive, p->arena,
                                  candidate->tmpl->hash.hex, &tmpl, &stored,
                                  p->diag));
-  const ws__source source = {
-      .tmpl = tmpl, .text = stored.text, .size = strlen(stored.text)};
-  ws_build_request request = ws__build_request(p->arena, &source, candidate);
+  ws_build_request request = ws_build_request_of(
+      p->arena, candidate, stored.text, strlen(stored.text));
   request.stages = WS_STAGE_CHECK | WS_STAGE_LOWER | WS_STAGE_LINES;
   request.limits = ws_limits_default;
   if (!p->compiler)
