@@ -115,7 +115,8 @@ static void read_call(ws_arena *arena, const char *record, mutant *out) {
   if (sscanf(text, "%lld %lld %lld", &m, &n, &k) != 3)
     cheat_quit(out->tried.name, "has no call", text);
   out->wrong = (ws_shape){m, n, k};
-  out->striding = strstr(text, "striding=1") != NULL;
+  const char *striding = strstr(text, "striding=");
+  out->striding = striding ? atoi(striding + strlen("striding=")) : 0;
   out->tried.layout = strstr(text, "layout=1") != NULL;
 }
 
