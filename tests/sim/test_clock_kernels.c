@@ -384,6 +384,58 @@ WS_TEST(seeds_draw_different_units) {
   WS_CHECK_NEAR(slow, seeds * 37 / 64, 16); /* four standard deviations */
 }
 
+/* A kernel that leaves out its loop unless the first dword of `in` is 0, as an
+ * earlier kernel would have set it; or that adds it to what it stores. */
+static ws_status time_with_unknown(const char *use, bool unknown, timed *t) {
+  char body[4096];
+  char before[512];
+  snprintf(before, sizeof before,
+           "s_load_dwordx4 s[8:11], s[0:1], 0\nv_mov_b32 v1, 0\n"
+           "s_waitcnt lgkmcnt(0)\nglobal_load_dword v3, v1, s[8:9]\n"
+           "s_waitcnt vmcnt(0)\n%s",
+           use);
+  loop(body, sizeof body, long_turns, before, LONG_BODY);
+  strcat(body, ".Lskip:\n");
+  *t = (timed){0};
+  open_kernel(t, body, 64, 0, 64);
+  uint32_t *in = ws_sim_allocate(t->sim, 4096);
+  void *out = ws_sim_allocate(t->sim, 4096);
+  in[0] = 0xffffffff;
+  WS_CHECK(ws_sim_set_unknown(t->sim, in, unknown));
+  time_kernel(t, in, out, 1, 64, WS_SIM_WARM);
+  return t->status;
+}
+
+WS_TEST(what_is_not_known_decides_nothing) {
+  static const struct {
+    const char *use, *text; /* NULL: it may */
+  } uses[] = {
+      {"v_add_f32 v3, v3, v3\nglobal_store_dword v1, v3, s[10:11]", NULL},
+      {"v_readfirstlane_b32 s21, v3\ns_cmp_lg_u32 s21, 0\n"
+       "s_cbranch_scc1 .Lskip",
+       "control flow"},
+      {"v_and_b32 v3, 0xfc, v3\nglobal_load_dword v4, v3, s[10:11]\n"
+       "s_waitcnt vmcnt(0)",
+       "the address in v3"},
+      {"v_cmp_eq_u32 vcc, 0, v3\ns_and_b64 exec, exec, vcc", "lanes go on"},
+      {"s_load_dword s21, s[8:9], 0\ns_waitcnt lgkmcnt(0)", "scalar load"},
+      {"v_mov_b32 v2, 1\nglobal_atomic_add v3, v1, v2, s[8:9] sc0\n"
+       "s_waitcnt vmcnt(0)\nv_readfirstlane_b32 s21, v3\n"
+       "s_cmp_lg_u32 s21, 0\ns_cbranch_scc1 .Lskip",
+       "control flow"},
+  };
+  for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)
+    for (int unknown = 0; unknown < 2; unknown++) {
+      timed t;
+      const bool refused = unknown && uses[i].text;
+      WS_CHECK_INT(time_with_unknown(uses[i].use, unknown, &t),
+                   refused ? WS_INPUT : WS_OK);
+      if (refused)
+        WS_CHECK_CONTAINS(t.diag.text, uses[i].text);
+      close_kernel(&t);
+    }
+}
+
 /* A workgroup that has been here before leaves at once: nothing that the clock
  * tried out earlier may be left in memory. */
 WS_TEST(workgroups_run_once) {

@@ -53,6 +53,12 @@ bool ws_sim_free(ws_sim *sim, void *address);
 bool ws_sim_find(const ws_sim *sim, const void *address, void **out_begin,
                  size_t *out_bytes);
 size_t ws_sim_bytes_in_use(const ws_sim *sim);
+/* For whoever times launches without running them: what the allocation around
+ * address holds is not what a kernel would find in it. A kernel may compute
+ * with such data; where its way depends on it, ws_sim_time fails (WS_INPUT).
+ * Known at first. false: there is no such allocation. */
+bool ws_sim_set_unknown(ws_sim *sim, const void *address, bool unknown);
+bool ws_sim_is_unknown(const ws_sim *sim, const void *address);
 /* From now on it is noted which bytes of the allocation around address kernels
  * store in ws_sim_run; anew when called again. false: there is none. */
 bool ws_sim_watch(ws_sim *sim, const void *address);

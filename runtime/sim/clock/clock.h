@@ -203,6 +203,7 @@ typedef struct ws_unit_run {
   int64_t mhz;
   uint64_t seed; /* draws workgroups where not all are simulated */
   bool warm;
+  bool proving;      /* what is not known may not decide the way: a fault */
   int64_t budget;    /* instructions after which the rest is extrapolated */
   ws_stalls *stalls; /* by instruction index; added to */
   /* out */
@@ -210,6 +211,7 @@ typedef struct ws_unit_run {
   int64_t clocks_simulated; /* without what was extrapolated */
   int64_t groups, groups_simulated;
   ws_counters counters; /* of the simulated ones */
+  bool read_unknown;    /* some of them read what is not known */
 } ws_unit_run;
 
 ws_status ws__unit_run(ws_unit_run *run, ws_diag *diag);

@@ -7,6 +7,11 @@
  * workgroups, and one of all. The launch takes as long as the slowest. The
  * clock follows the matrix load that the first pass found; if it falls, the CUs
  * are simulated again at it. Every pass sees memory as the launch finds it.
+ *
+ * Where a sample read what is not known (memory.h), the samples run once more
+ * with the checks: what is not known counts as never written and may be moved,
+ * computed with and stored, but not decide an address or a branch. Else there
+ * is no time, for it would be of another way through the kernel.
  */
 #include "clock.h"
 #include "sim_internal.h"
@@ -22,7 +27,8 @@ typedef struct timing {
   ws__residence occupancy;
   ws_sharing sharing;
   ws_cost *costs;
-  ws_stalls *stalls; /* by instruction index, of all samples */
+  ws_stalls *stalls;         /* by instruction index, of all samples */
+  ws_stalls *scratch_stalls; /* nobody's */
   ws_unit_run samples[MOST_SAMPLES];
   int sample_count;
   const ws_unit_run *longest;
@@ -86,6 +92,31 @@ static ws_status run_samples(timing *t, int64_t mhz, ws_diag *diag) {
     WS_TRY(ws__unit_run(sample, diag));
     if (sample->clocks > t->longest->clocks)
       t->longest = sample;
+  }
+  return WS_OK;
+}
+
+static bool reads_unknown(const timing *t) {
+  bool any = false;
+  for (int i = 0; i < t->sample_count; i++)
+    any |= t->samples[i].read_unknown;
+  return any;
+}
+
+static ws_status prove_way(timing *t, ws_diag *diag) {
+  ws_diag found;
+  ws__overlay_open(t->plan.memory);
+  for (int i = 0; i < t->sample_count; i++) {
+    ws_unit_run sample = t->samples[i];
+    sample.resident = t->occupancy.groups;
+    sample.counters = (ws_counters){0};
+    sample.stalls = t->scratch_stalls;
+    sample.proving = true;
+    if (ws__unit_run(&sample, &found) != WS_OK)
+      return ws_fail(diag, WS_INPUT, NULL, 0,
+                     "what earlier launches or other workgroups would have "
+                     "written is not known to the clock: %s",
+                     found.text);
   }
   return WS_OK;
 }
@@ -335,6 +366,7 @@ static ws_status time_plan(timing *t, ws_arena *arena, ws_sim_profile *out,
     return no_room(t, diag);
   t->costs = ws__clock_costs(t->arena, text, t->constants);
   t->stalls = ws_arena_alloc(t->arena, text->count * sizeof *t->stalls);
+  t->scratch_stalls = ws_arena_alloc(t->arena, text->count * sizeof *t->stalls);
   WS_TRY(ws__sharing_find(&t->plan, t->occupancy.groups, !t->warm, t->constants,
                           t->arena, &t->sharing, diag));
   choose_samples(t);
@@ -343,6 +375,8 @@ static ws_status time_plan(timing *t, ws_arena *arena, ws_sim_profile *out,
   const int64_t mhz = clock_under_load(t, &s);
   if (mhz < t->mhz - t->mhz / 100)
     WS_TRY(run_samples(t, mhz, diag));
+  if (reads_unknown(t))
+    WS_TRY(prove_way(t, diag));
   fill_profile(t, arena, out);
   return WS_OK;
 }

@@ -271,6 +271,7 @@ static void decide_limit(cu *u) {
 static void retire_group(cu *u, place *r, int64_t now) {
   for (int w = 0; w < r->group->wave_count; w++)
     remove_wave(u, &r->slots[w]);
+  u->run->read_unknown |= r->group->read_unknown;
   u->retired[u->retired_count++] = now;
   if (u->retired_count == 1)
     decide_limit(u);
@@ -512,7 +513,7 @@ static bool settle(cu *u, slot *w, int64_t now) {
 static place *try_issue(cu *u, simd *s, slot *w, uint32_t *used, int64_t now) {
   const uint32_t index = w->wave->pc;
   if (index >= u->text_count) {
-    ws__step(w->wave, false); /* which reports it */
+    ws__step(w->wave, u->run->proving); /* which reports it */
     return NULL;
   }
   const ws_instruction *in = &u->items[index];
@@ -528,7 +529,7 @@ static place *try_issue(cu *u, simd *s, slot *w, uint32_t *used, int64_t now) {
   if (cost->unit != WS_UNIT_NONE)
     *used |= 1u << cost->unit;
   charge(u, w, index, now);
-  ws__step(w->wave, false);
+  ws__step(w->wave, u->run->proving);
   finish(u, s, w, in, index, now);
   if (w->wave->state != WS_WAVE_READY && settle(u, w, now))
     return resident_of(u, w);
@@ -614,7 +615,8 @@ static void create_groups(cu *u, ws_arena *arena) {
   u->residents =
       ws_arena_alloc(arena, (size_t)u->run->resident * sizeof *u->residents);
   for (int i = 0; i < u->run->resident; i++) {
-    u->residents[i].group = ws__group_create(u->run->plan, false, true);
+    u->residents[i].group =
+        ws__group_create(u->run->plan, u->run->proving, true);
     u->residents[i].local = -1;
   }
 }

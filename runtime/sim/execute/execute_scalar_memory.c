@@ -51,8 +51,9 @@ typedef enum atomic {
   X(swap, SWAP)                                                                \
   X(cmpswap, CMPSWAP)                                                          \
   X(add, ADD)                                                                  \
-  X(sub, SUB) X(smin, SMIN) X(umin, UMIN) X(smax, SMAX) X(umax, UMAX)          \
-      X(and, AND) X(or, OR) X(xor, XOR) X(inc, INC) X(dec, DEC)
+  X(sub, SUB)                                                                  \
+  X(smin, SMIN) X(umin, UMIN) X(smax, SMAX) X(umax, UMAX) X(and, AND)          \
+      X(or, OR) X(xor, XOR) X(inc, INC) X(dec, DEC)
 
 /* ---- addresses ------------------------------------------------------------
  */
@@ -100,6 +101,21 @@ static void note_access(ws_wave *wave, uint64_t address, uint32_t bytes,
   access->address[0] = address;
 }
 
+/* A timed group's read of what is not known. Scalars steer a kernel, so a
+ * checked group need not wait to see what becomes of it. */
+static bool reads_unknown(ws_wave *wave, const ws_instruction *in,
+                          uint64_t address) {
+  ws_group *group = wave->group;
+  if (!group->timing || !ws__memory_is_unknown(group->memory, address))
+    return false;
+  group->read_unknown = true;
+  if (group->checked)
+    ws__fault(wave, in, -1, "uninitialised",
+              "scalar load of memory at 0x%llx that only a run would fill",
+              (unsigned long long)address);
+  return group->checked;
+}
+
 /* False: ended by a fault. */
 static bool find_place(ws_wave *wave, const ws_instruction *in, const form *f,
                        int base, bool store, place *out) {
@@ -124,7 +140,7 @@ static bool find_place(ws_wave *wave, const ws_instruction *in, const form *f,
                                            out->bytes, store, &id);
   if (problem)
     ws__fault(wave, in, -1, id, "%s", problem);
-  return !problem;
+  return !problem && (store || !reads_unknown(wave, in, out->address));
 }
 
 static uint8_t *host_place(const ws_wave *wave, uint64_t address, bool store) {

@@ -54,21 +54,34 @@ static bool fault_global(ws_wave *wave, const ws_transfer *transfer, int lane,
   return !text;
 }
 
+/* After ws__memory_allows has said yes to an access that reads. */
+static void note_unknown(ws_wave *wave, bool store) {
+  ws_group *group = wave->group;
+  if (group->timing)
+    group->read_unknown |=
+        ws__memory_allowed_unknown(group->memory, allowed[store]);
+}
+
 /* All lanes are in one allocation more often than not. */
-static bool check_global(ws_wave *wave, const ws_transfer *transfer,
-                         bool store) {
+static bool check_global(ws_wave *wave, const ws_transfer *transfer, bool store,
+                         bool reads) {
   const ws_memory *memory = wave->group->memory;
   uint32_t bytes = transfer->width.bytes;
   ws_span_of_lanes span = ws__lanes_span(transfer->address, transfer->mask);
   if (span.high - span.low <= UINT32_MAX - bytes &&
       ws__memory_allows(memory, allowed[store], span.low,
-                        (uint32_t)(span.high - span.low) + bytes, store))
+                        (uint32_t)(span.high - span.low) + bytes, store)) {
+    if (reads)
+      note_unknown(wave, store);
     return true;
+  }
   WS_EACH_LANE(lane, transfer->mask) {
     uint64_t address = transfer->address[lane];
     if (!ws__memory_allows(memory, allowed[store], address, bytes, store) &&
         !fault_global(wave, transfer, (int)lane, address, store))
       return false;
+    if (reads)
+      note_unknown(wave, store);
   }
   return true;
 }
@@ -137,9 +150,24 @@ static void move_timed(ws_wave *wave, const ws_transfer *transfer, bool store) {
   move(transfer, 0, place, whole, store);
 }
 
-static void define(ws_wave *wave, int first, int count, uint64_t mask) {
+/* Lanes of a checked group that read what is not known: as if never written. */
+static uint64_t unknown_lanes(const ws_wave *wave, const ws_transfer *transfer,
+                              uint64_t mask) {
+  const ws_group *group = wave->group;
+  uint64_t unknown = 0;
+  if (group->timing && group->read_unknown)
+    WS_EACH_LANE(lane, mask)
+  unknown |=
+      (uint64_t)ws__memory_is_unknown(group->memory, transfer->address[lane])
+      << lane;
+  return unknown;
+}
+
+static void define(ws_wave *wave, const ws_transfer *transfer, int first,
+                   int count) {
+  const uint64_t poison = unknown_lanes(wave, transfer, transfer->mask);
   for (int row = 0; row < count; row++)
-    ws_set_lane_poison(wave, first + row, mask, 0);
+    ws_set_lane_poison(wave, first + row, transfer->mask, poison);
 }
 
 /* A timed group's stores stay in the overlay. */
@@ -155,7 +183,7 @@ bool ws__transfer_global(ws_wave *wave, const ws_transfer *transfer) {
   bool store = transfer->form->kind == WS_MEMORY_STORE;
   if (!transfer->mask)
     return true;
-  if (!check_global(wave, transfer, store))
+  if (!check_global(wave, transfer, store, !store))
     return false;
   if (wave->group->timing &&
       (store || !ws__overlay_is_empty(wave->group->memory)))
@@ -165,7 +193,7 @@ bool ws__transfer_global(ws_wave *wave, const ws_transfer *transfer) {
   if (store)
     note_stores(wave, transfer);
   if (!store && wave->group->checked && transfer->first >= 0)
-    define(wave, transfer->first, ws_dwords(transfer->width), transfer->mask);
+    define(wave, transfer, transfer->first, ws_dwords(transfer->width));
   return true;
 }
 
@@ -220,13 +248,14 @@ static void modify_lanes(ws_wave *wave, const ws_transfer *transfer,
       wave->vgpr[result + 1].u32[lane] = (uint32_t)(old >> 32);
   }
   if (result >= 0 && wave->group->checked)
-    define(wave, result, count, transfer->mask);
+    define(wave, transfer, result, count);
 }
 
 bool ws__modify_global(ws_wave *wave, const ws_transfer *transfer, int result) {
   if (!transfer->mask)
     return true;
-  if (!check_alignment(wave, transfer) || !check_global(wave, transfer, true))
+  if (!check_alignment(wave, transfer) ||
+      !check_global(wave, transfer, true, result >= 0))
     return false;
   modify_lanes(wave, transfer, NULL, result);
   note_stores(wave, transfer);
@@ -318,7 +347,9 @@ bool ws__transfer_to_lds(ws_wave *wave, const ws_transfer *transfer,
   ws__lanes_store(&data, (uintptr_t)wave->group->lds, place, all, write.width);
   uint8_t *poison = (uint8_t *)lds_poison(wave);
   if (poison)
-    WS_EACH_LANE(lane, all) memset(poison + place[lane], 0, 4);
+    WS_EACH_LANE(lane, all)
+  memset(poison + place[lane],
+         (int)(unknown_lanes(wave, transfer, transfer->mask) >> lane & 1), 4);
   return true;
 }
 

@@ -89,6 +89,10 @@ static hipError_t copy_rows(ws_stream *stream,
     return error;
   if (!move_rows(copy, to_device && from_device))
     return hipErrorInvalidValue;
+  if (to_device)
+    ws__hip_memory_contents(
+        copy->to,
+        !from_device || !ws_sim_is_unknown(ws__hip_device.sim, copy->from));
   double bytes = (double)copy->width * (double)copy->height;
   if (on_the_card(copy->to, to_device) && on_the_card(copy->from, from_device))
     ws__hip_advance(stream, &ws__hip_device.compute_us,
@@ -264,6 +268,7 @@ hipError_t ws__hip_do_fill(ws_stream *stream,
   if (!device)
     return hipErrorInvalidValue;
   unsigned char *to = ws__hip_memory_home(fill->to);
+  ws__hip_memory_contents(to, false);
   for (size_t row = 0; row < fill->height; row++)
     fill_row(to + row * fill->pitch, fill->width, fill->value, fill->unit);
   double size = (double)fill->width * (double)fill->height;

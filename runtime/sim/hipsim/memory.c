@@ -124,6 +124,11 @@ hipError_t hipMemGetInfo(size_t *out_free, size_t *out_total) {
 /* ---- allocating ------------------------------------------------------------
  */
 
+void ws__hip_memory_contents(const void *address, bool given) {
+  if (ws__hip_device.settings.mode == WS_HIPSIM_TIME)
+    ws_sim_set_unknown(ws__hip_device.sim, address, !given);
+}
+
 static hipError_t allocate(void **out, size_t bytes, hipMemoryType type,
                            unsigned flags) {
   if (!out)
@@ -144,6 +149,8 @@ static hipError_t allocate(void **out, size_t bytes, hipMemoryType type,
     ws_sim_free(sim, memory);
     return hipErrorOutOfMemory;
   }
+  if (type == hipMemoryTypeDevice)
+    ws__hip_memory_contents(memory, false);
   *out = memory;
   return hipSuccess;
 }

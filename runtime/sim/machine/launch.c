@@ -475,6 +475,7 @@ void ws__group_reset(ws_group *group, const ws_plan *plan, uint64_t index) {
   group->id[1] = (uint32_t)(index / plan->grid[0] % plan->grid[1]);
   group->id[2] = (uint32_t)(index / plan->grid[0] / plan->grid[1]);
   group->fault.id = group->note.id = NULL;
+  group->read_unknown = false;
   fill_garbage(group->lds, ws_lds_reserved(group));
   if (group->shadow)
     ws__lds_shadow_begin_group(group->shadow, group->lds_bytes);

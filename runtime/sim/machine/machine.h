@@ -269,6 +269,7 @@ struct ws_group {
                             * not 0; NULL: unchecked */
   bool checked;            /* checks of step.h and the poison of memory */
   bool timing;             /* stores go to the overlay */
+  bool read_unknown;       /* a timed group read what is not known */
   int64_t budget; /* instructions of a wave before it is an infinite loop */
   /* The first thing that went wrong; id NULL: nothing. Handlers call
    * ws__fault; the run ends the workgroup. */

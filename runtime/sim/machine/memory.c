@@ -301,6 +301,26 @@ void ws__memory_note_store(const ws_memory *memory, uint64_t address,
     memset(range->stored + (address - range->begin), 1, bytes);
 }
 
+/* ---- unknown contents -----------------------------------------------------
+ */
+
+bool ws__memory_set_unknown(ws_memory *memory, uint64_t address, bool unknown) {
+  if (!range_of(memory, address, 1))
+    return false;
+  memory->ranges[range_below(memory, address)].unknown = unknown;
+  return true;
+}
+
+bool ws__memory_is_unknown(const ws_memory *memory, uint64_t address) {
+  const ws_range *range = range_of(memory, address, 1);
+  return range && range->unknown;
+}
+
+bool ws__memory_allowed_unknown(const ws_memory *memory,
+                                const uint64_t cache[2]) {
+  return cache[0] == memory->generation && memory->ranges[cache[1]].unknown;
+}
+
 /* ---- what is wrong with an access ------------------------------------------
  */
 

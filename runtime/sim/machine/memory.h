@@ -51,6 +51,14 @@ bool ws__memory_is_watched(const ws_memory *memory); /* any of it */
 void ws__memory_note_store(const ws_memory *memory, uint64_t address,
                            uint32_t bytes);
 
+/* What the allocation around address holds is not what a kernel would find
+ * there, because launches were timed and not run. false: there is none. */
+bool ws__memory_set_unknown(ws_memory *memory, uint64_t address, bool unknown);
+bool ws__memory_is_unknown(const ws_memory *memory, uint64_t address);
+/* Of the allocation that the last yes of ws__memory_allows was about. */
+bool ws__memory_allowed_unknown(const ws_memory *memory,
+                                const uint64_t cache[2]);
+
 /* ---- overlay ----------------------------------------------------------------
  * While an overlay is open, stores of groups with `timing` go to copies of the
  * pages; only such groups see them. */

@@ -22,6 +22,7 @@ typedef struct ws_range {
   uint64_t stores_from;       /* of code: the first address that may be stored
                                * to; of data 0 */
   ws_range_kind kind;
+  bool unknown;    /* memory.h: ws__memory_set_unknown */
   uint8_t *stored; /* watched: of each byte, whether a kernel stored it */
 } ws_range;
 

@@ -80,6 +80,14 @@ size_t ws_sim_bytes_in_use(const ws_sim *sim) {
   return ws__memory_bytes_in_use(sim->memory);
 }
 
+bool ws_sim_set_unknown(ws_sim *sim, const void *address, bool unknown) {
+  return ws__memory_set_unknown(sim->memory, (uintptr_t)address, unknown);
+}
+
+bool ws_sim_is_unknown(const ws_sim *sim, const void *address) {
+  return ws__memory_is_unknown(sim->memory, (uintptr_t)address);
+}
+
 bool ws_sim_watch(ws_sim *sim, const void *address) {
   return ws__memory_watch(sim->memory, address);
 }

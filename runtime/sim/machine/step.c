@@ -382,7 +382,9 @@ static bool report_scalar(ws_wave *wave, const ws_instruction *in,
 
 static bool check_memory_poison(ws_wave *wave, const ws_instruction *in,
                                 const ws_effects *effects) {
-  const bool store = effects->flags & WS_EFFECT_GLOBAL_STORE;
+  /* What a timed group stores is of no consequence. */
+  const bool store =
+      effects->flags & WS_EFFECT_GLOBAL_STORE && !wave->group->timing;
   if (ws__reads_poisoned_scalar(wave, effects))
     return report_scalar(wave, in, effects, "an address");
   if (effects->flags & WS_EFFECT_LANE_INDEX)
