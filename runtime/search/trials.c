@@ -378,6 +378,7 @@ static ws_status keep_time(ws__trials *t, ws__trial_candidate *item,
                            const ws_measured *measured, ws_diag *diag) {
   item->device_us[t->shape] = measured->us;
   t->timed++;
+  t->explains = t->explains || (measured->report && *measured->report);
   const ws_measurement row = {.shape = t->shapes[t->shape],
                               .us = measured->us,
                               .bound = measured->bound,

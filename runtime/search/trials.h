@@ -40,6 +40,7 @@ typedef struct ws__trials {
   int large;               /* shape that finalists are verified on, too */
   int candidate, shape;    /* in hand; candidate -1: none; shape < 0: verify */
   ws_arena *request_arena; /* of what is in hand */
+  bool explains; /* a time came with a profile */
   double start_ms, finals_ms, sent_ms, busy_ms;
   double baseline_ms; /* of busy_ms */
   int64_t timed, verified, refuted;
