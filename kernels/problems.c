@@ -37,6 +37,10 @@ int ws_problem_layout_index(const ws_problem *problem, const char *name) {
   return -1;
 }
 
+int ws_problem_form(const ws_problem *problem, int layout, int striding) {
+  return layout + striding * problem->layout_count;
+}
+
 const ws_shape_set *ws_problem_shape_set(const ws_problem *problem,
                                          const char *name) {
   for (int i = 0; i < problem->shape_set_count; i++)

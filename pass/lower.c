@@ -160,7 +160,7 @@ static const char *compiler_name(ws_arena *arena,
                          major, minor, patch, family->tool(arena));
 }
 
-static bool lower(const ws_lowering *l, const ws_lowering_family *family) {
+static bool lower(ws_lowering *l, const ws_lowering_family *family) {
   if (l->candidate)
     drop_unlaunched(l->module, l->candidate, l->arena);
   if (prepare_module(l, family) == 0) {
@@ -175,6 +175,7 @@ static bool lower(const ws_lowering *l, const ws_lowering_family *family) {
     LLVMStripModuleDebugInfo(l->module);
   if (!ws__lower_passes(l, "default<O3>"))
     return false;
+  ws__scalar_constants_find(l);
   ws_hash hash = ws_ir_hash(l->module);
   l->out->ir_hash = ws_arena_strdup(l->arena, hash.hex);
   l->out->compiler = compiler_name(l->arena, family);

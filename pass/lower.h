@@ -24,6 +24,8 @@ typedef struct ws_lowering {
   ws_arena *arena;
   ws_build_result *out;
   ws_findings *findings;
+  const ws_kernel_facts *constants; /* of each kernel, nothing else in them */
+  int constant_count;
 } ws_lowering;
 
 /* How a family is lowered; lower.c does the rest. Functions that return false
@@ -59,6 +61,13 @@ void ws__lower_log(ws_findings *findings, const char *step, const char *log);
  * Independent of value and global names, of the order of globals, of unused
  * ones, of debug info and other metadata. */
 ws_hash ws_ir_hash(LLVMModuleRef module);
+
+/* What the kernels measure their scalars by, of the optimised module
+ * (scalar_constants.c): found before code generation changes it, and taken into
+ * facts afterwards. */
+void ws__scalar_constants_find(ws_lowering *lowering);
+void ws__scalar_constants_take(const ws_lowering *lowering,
+                               ws_kernel_facts *kernels, int count);
 
 /* ---- AMD ---- */
 

@@ -41,6 +41,7 @@ static bool finish(const ws_lowering *l, ws_blob object) {
     return false;
   }
   ws_hash hash = ws_code_hash(code_object, kernels, l->out->kernel_count);
+  ws__scalar_constants_take(l, kernels, l->out->kernel_count);
   l->out->kernels = kernels;
   l->out->code_hash = ws_arena_strdup(l->arena, hash.hex);
   l->out->code_object = code_object.data;

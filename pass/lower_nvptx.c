@@ -240,6 +240,7 @@ static bool finish(const ws_lowering *l, ws_blob emitted) {
   for (int i = 0; i < count; i++)
     kernels[i].code_bytes =
         (int32_t)ws_elf_section_bytes(code, ".text.", kernels[i].name);
+  ws__scalar_constants_take(l, kernels, count);
   l->out->kernels = kernels;
   l->out->kernel_count = count;
   l->out->code_hash = ws_arena_strdup(l->arena, hash.hex);

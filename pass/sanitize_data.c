@@ -29,12 +29,20 @@ void ws__prepared_discard(ws_prepared *old) {
   *old = (ws_prepared){0};
 }
 
+/* Larger inputs repeat a piece. */
+static const int64_t most_generated = 64 << 20;
+
 static void fill_inputs(ws_prepared *out) {
   const ws_problem *problem = out->problem;
   for (int i = 0; i < problem->arg_count; i++) {
     if (problem->args[i].role != WS_ARG_INPUT)
       continue;
     int64_t bytes = problem->arg_bytes(i, &out->shape, out->layout);
+    if (bytes > most_generated) {
+      out->inputs[i] =
+          ws__memory_repeat(problem, i, out->layout, out->seed, bytes);
+      continue;
+    }
     out->inputs[i] = ws__memory_allocate(bytes, problem->alignment);
     problem->generate(i, &out->shape, out->layout, out->seed, out->inputs[i]);
     ws__memory_protect(out->inputs[i], bytes);

@@ -240,6 +240,10 @@ void ws__memory_rendezvous(ws_wave *wave);
 /* An allocation far from all others, at a multiple of alignment (less than a
  * page) and of no more. */
 void *ws__memory_allocate(int64_t size, int64_t alignment);
+/* The same of an input that repeats a piece of its contents, read-only
+ * (sanitize_repeat.c). */
+void *ws__memory_repeat(const ws_problem *problem, int arg, int layout,
+                        uint64_t seed, int64_t size);
 void ws__memory_free(void *data, int64_t size);
 void ws__memory_protect(void *data, int64_t size);
 ws_buffer *ws__memory_add_buffer(const char *name, ws_arg_role role, void *data,

@@ -50,7 +50,9 @@ void *ws__memory_allocate(int64_t size, int64_t alignment) {
     char *data = wanted + alignment;
     size_t bytes = whole_pages(data, size);
     void *at = mmap(wanted, bytes, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
+                        MAP_FIXED_NOREPLACE,
+                    -1, 0);
     allocated[i] = true;
     if (at == wanted)
       return data;

@@ -27,7 +27,9 @@ void ws__spots_begin(const ws_run *run, int64_t workgroups, bool complete,
   out->count = (int)(workgroups < wanted ? workgroups : wanted);
   out->wanted = out->count < run->spots ? out->count : run->spots;
   ws_rng_init(&rng, run->seed);
-  for (int i = 0; i < out->count; i++)
+  if (out->count) /* where offsets are largest */
+    out->numbers[0] = workgroups - 1;
+  for (int i = 1; i < out->count; i++)
     do
       out->numbers[i] = (int64_t)ws_rng_below(&rng, (uint64_t)workgroups);
     while (is_among(out->numbers, i, out->numbers[i]));

@@ -23,7 +23,11 @@ enum { SCALE_BLOCK = 128, MN_STEP = 16, MAX_EXTENT = 1 << 22 };
  * may spend one on each element. */
 static const int64_t max_output = INT64_C(1) << 31;
 
-enum { LAYOUT_KMAJOR, LAYOUT_MNMAJOR, LAYOUT_KMAJOR_OCP };
+enum { LAYOUT_KMAJOR, LAYOUT_MNMAJOR, LAYOUT_KMAJOR_OCP, LAYOUTS };
+
+/* How a matrix of scales lies: without gaps, with gaps behind rows, the other
+ * index running along memory, gaps between all elements. */
+typedef enum spread { DENSE, PADDED, TURNED, SPACED } spread;
 
 enum {
   ARG_A,
@@ -45,29 +49,32 @@ enum {
 static const ws_problem_arg args[ARG_COUNT] = {
     [ARG_A] = {"a", WS_ARG_INPUT,
                "fp8; kmajor and kmajor-ocp [m][k], mnmajor [k][m]; 16-byte "
-               "aligned"},
+               "aligned",
+               NULL},
     [ARG_B] = {"b", WS_ARG_INPUT,
                "fp8; kmajor and kmajor-ocp [n][k], mnmajor [k][n]; 16-byte "
-               "aligned"},
+               "aligned",
+               NULL},
     [ARG_AS] = {"as", WS_ARG_INPUT,
-                "fp32; (i, kb) at i * as_stride_m + kb * as_stride_k"},
+                "fp32; (i, kb) at i * as_stride_m + kb * as_stride_k", NULL},
     [ARG_BS] = {"bs", WS_ARG_INPUT,
                 "fp32; (j/128, kb) at (j/128) * bs_stride_n + kb * "
-                "bs_stride_k"},
-    [ARG_C] = {"c", WS_ARG_OUTPUT, "bf16 [m][n]; 16-byte aligned"},
+                "bs_stride_k",
+                NULL},
+    [ARG_C] = {"c", WS_ARG_OUTPUT, "bf16 [m][n]; 16-byte aligned", NULL},
     [ARG_WORKSPACE] = {"workspace", WS_ARG_WORKSPACE,
-                       "undefined bytes; 16-byte aligned"},
-    [ARG_M] = {"m", WS_ARG_SCALAR, "rows of C, a multiple of 16"},
-    [ARG_N] = {"n", WS_ARG_SCALAR, "columns of C, a multiple of 16"},
-    [ARG_K] = {"k", WS_ARG_SCALAR, "depth, a multiple of 128"},
+                       "undefined bytes; 16-byte aligned", NULL},
+    [ARG_M] = {"m", WS_ARG_SCALAR, "rows of C, a multiple of 16", NULL},
+    [ARG_N] = {"n", WS_ARG_SCALAR, "columns of C, a multiple of 16", NULL},
+    [ARG_K] = {"k", WS_ARG_SCALAR, "depth, a multiple of 128", NULL},
     [ARG_AS_STRIDE_M] = {"as_stride_m", WS_ARG_SCALAR,
-                         "elements between rows of as"},
+                         "elements between rows of as", "as"},
     [ARG_AS_STRIDE_K] = {"as_stride_k", WS_ARG_SCALAR,
-                         "elements between k blocks of as"},
+                         "elements between k blocks of as", "as"},
     [ARG_BS_STRIDE_N] = {"bs_stride_n", WS_ARG_SCALAR,
-                         "elements between column blocks of bs"},
+                         "elements between column blocks of bs", "bs"},
     [ARG_BS_STRIDE_K] = {"bs_stride_k", WS_ARG_SCALAR,
-                         "elements between k blocks of bs"},
+                         "elements between k blocks of bs", "bs"},
 };
 
 static const char definition[] =
@@ -91,6 +98,21 @@ static const char definition[] =
 static const char *const layouts[] = {[LAYOUT_KMAJOR] = "kmajor",
                                       [LAYOUT_MNMAJOR] = "mnmajor",
                                       [LAYOUT_KMAJOR_OCP] = "kmajor-ocp"};
+
+enum { STRIDINGS = 7 };
+static const char *const stridings[STRIDINGS] = {
+    "dense",     "padded",    "turned",   "spaced",
+    "bs padded", "bs turned", "bs spaced"};
+static const struct {
+  spread as, bs;
+} spreads[STRIDINGS] = {{DENSE, DENSE},   {PADDED, PADDED}, {TURNED, TURNED},
+                        {SPACED, SPACED}, {DENSE, PADDED},  {DENSE, TURNED},
+                        {DENSE, SPACED}};
+
+/* The parts of a form; one that is none is taken for a plain layout. */
+static int base_layout(int form) { return form % LAYOUTS; }
+
+static int striding_of(int form) { return form / LAYOUTS % STRIDINGS; }
 
 /* ---- shapes: README.md says where each set comes from ---------------------
  */
@@ -158,17 +180,49 @@ static ws_status check_shape(const ws_shape *shape, ws_diag *diag) {
   return WS_OK;
 }
 
+/* Elements between neighbours of a matrix of scales, rows x columns. */
+typedef struct strides {
+  int64_t row, column;
+} strides;
+
+static strides strides_of(int64_t rows, int64_t columns, bool columns_first,
+                          spread way) {
+  const int64_t inner = way == SPACED ? 3 : 1;
+  const bool turn = columns_first != (way == TURNED);
+  const int64_t pad = way == PADDED || way == SPACED ? 5 : 0;
+  const int64_t outer = (turn ? rows : columns) * inner + pad;
+  return turn ? (strides){inner, outer} : (strides){outer, inner};
+}
+
+/* as is [m][k / 128] with m running along memory, bs [ceil(n / 128)][k / 128]
+ * with k. */
+static strides strides_of_a(const ws_shape *shape, int form) {
+  return strides_of(shape->m, blocks(shape->k), true,
+                    spreads[striding_of(form)].as);
+}
+
+static strides strides_of_b(const ws_shape *shape, int form) {
+  return strides_of(blocks(shape->n), blocks(shape->k),
+                    base_layout(form) == LAYOUT_MNMAJOR,
+                    spreads[striding_of(form)].bs);
+}
+
+static int64_t scale_bytes(int64_t rows, int64_t columns, strides apart) {
+  return 4 * ((rows - 1) * apart.row + (columns - 1) * apart.column + 1);
+}
+
+/* Layouts permute elements; of strides some leave gaps. */
 static int64_t arg_bytes(int arg, const ws_shape *shape, int layout) {
-  (void)layout; /* layouts permute elements, they do not add any */
   switch (arg) {
   case ARG_A:
     return shape->m * shape->k;
   case ARG_B:
     return shape->n * shape->k;
   case ARG_AS:
-    return 4 * shape->m * blocks(shape->k);
+    return scale_bytes(shape->m, blocks(shape->k), strides_of_a(shape, layout));
   case ARG_BS:
-    return 4 * blocks(shape->n) * blocks(shape->k);
+    return scale_bytes(blocks(shape->n), blocks(shape->k),
+                       strides_of_b(shape, layout));
   case ARG_C:
     return 2 * shape->m * shape->n;
   default:
@@ -177,7 +231,6 @@ static int64_t arg_bytes(int arg, const ws_shape *shape, int layout) {
 }
 
 static int32_t arg_scalar(int arg, const ws_shape *shape, int layout) {
-  const bool mnmajor = layout == LAYOUT_MNMAJOR;
   switch (arg) {
   case ARG_M:
     return (int32_t)shape->m;
@@ -186,13 +239,13 @@ static int32_t arg_scalar(int arg, const ws_shape *shape, int layout) {
   case ARG_K:
     return (int32_t)shape->k;
   case ARG_AS_STRIDE_M:
-    return 1;
+    return (int32_t)strides_of_a(shape, layout).row;
   case ARG_AS_STRIDE_K:
-    return (int32_t)shape->m;
+    return (int32_t)strides_of_a(shape, layout).column;
   case ARG_BS_STRIDE_N:
-    return mnmajor ? 1 : (int32_t)blocks(shape->k);
+    return (int32_t)strides_of_b(shape, layout).row;
   case ARG_BS_STRIDE_K:
-    return mnmajor ? (int32_t)blocks(shape->n) : 1;
+    return (int32_t)strides_of_b(shape, layout).column;
   default:
     return 0;
   }
@@ -239,7 +292,7 @@ static const fp8_format ocp = {.bias = 7,
                                }};
 
 static const fp8_format *format_of(int layout) {
-  return layout == LAYOUT_KMAJOR_OCP ? &ocp : &fnuz;
+  return base_layout(layout) == LAYOUT_KMAJOR_OCP ? &ocp : &fnuz;
 }
 
 static bool is_nan(const fp8_format *format, unsigned code) {
@@ -366,7 +419,7 @@ typedef struct operands {
 
 static void open_operands(const ws_shape *shape, int layout,
                           const void *const *buffers, operands *out) {
-  const bool kmajor = layout != LAYOUT_MNMAJOR;
+  const bool kmajor = base_layout(layout) != LAYOUT_MNMAJOR;
   out->a = buffers[ARG_A];
   out->b = buffers[ARG_B];
   out->as = buffers[ARG_AS];
@@ -677,6 +730,10 @@ const ws_problem ws_fp8_gemm_blockscale = {
     .arg_count = ARG_COUNT,
     .layouts = layouts,
     .layout_count = sizeof(layouts) / sizeof(layouts[0]),
+    .stridings = stridings,
+    .striding_count = STRIDINGS,
+    .step = {MN_STEP, MN_STEP, SCALE_BLOCK},
+    .block = {SCALE_BLOCK, SCALE_BLOCK, SCALE_BLOCK},
     .shape_sets = shape_sets,
     .shape_set_count = sizeof(shape_sets) / sizeof(shape_sets[0]),
     .alignment = 16,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * What is known of a candidate beyond its times: confirmations and profiles.
- * Confirmations are kept one after another, and the latest of a candidate and
- * provenance is read; a profile takes the place of the one before.
+ * What is known of a candidate beyond its times: confirmations, coverage
+ * and profiles. Confirmations are kept one after another, and the latest of a
+ * candidate and provenance is read; a profile takes the place of the one
+ * before.
  */
 #include "store.h"
 
@@ -54,6 +55,51 @@ ws_status ws_archive_list_confirmations(ws_archive *archive, ws_arena *arena,
   ws__rows rows = {.arena = arena, .size = sizeof **out_items};
   WS_TRY(ws__archive_read_rows(archive, statement, &rows, read_confirmation,
                                diag));
+  *out_items = rows.items;
+  *out_count = rows.count;
+  return WS_OK;
+}
+
+/* A seed's 64 bits are stored as SQLite's signed ones. */
+ws_status ws_archive_put_coverage(ws_archive *archive,
+                                  const ws_coverage_row *row, ws_diag *diag) {
+  WS_TRY(ws__archive_begin(archive, diag));
+  ws_status status = ws__archive_execute(
+      archive, diag,
+      "INSERT OR REPLACE INTO coverage(candidate_id,provenance,run_id,seed,"
+      "verified,planned,text) VALUES(?,?,?,?,?,?,?)",
+      "ttiiiit", row->candidate_id, row->provenance, row->run_id,
+      (int64_t)row->seed, (int64_t)row->verified, (int64_t)row->planned,
+      row->text);
+  return ws__archive_end(archive, status, diag);
+}
+
+static void read_coverage(ws_arena *arena, sqlite3_stmt *statement,
+                          void *out_item) {
+  *(ws_coverage_row *)out_item =
+      (ws_coverage_row){.candidate_id = ws__archive_text(arena, statement, 0),
+                        .provenance = ws__archive_text(arena, statement, 1),
+                        .run_id = sqlite3_column_int64(statement, 2),
+                        .seed = (uint64_t)sqlite3_column_int64(statement, 3),
+                        .verified = sqlite3_column_int(statement, 4),
+                        .planned = sqlite3_column_int(statement, 5),
+                        .text = ws__archive_text(arena, statement, 6)};
+}
+
+ws_status ws_archive_list_coverage(ws_archive *archive, ws_arena *arena,
+                                   const char *candidate_id,
+                                   ws_coverage_row **out_items, int *out_count,
+                                   ws_diag *diag) {
+  *out_items = NULL;
+  *out_count = 0;
+  sqlite3_stmt *statement;
+  WS_TRY(ws__archive_query(
+      archive, &statement, diag,
+      "SELECT candidate_id,provenance,run_id,seed,verified,planned,text"
+      " FROM coverage WHERE candidate_id=? ORDER BY provenance",
+      "t", candidate_id));
+  ws__rows rows = {.arena = arena, .size = sizeof **out_items};
+  WS_TRY(ws__archive_read_rows(archive, statement, &rows, read_coverage, diag));
   *out_items = rows.items;
   *out_count = rows.count;
   return WS_OK;

@@ -188,11 +188,24 @@ static const char version_5[] =
                        " OR NEW.against_id=''",
                        "a confirmation without a verdict, a device or a rival");
 
+/* The shapes that a candidate was verified on before it could win. */
+static const char version_6[] =
+    "CREATE TABLE coverage("
+    " candidate_id TEXT NOT NULL REFERENCES candidate(id),"
+    " provenance TEXT NOT NULL, run_id INTEGER NOT NULL REFERENCES run(id),"
+    " seed INTEGER NOT NULL, verified INTEGER NOT NULL,"
+    " planned INTEGER NOT NULL, text TEXT NOT NULL,"
+    " PRIMARY KEY(candidate_id, provenance)) STRICT, WITHOUT ROWID;";
+
 enum { OLDEST = 2 }; /* version that can be brought up to this program's */
 static const struct step {
   int version;
   const char *sql;
-} steps[] = {{2, version_2}, {3, version_3}, {4, version_4}, {5, version_5}};
+} steps[] = {{2, version_2},
+             {3, version_3},
+             {4, version_4},
+             {5, version_5},
+             {6, version_6}};
 
 /* Reading nothing from every table finds a missing one or another layout. */
 static const char *const probes[] = {
@@ -220,6 +233,8 @@ static const char *const probes[] = {
     "search_speedup,held_out_speedup,worst_speedup,noise FROM confirmation"
     " LIMIT 0",
     "SELECT candidate_id,provenance,m,n,k,report FROM profile LIMIT 0",
+    "SELECT candidate_id,provenance,run_id,seed,verified,planned,text"
+    " FROM coverage LIMIT 0",
     "SELECT candidate_id,provenance,m,n,k,samples_us,low_mhz,high_mhz,"
     "memory_mhz,dropped,throttle,device FROM timing LIMIT 0",
 };

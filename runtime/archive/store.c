@@ -30,6 +30,11 @@ static const struct error_meaning {
     {SQLITE_CORRUPT, WS_INPUT,
      "the archive is corrupt; restore it from a copy, or import its text "
      "export into a new file"},
+    /* Statements are fixed: one that fails says that the file's format or
+     * tables are not what its header says. */
+    {SQLITE_ERROR, WS_INPUT,
+     "the archive is corrupt; restore it from a copy, or import its text "
+     "export into a new file"},
     {SQLITE_NOTADB, WS_INPUT,
      "this file is not a wavesmith archive; name another file"},
     {SQLITE_READONLY, WS_ENVIRONMENT,

@@ -5,6 +5,7 @@
  * with least work come first, so that a bad candidate ends early.
  */
 #include "wavesmith/batch_transfer.h"
+#include "wavesmith/coverage.h"
 #include "wavesmith/target.h"
 
 #include <math.h>
@@ -217,17 +218,18 @@ static ws_status load(exporter *e, const char *folder, const char *id,
   return WS_OK;
 }
 
-/* sampled: verified by samples. False: the candidate does not take it. */
-static bool make_workload(exporter *e, const subject *s, const ws_shape *shape,
-                          bool sampled, ws_workload *out) {
+/* False: the candidate does not take it. */
+static bool make_workload(exporter *e, const subject *s, const ws_covered *one,
+                          ws_workload *out) {
   ws_diag ignored;
-  if (ws_candidate_broken_require(s->candidate, shape, NULL) >= 0 ||
-      ws_workload_of(e->job_arena, e->problem, s->layout, s->candidate,
-                     &s->build, shape, e->target->cu_count, out,
-                     &ignored) != WS_OK)
+  if (ws_candidate_broken_require(s->candidate, &one->shape, NULL) >= 0 ||
+      ws_workload_of(e->job_arena, e->problem,
+                     ws_problem_form(e->problem, s->layout, one->striding),
+                     s->candidate, &s->build, &one->shape, e->target->cu_count,
+                     out, &ignored) != WS_OK)
     return false;
   out->seed = e->options->seed;
-  out->sampled = sampled;
+  out->sampled = one->sampled;
   return true;
 }
 
@@ -252,20 +254,24 @@ static void add_step(exporter *e, const subject *s, step_list *steps,
 }
 
 static void add_verification(exporter *e, const subject *s, step_list *steps) {
-  ws_shape edges[WS_VERIFY_SHAPES];
+  ws_covered edges[WS_VERIFY_SHAPES];
   ws_workload *workloads =
       ws_arena_alloc(e->job_arena, sizeof *workloads * (WS_VERIFY_SHAPES + 1));
-  int edge_count = ws_verify_shapes(s->candidate, edges), count = 0;
+  int count = 0;
+  int edge_count = ws_verify_shapes(e->problem, s->layout, s->candidate,
+                                    e->options->seed, edges);
   for (int i = 0; i < edge_count; i++)
-    count += make_workload(e, s, &edges[i], false, &workloads[count]);
+    count += make_workload(e, s, &edges[i], &workloads[count]);
   if (count)
     add_step(e, s, steps, WS_MEASURE_VERIFY, workloads, count);
-  for (int i = e->shape_count - 1; i >= 0; i--)
-    if (e->problem->flops(&e->shapes[i]) <= most_large_flops &&
-        make_workload(e, s, &e->shapes[i], true, &workloads[count])) {
+  for (int i = e->shape_count - 1; i >= 0; i--) {
+    const ws_covered large = {.shape = e->shapes[i], .sampled = true};
+    if (e->problem->flops(&large.shape) <= most_large_flops &&
+        make_workload(e, s, &large, &workloads[count])) {
       add_step(e, s, steps, WS_MEASURE_VERIFY, &workloads[count], 1);
       break;
     }
+  }
 }
 
 /* No steps: it takes none of the shapes, or nobody could say that it is right.
@@ -279,9 +285,11 @@ static step_list steps_of(exporter *e, const subject *s) {
       ws_arena_alloc(e->job_arena, sizeof *workloads * (size_t)e->shape_count);
   add_verification(e, s, &steps);
   int verifications = steps.count;
-  for (int i = 0; verifications && i < e->shape_count; i++)
-    if (make_workload(e, s, &e->shapes[i], false, &workloads[i]))
+  for (int i = 0; verifications && i < e->shape_count; i++) {
+    const ws_covered timed = {.shape = e->shapes[i]};
+    if (make_workload(e, s, &timed, &workloads[i]))
       add_step(e, s, &steps, WS_MEASURE_TIME, &workloads[i], 1);
+  }
   if (steps.count == verifications)
     steps.count = 0;
   return steps;

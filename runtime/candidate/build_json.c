@@ -91,6 +91,11 @@ static const struct field kernarg_fields[] = {TEXT(struct ws_kernarg, name),
                                               INT32(struct ws_kernarg, offset),
                                               INT32(struct ws_kernarg, size)};
 
+static const struct field constant_fields[] = {
+    TEXT(struct ws_scalar_constant, scalar),
+    INT64(struct ws_scalar_constant, value),
+    INT32(struct ws_scalar_constant, modulus)};
+
 static const struct field observed_fields[] = {
 #define OBSERVED_FIELD(name) INT64(ws_observed, name),
     WS_OBSERVED_MAP(OBSERVED_FIELD)
@@ -193,6 +198,9 @@ static void append_kernel(cJSON *array, const ws_kernel_facts *kernel) {
   cJSON *args = cJSON_AddArrayToObject(object, "args");
   for (int i = 0; i < kernel->arg_count; i++)
     append_object(args, FIELDS(kernarg_fields), &kernel->args[i]);
+  cJSON *constants = cJSON_AddArrayToObject(object, "constants");
+  for (int i = 0; i < kernel->constant_count; i++)
+    append_object(constants, FIELDS(constant_fields), &kernel->constants[i]);
 }
 
 static void append_run(cJSON *array, const ws_run_result *run) {
@@ -470,6 +478,13 @@ static ws_status read_kernel(struct reader *reader, const cJSON *json,
   WS_TRY(read_array(reader, json, "args", WS_PROBLEM_MAX_ARGS, &array, &count));
   cJSON_ArrayForEach(item, array) WS_TRY(read_fields(
       reader, item, FIELDS(kernarg_fields), &out->args[out->arg_count++]));
+  if (!cJSON_HasObjectItem(json, "constants"))
+    return WS_OK; /* a result of before they were recorded */
+  WS_TRY(
+      read_array(reader, json, "constants", WS_MAX_CONSTANTS, &array, &count));
+  cJSON_ArrayForEach(item, array)
+      WS_TRY(read_fields(reader, item, FIELDS(constant_fields),
+                         &out->constants[out->constant_count++]));
   return WS_OK;
 }
 

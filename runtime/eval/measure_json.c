@@ -162,6 +162,7 @@ struct cJSON *ws_workload_to_json(const ws_workload *workload) {
   add_shape(json, &workload->shape);
   add_seed(json, workload->seed);
   cJSON_AddBoolToObject(json, "sampled", workload->sampled);
+  cJSON_AddBoolToObject(json, "once", workload->once);
   cJSON_AddNumberToObject(json, "workspace_bytes",
                           (double)workload->workspace_bytes);
   cJSON *launches = cJSON_AddArrayToObject(json, "launches");
@@ -226,6 +227,7 @@ ws_status ws_workload_from_json(ws_arena *arena, const struct cJSON *json,
   WS_TRY(read_seed(&in, json, &out->seed));
   out->sampled =
       cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "sampled"));
+  out->once = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "once"));
   WS_TRY(read_int(&in, json, "workspace_bytes", 0, INT64_C(1) << 40,
                   &out->workspace_bytes));
   WS_TRY(read_list(&in, json, "launches", WS_TEMPLATE_MAX_LAUNCHES, &array,

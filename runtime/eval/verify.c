@@ -156,7 +156,7 @@ static ws_status verify_hard(const verification *v, const ws_workload *workload,
                              ws_measured *out, ws_diag *diag) {
   ws_workload hard = *workload;
   hard.seed |= WS_HARD_INPUTS;
-  if (workload->sampled || !*workload->problem)
+  if (workload->sampled || workload->once || !*workload->problem)
     return WS_OK;
   WS_TRY(verify_workload(v, &hard, out, diag));
   if (out->verdict != WS_VERDICT_OK)

@@ -2,8 +2,7 @@
  *
  * From a candidate and a shape to what runs: launches whose conditions hold,
  * with grids, arguments, tensor maps and workspace evaluated, so that the
- * device server knows nothing of templates. Also the shapes that a candidate is
- * verified on.
+ * device server knows nothing of templates.
  */
 #include "wavesmith/measure.h"
 
@@ -228,26 +227,4 @@ ws_status ws_workload_of(ws_arena *arena, const ws_problem *problem, int layout,
       .diag = diag};
   WS_TRY(evaluate_workspace(&e));
   return evaluate_launches(&e);
-}
-
-/* The edges that kernels get wrong: m below and beside a tile, n = 576 and an n
- * that ends inside a scale block, one k block, an odd number of them, many for
- * few workgroups (the loop's steady state, slices of a split k). Later ones
- * stand in where a candidate refuses earlier ones; the last are for those that
- * take nothing small, or little but what a model named. */
-static const ws_shape edges[] = {
-    {16, 576, 128},    {272, 144, 256},   {80, 320, 384},   {32, 48, 1024},
-    {64, 576, 512},    {64, 128, 2048},   {256, 256, 512},  {512, 512, 1024},
-    {1024, 512, 512},  {512, 1024, 512},  {512, 512, 7168}, {1024, 1536, 512},
-    {1024, 7168, 256}, {2048, 2048, 256}, {6144, 512, 128}, {4096, 4096, 128}};
-enum { EDGES = sizeof edges / sizeof edges[0] };
-
-int ws_verify_shapes(const ws_candidate *candidate,
-                     ws_shape out_shapes[WS_VERIFY_SHAPES]) {
-  int count = 0;
-  for (int i = 0; i < EDGES && count < WS_VERIFY_SHAPES; i++)
-    if (!candidate ||
-        ws_candidate_broken_require(candidate, &edges[i], NULL) < 0)
-      out_shapes[count++] = edges[i];
-  return count;
 }

@@ -2,18 +2,20 @@
  *
  * Confirming winners: what a dispatch would ship, and the leader, is verified
  * once more, in a fresh process of the device, on inputs from seeds that nobody
- * has seen, on a simulator on every shape that it is chosen for; where there is
- * a sanitizer, some workgroups of every shape go through it; and it is timed on
- * the search's shapes and on held-out ones. On a card what the run began with
- * is timed beside it, block by block in one process; timed so beside itself it
- * gives the noise, within which a gain is none. On a simulator times are a
- * function of the launch, so once is enough and there is no noise.
+ * has seen: on edges, on as many shapes as cover all pairs of their classes
+ * (wavesmith/coverage.h), on a simulator on every shape that it is chosen for;
+ * where there is a sanitizer, some workgroups of every shape go through it; and
+ * it is timed on the search's shapes and on held-out ones. On a card what the
+ * run began with is timed beside it, block by block in one process; timed so
+ * beside itself it gives the noise, within which a gain is none. On a simulator
+ * times are a function of the launch, so once is enough and there is no noise.
  *
  * All that is asked about one candidate is a contest: one after the other to a
  * device, or one job of a batch, whose last round this is. A winner that fails
  * here is refuted; one that gains on the search's shapes only does not stand.
  */
 #include "best.h"
+#include "covering.h"
 #include "plan.h"
 #include "session.h"
 #include "shipped.h"
@@ -42,7 +44,9 @@ typedef struct contest {
   int count;
   const ws_measured *answers;
   int answered;
-  const char *refused; /* why it cannot be asked; "": it can */
+  ws_coverage coverage;
+  int covering, covered_end; /* its requests: from, to before */
+  const char *refused;       /* why it cannot be asked; "": it can */
   const ws_measurement *recorded;
   int recorded_count;
 } contest;
@@ -213,11 +217,33 @@ static void add_chosen(const confirmation *c, const winner *w, contest *who) {
   }
 }
 
-/* Edges, a held-out shape by samples, and of the search's those it is chosen
- * for, or one. */
+/* As many shapes as cover all pairs of their classes. */
+static void add_coverage(const confirmation *c, contest *who) {
+  int count = 0;
+  ws_diag why = {""};
+  who->covering = who->covered_end = who->count;
+  if (*who->refused)
+    return;
+  if (ws__covering_requests(
+          c->arena, &c->s->task, cu_count(c), who->candidate, &who->build,
+          &who->coverage, &who->requests[who->count], &count, &why) != WS_OK) {
+    who->refused = ws_arena_strdup(c->arena, why.text);
+    return;
+  }
+  for (int i = 0; i < count; i++) {
+    who->requests[who->count].settings.wall_ms = WALL_MS;
+    who->whole[who->count] = -1;
+    who->shapes[who->count++] = -1;
+  }
+  who->covered_end = who->count;
+}
+
+/* Edges, a coverage, a held-out shape by samples, and of the search's those it
+ * is chosen for, or one. */
 static void add_verifications(const confirmation *c, const winner *w,
                               contest *who) {
   add(c, who, WS__VERIFY_EDGES, -1);
+  add_coverage(c, who);
   add_large(c, who, c->search_count, c->shape_count);
   int before = who->count;
   if (c->simulated)
@@ -227,17 +253,21 @@ static void add_verifications(const confirmation *c, const winner *w,
 }
 
 static ws_status load(const confirmation *c, const char *id, contest *out) {
-  size_t room = (size_t)(c->shape_count + c->search_count + VERIFICATIONS);
   ws_measurement *recorded;
   *out = (contest){.id = id, .refused = ""};
+  WS_TRY(ws__measuring_load(c->s->archive, c->arena, id, &out->candidate,
+                            &out->build, c->s->diag));
+  ws__covering_plan(c->arena, &c->s->task, id, out->candidate, &out->build,
+                    &out->coverage);
+  size_t room = (size_t)(c->shape_count + c->search_count + VERIFICATIONS +
+                         out->coverage.count / WS_COVERAGE_BATCH + 1);
   WS_TRY(ws_archive_get_measurements(c->s->archive, c->arena, id, &recorded,
                                      &out->recorded_count, c->s->diag));
   out->recorded = recorded;
   out->requests = ws_arena_alloc(c->arena, sizeof *out->requests * room);
   out->shapes = ws_arena_alloc(c->arena, sizeof *out->shapes * room);
   out->whole = ws_arena_alloc(c->arena, sizeof *out->whole * room);
-  return ws__measuring_load(c->s->archive, c->arena, id, &out->candidate,
-                            &out->build, c->s->diag);
+  return WS_OK;
 }
 
 /* In the search, and so verified before. */
@@ -458,7 +488,8 @@ static ws_status refute(confirmation *c, ws_confirmation_row *row,
 }
 
 /* A few workgroups of every shape of the search, at random places, lane by lane
- * on the CPU: what was checked so far were small shapes. */
+ * on the CPU: what was checked so far were small shapes. And of shapes whose
+ * offsets need more than 32 bits. */
 static ws_status sanitize(confirmation *c, const ws_candidate *candidate,
                           ws_build_result *out) {
   enum { SPOTS = 2 };
@@ -469,8 +500,8 @@ static ws_status sanitize(confirmation *c, const ws_candidate *candidate,
     return WS_OK;
   WS_TRY(ws_archive_get_template(
       s->archive, c->arena, candidate->tmpl->hash.hex, NULL, &stored, s->diag));
-  ws_run *runs =
-      ws_arena_alloc(c->arena, sizeof *runs * (size_t)c->search_count);
+  ws_run *runs = ws_arena_alloc(
+      c->arena, sizeof *runs * (size_t)(c->search_count + WS_COVERAGE_FAR));
   ws_build_request request = ws_build_request_of(
       c->arena, candidate, stored.text, strlen(stored.text));
   for (int i = 0; i < c->search_count; i++)
@@ -479,9 +510,13 @@ static ws_status sanitize(confirmation *c, const ws_candidate *candidate,
                                            .order = WS_WAVES_UP,
                                            .seed = s->options->seed + 1,
                                            .spots = SPOTS};
+  request.run_count += ws_coverage_far(
+      s->task.problem, ws_problem_layout_index(s->task.problem, s->task.layout),
+      candidate, ws__measuring_seed(&s->task, "far"), &runs[request.run_count]);
   request.runs = runs;
   request.stages = WS_STAGE_SANITIZE;
   request.limits = ws_limits_default;
+  request.limits.memory_mb = WS_COVERAGE_FAR_MB;
   request.limits.wall_ms = request.limits.cpu_ms = WALL_MS;
   request.give_up_ms = give_up_ms(s);
   if (!c->compiler)
@@ -562,6 +597,25 @@ static ws_status prepare(confirmation *c) {
              : WS_OK;
 }
 
+static int count_covered(const contest *who) {
+  int verified = 0;
+  for (int i = who->covering; i < who->answered && i < who->covered_end; i++)
+    if (who->answers[i].verdict == WS_VERDICT_OK)
+      verified += who->requests[i].workload_count;
+  return verified;
+}
+
+/* What of the coverage was asked and right is kept, also of one that failed. */
+static ws_status keep_coverage(const confirmation *c, const contest *who) {
+  const ws_measured *failure = failure_of(who);
+  if (who->answered <= who->covering)
+    return WS_OK;
+  return ws__covering_keep(c->s->archive, c->arena, who->id,
+                           c->s->trials.provenance, c->s->run_id,
+                           &who->coverage, count_covered(who),
+                           failure ? failure->reason : NULL, c->s->diag);
+}
+
 /* How far the whole runs came, in words. */
 static const char *describe_open(const confirmation *c, const contest *who) {
   int wanted = 0, done = 0;
@@ -575,6 +629,11 @@ static const char *describe_open(const confirmation *c, const contest *who) {
     if (!passed && !next)
       next = &c->shapes[who->whole[i]];
   }
+  int covered = count_covered(who);
+  if (covered < who->coverage.count)
+    return ws_arena_printf(c->s->arena,
+                           "not confirmed: time ended after %d of %d shapes",
+                           covered, who->coverage.count);
   if (!next)
     return "not confirmed: time ended before it was timed";
   return ws_arena_printf(c->s->arena,
@@ -612,6 +671,7 @@ static ws_status confirm_one(confirmation *c, const winner *w,
   add_verifications(c, w, &who);
   add_times(c, &who, w->shapes);
   WS_TRY(ask(c, &who, out_done));
+  WS_TRY(keep_coverage(c, &who));
   *out_done = *out_done && c->has_reference;
   if (*out_done)
     WS_TRY(judge(c, w, &who, row, out_done));

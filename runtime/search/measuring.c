@@ -26,7 +26,7 @@ ws_status ws__measuring_load(ws_archive *archive, ws_arena *arena,
   return WS_OK;
 }
 
-static uint64_t seed_of(const ws__task *task, const char *purpose) {
+uint64_t ws__measuring_seed(const ws__task *task, const char *purpose) {
   ws_hasher *hasher = ws_hasher_create();
   ws_hasher_update(hasher, &task->seed, sizeof task->seed);
   ws_hasher_update_text(hasher, purpose);
@@ -35,30 +35,43 @@ static uint64_t seed_of(const ws__task *task, const char *purpose) {
   return strtoull(hash.hex, NULL, 16);
 }
 
+static ws_status workload_of(ws_arena *arena, const ws__task *task, int layout,
+                             const ws_candidate *candidate,
+                             const ws_build_result *build,
+                             const ws_covered *one, int cu_count,
+                             ws_workload *out, ws_diag *diag) {
+  WS_TRY(ws_workload_of(arena, task->problem,
+                        ws_problem_form(task->problem, layout, one->striding),
+                        candidate, build, &one->shape, cu_count, out, diag));
+  out->sampled = one->sampled;
+  return WS_OK;
+}
+
 ws_status ws__measuring_request(ws_arena *arena, const ws__task *task,
                                 int cu_count, const ws_candidate *candidate,
                                 const ws_build_result *build,
                                 ws__question question, const ws_shape *shape,
                                 const char *purpose, ws_measure_request *out,
                                 ws_diag *diag) {
-  ws_shape shapes[WS_VERIFY_SHAPES];
+  int layout = ws_problem_layout_index(task->problem, task->layout);
+  ws_covered cases[WS_VERIFY_SHAPES];
   int count = 1;
   if (question == WS__VERIFY_EDGES)
-    count = ws_verify_shapes(candidate, shapes);
+    count = ws_verify_shapes(task->problem, layout, candidate,
+                             ws__measuring_seed(task, "edges"), cases);
   else
-    shapes[0] = *shape;
+    cases[0] =
+        (ws_covered){.shape = *shape, .sampled = question == WS__VERIFY_LARGE};
   if (count == 0)
     return ws_fail(
         diag, WS_INPUT, NULL, 0,
         "its constraints refuse every shape that candidates are verified on");
   ws_workload *workloads =
       ws_arena_alloc(arena, sizeof *workloads * WS_VERIFY_SHAPES);
-  int layout = ws_problem_layout_index(task->problem, task->layout);
   for (int i = 0; i < count; i++) {
-    WS_TRY(ws_workload_of(arena, task->problem, layout, candidate, build,
-                          &shapes[i], cu_count, &workloads[i], diag));
-    workloads[i].seed = seed_of(task, purpose);
-    workloads[i].sampled = question == WS__VERIFY_LARGE;
+    WS_TRY(workload_of(arena, task, layout, candidate, build, &cases[i],
+                       cu_count, &workloads[i], diag));
+    workloads[i].seed = ws__measuring_seed(task, purpose);
   }
   *out = (ws_measure_request){.op = question == WS__TIME ? WS_MEASURE_TIME
                                                          : WS_MEASURE_VERIFY,
@@ -69,7 +82,7 @@ ws_status ws__measuring_request(ws_arena *arena, const ws__task *task,
                               .settings = ws_measure_settings_default};
   if (question == WS__TIME)
     out->settings.roofline_us =
-        ws_target_roofline_us(task->target, task->problem, &shapes[0]);
+        ws_target_roofline_us(task->target, task->problem, &cases[0].shape);
   return WS_OK;
 }
 

@@ -7,6 +7,7 @@
 #define WAVESMITH_SEARCH_MEASURING_H
 
 #include "task.h"
+#include "wavesmith/coverage.h"
 #include "wavesmith/measure.h"
 
 typedef enum ws__question {
@@ -21,6 +22,8 @@ ws_status ws__measuring_load(ws_archive *archive, ws_arena *arena,
                              const char *id, ws_candidate **out_candidate,
                              ws_build_result *out_build,
                              ws_diag *diag) WS_MUST_CHECK;
+/* 60 bits of the run's seed, through a hash that no prompt names. */
+uint64_t ws__measuring_seed(const ws__task *task, const char *purpose);
 /* The inputs' contents follow from the run's seed and purpose ("": the search):
  * a timed launch and a sampled verification of one shape see the same, and no
  * prompt names them. WS_INPUT is the candidate's fault: it takes none of the

@@ -138,6 +138,8 @@ void check_report_print(const check_report *report) {
       report->target->family == WS_FAMILY_NVPTX)
     printf("code       %s, %zu bytes\n", code_object_kind(result),
            result->code_object_size);
+  if (report->covered)
+    printf("coverage   %s\n", report->covered);
   print_estimates(report);
   printf("times      parse %.1f, check %.1f, sanitize %.1f, lower %.1f ms\n",
          result->parse_ms, result->check_ms, result->sanitize_ms,
@@ -181,6 +183,8 @@ void check_report_print_json(const check_report *report) {
   cJSON_AddItemToObject(json, "result",
                         ws_build_result_to_json(report->result));
   cJSON_AddItemToObject(json, "estimates", estimates_json(report));
+  if (report->covered)
+    cJSON_AddStringToObject(json, "coverage", report->covered);
   char *text = cJSON_Print(json);
   puts(text ? text : "{}");
   cJSON_free(text);

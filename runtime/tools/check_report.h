@@ -21,6 +21,7 @@ typedef struct check_report {
   const ws_build_result *result;
   const check_estimate *estimates;
   int estimate_count;
+  const char *covered; /* by --thorough; NULL: not asked for */
 } check_report;
 
 void check_report_print(const check_report *report);

@@ -4,6 +4,7 @@
  */
 #include "tool_archive.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -78,6 +79,8 @@ typedef struct shown {
   ws_candidate_row row;
   ws_measurement *measurements;
   int measurement_count;
+  ws_coverage_row *coverage;
+  int coverage_count;
   cJSON *result; /* NULL: none was recorded */
 } shown;
 
@@ -86,10 +89,35 @@ static ws_status read_shown(archive_call *call, shown *out) {
   WS_TRY(ws_archive_get_measurements(call->archive, call->arena, out->row.id,
                                      &out->measurements,
                                      &out->measurement_count, call->diag));
+  WS_TRY(ws_archive_list_coverage(call->archive, call->arena, out->row.id,
+                                  &out->coverage, &out->coverage_count,
+                                  call->diag));
   const char *text = out->row.result_json;
   out->result =
       *text ? ws_json_parse(text, strlen(text), out->row.id, call->diag) : NULL;
   return *text && !out->result ? WS_INPUT : WS_OK;
+}
+
+/* The seed as text: it has more bits than a JSON number. */
+static cJSON *coverage_json(const ws_coverage_row *row) {
+  char seed[24];
+  cJSON *item = cJSON_CreateObject();
+  snprintf(seed, sizeof seed, "%" PRIu64, row->seed);
+  cJSON_AddStringToObject(item, "provenance", row->provenance);
+  cJSON_AddNumberToObject(item, "run", (double)row->run_id);
+  cJSON_AddStringToObject(item, "seed", seed);
+  cJSON_AddNumberToObject(item, "verified", row->verified);
+  cJSON_AddNumberToObject(item, "planned", row->planned);
+  cJSON_AddStringToObject(item, "text", row->text);
+  return item;
+}
+
+static void print_coverage(const shown *s) {
+  for (int i = 0; i < s->coverage_count; i++) {
+    const ws_coverage_row *row = &s->coverage[i];
+    printf("covered   %s (seed %" PRIu64 ", run %lld, %s)\n", row->text,
+           row->seed, (long long)row->run_id, row->provenance);
+  }
 }
 
 static void print_shown_json(const shown *s) {
@@ -108,6 +136,9 @@ static void print_shown_json(const shown *s) {
     cJSON_AddStringToObject(item, "provenance", measurement->provenance);
     cJSON_AddItemToArray(list, item);
   }
+  list = cJSON_AddArrayToObject(json, "coverage");
+  for (int i = 0; i < s->coverage_count; i++)
+    cJSON_AddItemToArray(list, coverage_json(&s->coverage[i]));
   if (s->result)
     cJSON_AddItemToObject(json, "result", cJSON_Duplicate(s->result, true));
   archive_print_json(json);
@@ -211,6 +242,7 @@ static ws_status print_shown(archive_call *call, const shown *s) {
   print_optional("cell", row->cell);
   print_optional("with", row->second_parent_id);
   WS_TRY(print_lineage(call, row));
+  print_coverage(s);
   print_facts(s->result);
   print_measurements(call->arena, s);
   return WS_OK;

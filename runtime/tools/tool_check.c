@@ -4,6 +4,7 @@
  * candidate is a template with parameters, variants and bodies from the
  * command line, or one of an archive; --raw lowers any module's kernels.
  */
+#include "check_cover.h"
 #include "check_report.h"
 #include "tools.h"
 #include "wavesmith/archive.h"
@@ -25,7 +26,9 @@ typedef struct check_options {
   int body_count;
   ws_strbuf assignments, variants; /* joined by ';' */
   int stages;
-  bool lines, json, raw;
+  bool lines, json, raw, thorough;
+  const char *device; /* for thorough; NULL: the target's */
+  uint64_t seed;
 } check_options;
 
 typedef struct check_job {
@@ -39,6 +42,7 @@ typedef struct check_job {
   ws_build_result result;
   check_estimate *estimates;
   int estimate_count;
+  const char *covered; /* NULL: not asked for */
 } check_job;
 
 /* ---- options ----------------------------------------------------------------
@@ -113,6 +117,17 @@ static ws_status read_stage(const ws_option *option, const char *value,
   return parse_stage(value, &((check_options *)out)->stages, diag);
 }
 
+static ws_status read_seed(const ws_option *option, const char *value,
+                           void *out, ws_diag *diag) {
+  char *end;
+  (void)option;
+  ((check_options *)out)->seed = strtoull(value, &end, 10);
+  return *value >= '0' && *value <= '9' && !*end
+             ? WS_OK
+             : ws_fail(diag, WS_USAGE, NULL, 0,
+                       "--seed is an integer from 0, not '%s'", value);
+}
+
 #define AT(member) .offset = offsetof(check_options, member)
 static const ws_option rows[] = {
     {"set", "a=1;b=2", "parameters that differ from the defaults",
@@ -131,6 +146,14 @@ static const ws_option rows[] = {
      .read = read_stage, .choices = "check sanitize lower all"},
     {"emit", "FILE", "write the code object: ELF of amdhsa, cubin or PTX",
      WS_OPTION_TEXT, AT(emit)},
+    {"thorough", NULL,
+     "also run it on a device (gfx942: the simulator) on shapes that cover all "
+     "pairs of classes of m, n, k and strides",
+     WS_OPTION_FLAG, AT(thorough)},
+    {"device", "KIND", "for --thorough", WS_OPTION_TEXT, AT(device),
+     .choices = "cuda hip sim"},
+    {"seed", "N", "for --thorough: draws other shapes (default 1)",
+     WS_OPTION_READ, .read = read_seed},
     {"lines", NULL, "keep the template's lines in it, for profiles",
      WS_OPTION_FLAG, AT(lines)},
     {"target", "T", "for --raw (default: gfx942)", WS_OPTION_TEXT, AT(target),
@@ -170,6 +193,11 @@ static ws_status check_combination(const check_options *options,
     return ws_fail(diag, WS_USAGE, NULL, 0,
                    "--archive takes a candidate as it is: no --set, "
                    "--variant, --body or --layout");
+  if (options->thorough &&
+      (options->raw || !(options->stages & WS_STAGE_LOWER)))
+    return ws_fail(diag, WS_USAGE, NULL, 0,
+                   "--thorough runs a candidate's code object: not with --raw, "
+                   "--stage check or sanitize");
   if (options->shape_count &&
       (options->stages & (WS_STAGE_SANITIZE | WS_STAGE_LOWER)) !=
           (WS_STAGE_SANITIZE | WS_STAGE_LOWER))
@@ -184,6 +212,7 @@ static ws_status parse_options(int argc, char **argv, check_options *out,
                                bool *out_help, ws_diag *diag) {
   ws_words words;
   out->target = "gfx942";
+  out->seed = 1;
   out->stages = stage_names[3].stages;
   WS_TRY(ws_options_parse(&check_command, argc, argv, out, &words, diag));
   *out_help = words.help;
@@ -303,8 +332,20 @@ static ws_build_request raw_request(const check_job *job) {
                             .limits = ws_limits_default};
 }
 
+static void add_far_runs(const check_job *job, ws_run *runs,
+                         ws_build_request *request) {
+  const ws_problem *problem = ws_problem_find(job->candidate->tmpl->problem);
+  if (!problem)
+    return;
+  request->run_count +=
+      ws_coverage_far(problem, check_layout(job->candidate), job->candidate,
+                      job->options->seed, &runs[request->run_count]);
+  request->limits = (ws_limits){
+      .wall_ms = 120000, .cpu_ms = 120000, .memory_mb = WS_COVERAGE_FAR_MB};
+}
+
 static ws_status build(check_job *job, ws_diag *diag) {
-  ws_run runs[WS_STANDARD_RUNS];
+  ws_run runs[WS_STANDARD_RUNS + WS_COVERAGE_FAR];
   ws_build_request request = raw_request(job);
   if (job->candidate) {
     request =
@@ -312,6 +353,8 @@ static ws_status build(check_job *job, ws_diag *diag) {
     request.runs = runs;
     request.run_count = ws_standard_runs(job->candidate, runs);
     request.stages = job->options->stages;
+    if (job->options->thorough)
+      add_far_runs(job, runs, &request);
   }
   request.stages |= job->options->lines ? WS_STAGE_LINES : 0;
   return ws_compiler_build(job->compiler, job->arena, &request, &job->result,
@@ -398,6 +441,9 @@ static ws_status judge(check_job *job, ws_diag *diag) {
   if (job->options->emit && job->result.code_object)
     WS_TRY(ws_file_write_atomic(job->options->emit, job->result.code_object,
                                 job->result.code_object_size, diag));
+  if (job->options->thorough && job->result.verdict == WS_VERDICT_OK)
+    WS_TRY(check_cover(job->arena, job->options->device, job->candidate,
+                       job->options->seed, &job->result, &job->covered, diag));
   return WS_OK;
 }
 
@@ -413,9 +459,9 @@ static int run(const check_options *options) {
     bool good = estimate(&job) && job.result.verdict == WS_VERDICT_OK;
     const char *target =
         job.candidate ? job.candidate->tmpl->target : options->target;
-    const check_report report = {job.candidate, ws_target_find(target),
-                                 &job.result, job.estimates,
-                                 job.estimate_count};
+    const check_report report = {job.candidate,      ws_target_find(target),
+                                 &job.result,        job.estimates,
+                                 job.estimate_count, job.covered};
     (options->json ? check_report_print_json : check_report_print)(&report);
     code = good ? 0 : ws_status_exit_code(WS_INPUT);
   }

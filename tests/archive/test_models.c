@@ -368,6 +368,36 @@ WS_TEST(a_later_profile_replaces) {
   close_store(&s);
 }
 
+WS_TEST(a_later_coverage_replaces) {
+  store s = open_store();
+  const char *id = put(&s, s.run, 1, "ok", "", "", NULL, 0);
+  ws_coverage_row *rows;
+  int count;
+  ws_coverage_row row = {.candidate_id = id,
+                         .provenance = "sim:a",
+                         .run_id = s.run,
+                         .seed = UINT64_MAX - 6,
+                         .verified = 16,
+                         .planned = 300,
+                         .text = "16 of 300"};
+  MUST(ws_archive_put_coverage(s.archive, &row, diag));
+  row.verified = 300;
+  row.text = "300 of 300";
+  MUST(ws_archive_put_coverage(s.archive, &row, diag));
+  row.provenance = "hip:b";
+  MUST(ws_archive_put_coverage(s.archive, &row, diag));
+  MUST(ws_archive_list_coverage(s.archive, s.arena, id, &rows, &count, diag));
+  WS_CHECK_INT(count, 2);
+  WS_CHECK_TEXT(rows[1].provenance, "sim:a");
+  WS_CHECK_TEXT(rows[1].text, "300 of 300");
+  WS_CHECK_INT(rows[1].verified, 300);
+  WS_CHECK(rows[1].seed == UINT64_MAX - 6);
+  MUST(ws_archive_list_coverage(s.archive, s.arena, "none", &rows, &count,
+                                diag));
+  WS_CHECK_INT(count, 0);
+  close_store(&s);
+}
+
 /* ---- comparisons ---- */
 WS_TEST(speedup_of_shapes_both_have) {
   store s = open_store();

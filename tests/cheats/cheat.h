@@ -46,6 +46,7 @@ void cheat_quit(const char *name, const char *what, const char *detail);
 typedef struct cheat_path {
   ws_compiler *compiler;
   ws_device_client *device;
+  bool thorough; /* and the coverage that a winner must pass */
 } cheat_path;
 void cheat_path_start(cheat_path *path);
 void cheat_path_stop(cheat_path *path);

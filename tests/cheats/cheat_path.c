@@ -7,6 +7,7 @@
  * for, and on shapes that nobody has named.
  */
 #include "cheat.h"
+#include "wavesmith/coverage.h"
 #include "wavesmith/target.h"
 
 #include <stdio.h>
@@ -109,6 +110,9 @@ static bool compile(trip *t, const ws_run *runs, int run_count, int stages,
       .run_count = run_count,
       .stages = stages,
       .limits = {.wall_ms = 20000, .cpu_ms = 4000, .memory_mb = 2048}};
+  if (stage && !strcmp(stage, "coverage")) /* large operands */
+    request.limits = (ws_limits){
+        .wall_ms = 120000, .cpu_ms = 60000, .memory_mb = WS_COVERAGE_FAR_MB};
   ws_build_result result;
   must(ws_compiler_build(t->path->compiler, t->arena, &request, &result, &diag),
        &diag);
@@ -166,20 +170,22 @@ static bool measure(trip *t, const char *stage, ws_measure_op op,
 }
 
 /* The workloads on the shapes that it takes; a failure here is a verdict. */
-static bool on_shapes(trip *t, const char *stage, ws_measure_op op,
-                      const ws_shape *shapes, int count, uint64_t seed) {
+static bool on_cases(trip *t, const char *stage, ws_measure_op op,
+                     const ws_covered *cases, int count, uint64_t seed) {
   const ws_problem *problem = ws_problem_find(t->candidate->tmpl->problem);
   ws_workload workloads[MAX_SHAPES];
   ws_diag diag;
   int taken = 0;
   for (int i = 0; i < count; i++) {
-    if (ws_workload_of(t->arena, problem, t->tried->layout, t->candidate,
-                       &t->build, &shapes[i],
-                       ws_device_client_info(t->path->device)->cu_count,
-                       &workloads[taken], &diag) != WS_OK)
+    if (ws_workload_of(
+            t->arena, problem,
+            ws_problem_form(problem, t->tried->layout, cases[i].striding),
+            t->candidate, &t->build, &cases[i].shape,
+            ws_device_client_info(t->path->device)->cu_count, &workloads[taken],
+            &diag) != WS_OK)
       return caught(t, stage, WS_VERDICT_ILLEGAL, diag.text);
     workloads[taken].seed = seed;
-    workloads[taken++].sampled = problem->flops(&shapes[i]) > 1e8;
+    workloads[taken++].sampled = problem->flops(&cases[i].shape) > 1e8;
   }
   if (op == WS_MEASURE_VERIFY)
     return measure(t, stage, op, workloads, taken);
@@ -189,13 +195,57 @@ static bool on_shapes(trip *t, const char *stage, ws_measure_op op,
   return false;
 }
 
+static bool on_shapes(trip *t, const char *stage, ws_measure_op op,
+                      const ws_shape *shapes, int count, uint64_t seed) {
+  ws_covered cases[MAX_SHAPES];
+  for (int i = 0; i < count; i++)
+    cases[i] = (ws_covered){.shape = shapes[i]};
+  return on_cases(t, stage, op, cases, count, seed);
+}
+
 static bool verify_edges(trip *t) {
-  ws_shape shapes[WS_VERIFY_SHAPES];
-  int count = ws_verify_shapes(t->candidate, shapes);
+  ws_covered cases[WS_VERIFY_SHAPES];
+  int count =
+      ws_verify_shapes(ws_problem_find(t->candidate->tmpl->problem),
+                       t->tried->layout, t->candidate, VERIFY_SEED, cases);
   if (count == 0)
     return caught(t, "verify", WS_VERDICT_ILLEGAL,
                   "it takes no shape that it could be verified on");
-  return on_shapes(t, "verify", WS_MEASURE_VERIFY, shapes, count, VERIFY_SEED);
+  return on_cases(t, "verify", WS_MEASURE_VERIFY, cases, count, VERIFY_SEED);
+}
+
+static bool cover_far(trip *t) {
+  ws_run runs[WS_COVERAGE_FAR];
+  int count =
+      ws_coverage_far(ws_problem_find(t->candidate->tmpl->problem),
+                      t->tried->layout, t->candidate, VERIFY_SEED, runs);
+  return count && compile(t, runs, count, WS_STAGE_SANITIZE, "coverage");
+}
+
+/* As a winner is, before it is one. */
+static bool cover(trip *t) {
+  const ws_coverage_subject subject = {
+      .problem = ws_problem_find(t->candidate->tmpl->problem),
+      .layout = t->tried->layout,
+      .candidate = t->candidate,
+      .build = &t->build,
+      .cu_count = ws_device_client_info(t->path->device)->cu_count};
+  ws_coverage coverage;
+  ws_coverage_plan(t->arena, subject.problem, subject.layout, t->candidate,
+                   &t->build, VERIFY_SEED, &coverage);
+  for (int i = 0; i < coverage.count; i += WS_COVERAGE_BATCH) {
+    int left = coverage.count - i;
+    ws_measure_request request;
+    ws_diag diag;
+    if (ws_coverage_request(t->arena, &subject, &coverage.cases[i],
+                            left < WS_COVERAGE_BATCH ? left : WS_COVERAGE_BATCH,
+                            &request, &diag) != WS_OK)
+      return caught(t, "coverage", WS_VERDICT_ILLEGAL, diag.text);
+    if (measure(t, "coverage", WS_MEASURE_VERIFY, request.workloads,
+                request.workload_count))
+      return true;
+  }
+  return cover_far(t);
 }
 
 static bool go(trip *t) {
@@ -211,9 +261,10 @@ static bool go(trip *t) {
   if (is_on(t, "whole") && on_shapes(t, "whole", WS_MEASURE_VERIFY, chosen,
                                      COUNT(chosen), TIMED_SEED + 1))
     return true;
-  return is_on(t, "held-out") &&
-         on_shapes(t, "held-out", WS_MEASURE_VERIFY, held_out, COUNT(held_out),
-                   VERIFY_SEED);
+  if (is_on(t, "held-out") && on_shapes(t, "held-out", WS_MEASURE_VERIFY,
+                                        held_out, COUNT(held_out), VERIFY_SEED))
+    return true;
+  return t->path->thorough && cover(t);
 }
 
 outcome cheat_judge_on(cheat_path *path, ws_arena *arena, const cheat *tried,
@@ -221,15 +272,15 @@ outcome cheat_judge_on(cheat_path *path, ws_arena *arena, const cheat *tried,
   double begin_ms = ws_clock_ms();
   outcome out = {.stage = "ok", .verdict = "ok", .reason = ""};
   trip t = {.path = path, .arena = arena, .tried = tried, .out = &out};
-  if (striding) /* no verification lays scales out so: nothing is shown */
-    return out;
   if (!read_template(&t) && !compile(&t, NULL, 0, WS_STAGE_LOWER, NULL)) {
     const ws_problem *problem = ws_problem_find(t.candidate->tmpl->problem);
     ws_workload workload;
     ws_diag diag;
-    if (ws_workload_of(arena, problem, tried->layout, t.candidate, &t.build,
-                       shape, ws_device_client_info(path->device)->cu_count,
-                       &workload, &diag) != WS_OK) {
+    if (ws_workload_of(arena, problem,
+                       ws_problem_form(problem, tried->layout, striding),
+                       t.candidate, &t.build, shape,
+                       ws_device_client_info(path->device)->cu_count, &workload,
+                       &diag) != WS_OK) {
       caught(&t, "call", WS_VERDICT_ILLEGAL, diag.text);
     } else {
       workload.seed = VERIFY_SEED;

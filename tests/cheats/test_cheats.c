@@ -101,7 +101,7 @@ static int read_all(ws_arena *arena, const options *o, const cheat **out) {
 /* Every PROCESSES-th cheat. */
 static int try_share(const options *o, const cheat *const *cheats, int count,
                      int share) {
-  cheat_path path;
+  cheat_path path = {.thorough = false};
   int failed = 0;
   cheat_path_start(&path);
   for (int i = share; i < count; i += PROCESSES)

@@ -544,6 +544,52 @@ WS_TEST(compare_at_places) {
   drop(&o);
 }
 
+/* Whatever the strides, element (i, kb) of a matrix of scales has a place of
+ * its own within the buffer, and its value is the one that counts: each scale
+ * is a power of two that only this element has. */
+static void check_strides(int layout, int striding) {
+  const int form = ws_problem_form(gemm(), layout, striding);
+  operands o = make(48, 272, 384, form);
+  bool seen[2048] = {false};
+  const int64_t as_m = gemm()->arg_scalar(arg("as_stride_m"), &o.shape, form);
+  const int64_t as_k = gemm()->arg_scalar(arg("as_stride_k"), &o.shape, form);
+  const int64_t bs_n = gemm()->arg_scalar(arg("bs_stride_n"), &o.shape, form);
+  const int64_t bs_k = gemm()->arg_scalar(arg("bs_stride_k"), &o.shape, form);
+  const int64_t room = gemm()->arg_bytes(arg("as"), &o.shape, form) / 4;
+  for (int64_t i = 0; i < room; i++)
+    o.as[i] = NAN; /* gaps */
+  for (int64_t i = 0; i < 48; i++)
+    for (int64_t kb = 0; kb < 3; kb++) {
+      const int64_t place = i * as_m + kb * as_k;
+      WS_CHECK(place < room && !seen[place]);
+      seen[place] = true;
+      o.as[place] = ldexpf(1, (int)(kb - i % 8));
+    }
+  for (int64_t j = 0; j < gemm()->arg_bytes(arg("bs"), &o.shape, form) / 4; j++)
+    o.bs[j] = NAN;
+  for (int64_t j = 0; j < 3; j++)
+    for (int64_t kb = 0; kb < 3; kb++)
+      o.bs[j * bs_n + kb * bs_k] = ldexpf(1, (int)(10 * j - 3 * kb));
+  const bool mnmajor = layout == MNMAJOR; /* one in each block: row 5, 200 */
+  for (int64_t k = 7; k < 384; k += 128) {
+    o.a[mnmajor ? k * 48 + 5 : 5 * 384 + k] = ONE;
+    o.b[mnmajor ? k * 272 + 200 : 200 * 384 + k] = ONE;
+  }
+  refer(&o);
+  double one = decoded(layout, ONE), want = 0;
+  for (int kb = 0; kb < 3; kb++) /* i = 5, j = 200 / 128 = 1 */
+    want += one * one * ldexp(1, kb - 5) * ldexp(1, 10 - 3 * kb);
+  WS_CHECK_NEAR(o.value[5 * 272 + 200], want, 1e-9);
+  drop(&o);
+}
+
+WS_TEST(strides_of_scales_are_as_a_caller_may_pass_them) {
+  WS_CHECK(gemm()->striding_count > 1);
+  for (int striding = 0; striding < gemm()->striding_count; striding++)
+    for (int layout = KMAJOR; layout <= MNMAJOR; layout++)
+      check_strides(layout, striding);
+}
+
 WS_TEST(arguments_have_the_documented_sizes) {
   ws_shape shape = {1024, 576, 7168};
   for (int layout = KMAJOR; layout <= KMAJOR_OCP; layout++) {

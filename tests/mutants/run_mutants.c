@@ -90,7 +90,7 @@ static bool is_wanted(const options *o, const mutant *m) {
 
 static int run(const options *o, const mutant *mutants, int count,
                ws_arena *arena) {
-  cheat_path path;
+  cheat_path path = {.thorough = true};
   table t = {.kind_count = 0};
   int survivors = 0, tried = 0;
   cheat_path_start(&path);

@@ -298,6 +298,49 @@ WS_TEST(metadata_is_read) {
   WS_CHECK(l.result.code_object_size > 0);
 }
 
+static bool measures(const ws_kernel_facts *facts, const char *scalar,
+                     int64_t value, int modulus) {
+  for (int i = 0; i < facts->constant_count; i++)
+    if (!strcmp(facts->constants[i].scalar, scalar) &&
+        facts->constants[i].value == value &&
+        facts->constants[i].modulus == modulus)
+      return true;
+  return false;
+}
+
+/* Blocks of 128 of k, in threes, with a loop of five blocks a turn; m against
+ * 2880. n is only added. */
+WS_TEST(constants_of_scalars_are_found) {
+  lowered l = lower_ok(
+      HEAD "define amdgpu_kernel void @k(ptr addrspace(1) %out, i32 %m, "
+           "i32 %n, i32 %k) {\n"
+           "entry:\n"
+           "  %blocks = udiv i32 %k, 128\n"
+           "  %rest = urem i32 %blocks, 3\n"
+           "  %many = icmp ugt i32 %m, 2880\n"
+           "  %add = zext i1 %many to i32\n"
+           "  br label %loop\n"
+           "loop:\n"
+           "  %i = phi i32 [ 0, %entry ], [ %next, %loop ]\n"
+           "  %at = getelementptr i32, ptr addrspace(1) %out, i32 %i\n"
+           "  %with = add i32 %n, %i\n"
+           "  store volatile i32 %with, ptr addrspace(1) %at\n"
+           "  %next = add i32 %i, 5\n"
+           "  %more = icmp ult i32 %next, %blocks\n"
+           "  br i1 %more, label %loop, label %done\n"
+           "done:\n"
+           "  %sum = add i32 %rest, %add\n"
+           "  store i32 %sum, ptr addrspace(1) %out\n"
+           "  ret void\n}\n");
+  const ws_kernel_facts *facts = l.result.kernels;
+  WS_CHECK(measures(facts, "k", 128, 1));
+  WS_CHECK(measures(facts, "k", 3 * 128, 1));
+  WS_CHECK(measures(facts, "k", 5 * 128, 1));
+  WS_CHECK(measures(facts, "m", 2880, 0));
+  for (int i = 0; i < facts->constant_count; i++)
+    WS_CHECK(strcmp(facts->constants[i].scalar, "n") != 0);
+}
+
 static const ws_kernel_facts *facts_of_assembly(const char *assembly) {
   ws_arena *arena = ws_arena_create();
   lowered l = lower_ok(ws_arena_printf(

@@ -5,7 +5,7 @@
  * at most what it had not recorded; two processes may share one file (busy
  * time-out 10 s). A full disk or a lock that does not clear is WS_ENVIRONMENT,
  * a file that is no archive, corrupt, or of a newer version is WS_INPUT. An
- * archive of an older version, from 2 on, becomes one of version 5 when it is
+ * archive of an older version, from 2 on, becomes one of version 6 when it is
  * opened.
  * Results are copied into the caller's arena.
  *
@@ -41,7 +41,7 @@
 extern "C" {
 #endif
 
-enum { WS_ARCHIVE_VERSION = 5 };
+enum { WS_ARCHIVE_VERSION = 6 };
 
 typedef struct ws_archive ws_archive;
 /* Creates the file when create is set and it does not exist. */
@@ -298,6 +298,25 @@ ws_status ws_archive_list_confirmations(ws_archive *archive, ws_arena *arena,
                                         ws_confirmation_row **out_items,
                                         int *out_count,
                                         ws_diag *diag) WS_MUST_CHECK;
+
+/* ---- coverage: the shapes that a candidate was verified on before it could win
+ * (wavesmith/coverage.h). One per candidate and provenance: a later one
+ * replaces it. Seed and candidate give the shapes again. */
+typedef struct ws_coverage_row {
+  const char *candidate_id, *provenance;
+  int64_t run_id;
+  uint64_t seed;
+  int verified, planned; /* all were right if these are equal */
+  const char *text;      /* what they cover, or where it failed */
+} ws_coverage_row;
+ws_status ws_archive_put_coverage(ws_archive *archive,
+                                  const ws_coverage_row *row,
+                                  ws_diag *diag) WS_MUST_CHECK;
+/* In the order of provenances. */
+ws_status ws_archive_list_coverage(ws_archive *archive, ws_arena *arena,
+                                   const char *candidate_id,
+                                   ws_coverage_row **out_items, int *out_count,
+                                   ws_diag *diag) WS_MUST_CHECK;
 
 /* ---- profiles: what a simulator said of one timed shape ---------------------
  * report: JSON objects, one a line, as ws_measured has it. One per candidate

@@ -154,7 +154,7 @@ typedef struct ws_loop {
   int32_t load_bytes;
 } ws_loop;
 
-enum { WS_MAX_LOOPS = 8, WS_MAX_KERNELS = 16 };
+enum { WS_MAX_LOOPS = 8, WS_MAX_KERNELS = 16, WS_MAX_CONSTANTS = 64 };
 typedef struct ws_kernel_facts {
   const char *name;
   int32_t vgpr; /* architectural + accumulation, as .vgpr_count says */
@@ -175,6 +175,15 @@ typedef struct ws_kernel_facts {
     int32_t offset, size;
   } args[WS_PROBLEM_MAX_ARGS];
   int32_t arg_count;
+  /* What the optimised code divides a scalar by, compares it with or steps
+   * towards it by, in units of the scalar: moduli, unroll counts, thresholds.
+   * Ascending by scalar, value and modulus; those that are found, not all there are. */
+  struct ws_scalar_constant {
+    const char *scalar;
+    int64_t value;
+    int32_t modulus; /* 1: its remainders matter; 0: it is compared with */
+  } constants[WS_MAX_CONSTANTS];
+  int32_t constant_count;
 } ws_kernel_facts;
 
 /* ---- observations: what the sanitizer run did ------------------------------

@@ -60,10 +60,11 @@ typedef struct ws_workload_launch {
 /* A launch sequence on one shape, everything evaluated. */
 typedef struct ws_workload {
   const char *problem; /* "": none, nothing is compared */
-  int layout;
+  int layout;          /* or ws_problem_form() */
   ws_shape shape;
   uint64_t seed; /* of the inputs */
   bool sampled;  /* verify by the problem's sample(), not every element */
+  bool once; /* verify on the seed's contents only, not on extreme ones, too */
   int64_t workspace_bytes;
   const ws_workload_launch *launches;
   int launch_count;
@@ -76,14 +77,6 @@ ws_status ws_workload_of(ws_arena *arena, const ws_problem *problem, int layout,
                          const ws_build_result *result, const ws_shape *shape,
                          int cu_count, ws_workload *out_workload,
                          ws_diag *diag) WS_MUST_CHECK;
-
-/* Edge shapes that a candidate is verified on, at most WS_VERIFY_SHAPES of
- * those that it accepts; small where it lets them, so that a simulator is
- * through in a second. candidate NULL: it accepts all. 0: it takes none of the
- * sixteen, so nobody can say that it is right; it must not be called ok. */
-enum { WS_VERIFY_SHAPES = 4 };
-int ws_verify_shapes(const ws_candidate *candidate,
-                     ws_shape out_shapes[WS_VERIFY_SHAPES]);
 
 /* ---- how it is measured
  * ------------------------------------------------------

@@ -35,6 +35,8 @@ typedef struct ws_problem_arg {
   const char *name;
   ws_arg_role role;
   const char *meaning; /* element type, logical shape, layout */
+  /* A scalar that says how this argument lies in memory; NULL: none. */
+  const char *stride_of;
 } ws_problem_arg;
 
 enum { WS_PROBLEM_MAX_ARGS = 24 };
@@ -66,11 +68,20 @@ typedef struct ws_problem {
    * the index. The task fixes it; search never changes it. */
   const char *const *layouts;
   int layout_count;
+  /* Ways in which operands may lie in memory at one shape and layout: what a
+   * caller's strides may be. 0 is what is meant where nothing is said, and the
+   * only one that is timed. `layout` in the functions below is an index into
+   * layouts, or ws_problem_form(). */
+  const char *const *stridings;
+  int striding_count;
   const ws_shape_set *shape_sets;
   int shape_set_count;
   /* Every pointer is a multiple of this and may be no multiple of more: what a
    * kernel may rely on. A power of two from 16. */
   int64_t alignment;
+  /* Legal extents are multiples of step; the problem itself treats them in
+   * blocks of block, multiples of step: edges within one are worth a look. */
+  ws_shape step, block;
 
   /* WS_INPUT with a sentence for an illegal shape. */
   ws_status (*check_shape)(const ws_shape *shape, ws_diag *diag);
@@ -118,6 +129,8 @@ const ws_problem *ws_problem_find(const char *name); /* NULL: none */
 const ws_problem *const *ws_problems(int *out_count);
 int ws_problem_arg_index(const ws_problem *problem, const char *name);
 int ws_problem_layout_index(const ws_problem *problem, const char *name);
+/* A layout with a striding, both by index, as one number. */
+int ws_problem_form(const ws_problem *problem, int layout, int striding);
 /* A shape set by name (NULL: none). */
 const ws_shape_set *ws_problem_shape_set(const ws_problem *problem,
                                          const char *name);
@@ -136,7 +149,8 @@ const ws_shape_set *ws_problem_shape_set(const ws_problem *problem,
  *   c  bf16 [m][n]                   workspace  undefined bytes
  *   m n k as_stride_m as_stride_k bs_stride_n bs_stride_k   i32
  * Default strides: as is m-contiguous ([k/128][m]) in all layouts; bs is
- * [ceil(n/128)][k/128] for kmajor and [k/128][ceil(n/128)] for mnmajor.
+ * [ceil(n/128)][k/128] for kmajor and [k/128][ceil(n/128)] for mnmajor. A
+ * caller may pass others, positive and such that no two elements meet.
  * layouts: 0 "kmajor", 1 "mnmajor", 2 "kmajor-ocp". */
 
 #ifdef __cplusplus

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * Classes of extents. A tile's edges are found by asking the launch rule where
+ * its grid grows, so that no parameter needs a name; what the code compares an
+ * extent with, or divides it by, comes with the build's facts. Residues are
+ * taken of the least common multiple of all these, so that one list of them has
+ * the residues of each.
+ */
+#include "coverage_internal.h"
+
+#include <string.h>
+
+enum {
+  CU_COUNT = 304,     /* where a grid depends on it */
+  MOST_RESIDUES = 32, /* of an edge, in steps */
+  MOST_TILE_STEPS = 64,
+  DEPTH = 4, /* stages of a pipeline, where the code says nothing */
+  MOST_DEPTH = 12,
+  LARGE_RESIDUES = 8, /* of numbers of blocks, at least */
+  MOST_LARGE_RESIDUES = 16
+};
+/* Numbers of blocks beyond which code often does something else: a counter of
+ * seven bits, a table of 64 or 128 entries. */
+static const int64_t deep[] = {64, 128};
+
+static const char *const dimension_names[WS__EXTENTS] = {"m", "n", "k"};
+
+int64_t ws__extent_of(const ws_shape *shape, int dimension) {
+  const int64_t extents[WS__EXTENTS] = {shape->m, shape->n, shape->k};
+  return extents[dimension];
+}
+
+void ws__extent_set(ws_shape *shape, int dimension, int64_t extent) {
+  int64_t *const extents[WS__EXTENTS] = {&shape->m, &shape->n, &shape->k};
+  *extents[dimension] = extent;
+}
+
+int ws__dimension_of(ws_factor_id factor) {
+  static const int dimensions[WS_FACTORS] = {0, 0, 1, 1, 2, WS__EXTENTS};
+  return dimensions[factor];
+}
+
+/* ---- the launch rule ---- */
+
+double ws__coverage_workgroups(const ws_candidate *candidate,
+                               const ws_shape *shape) {
+  const ws_template *tmpl = candidate->tmpl;
+  ws_arena *arena = ws_arena_create();
+  ws_scope scope = ws_candidate_scope(arena, candidate, shape, CU_COUNT);
+  double count = 0;
+  for (int i = 0; i < tmpl->launch_count && !count; i++) {
+    int64_t value = 0;
+    ws_diag diag;
+    if (ws_expr_eval(tmpl->launches[i].condition, &scope, &value, &diag) !=
+            WS_OK ||
+        !value)
+      continue;
+    count = 1;
+    for (int axis = 0; axis < 3; axis++)
+      count *= ws_expr_eval(tmpl->launches[i].grid[axis], &scope, &value,
+                            &diag) == WS_OK
+                   ? (double)value
+                   : 0;
+  }
+  ws_arena_destroy(arena);
+  return count;
+}
+
+/* The distance between two extents at which the grid changes. */
+static int64_t tile_along(const ws_problem *problem,
+                          const ws_candidate *candidate, int dimension) {
+  ws_shape shape = problem->step;
+  int64_t step = ws__extent_of(&problem->step, dimension), before = 0;
+  double workgroups = ws__coverage_workgroups(candidate, &shape);
+  for (int i = 2; i <= 2 * MOST_TILE_STEPS; i++) {
+    ws__extent_set(&shape, dimension, i * step);
+    double now = ws__coverage_workgroups(candidate, &shape);
+    if (now == workgroups)
+      continue;
+    if (before)
+      return i * step - before;
+    before = i * step;
+    workgroups = now;
+  }
+  return ws__extent_of(&problem->block, dimension);
+}
+
+ws__tiles ws__coverage_tiles(const ws_problem *problem,
+                             const ws_candidate *candidate) {
+  ws__tiles tiles;
+  for (int i = 0; i < WS__EXTENTS; i++)
+    tiles.extent[i] = tile_along(problem, candidate, i);
+  return tiles;
+}
+
+/* ---- constants of the code ---- */
+
+static int64_t common_multiple(int64_t a, int64_t b) {
+  int64_t x = a, y = b;
+  while (y) {
+    int64_t rest = x % y;
+    x = y;
+    y = rest;
+  }
+  return a / x * b;
+}
+
+typedef struct constants {
+  const ws_build_result *build;
+  const char *name; /* of the scalar */
+  int64_t step;
+} constants;
+
+/* The multiple of `period` and of all moduli of the code with which it stays
+ * within `most` steps. */
+static int64_t take_constants(const constants *c, int64_t period,
+                              int64_t most) {
+  for (int k = 0; c->build && k < c->build->kernel_count; k++) {
+    const ws_kernel_facts *kernel = &c->build->kernels[k];
+    for (int i = 0; i < kernel->constant_count; i++) {
+      int64_t value = kernel->constants[i].value;
+      if (strcmp(kernel->constants[i].scalar, c->name) || value % c->step ||
+          !kernel->constants[i].modulus)
+        continue;
+      int64_t common = common_multiple(period, value);
+      if (common / c->step <= most)
+        period = common;
+    }
+  }
+  return period;
+}
+
+static void add(ws_factor *factor, int64_t low, int64_t high, int64_t modulus,
+                int64_t residue) {
+  if (factor->count < WS_MAX_CLASSES && low <= high)
+    factor->classes[factor->count++] = (ws_class){low, high, modulus, residue};
+}
+
+/* Both sides of a constant that no residue shows, because it is larger. */
+static void add_thresholds(const constants *c, int64_t above, int64_t width,
+                           ws_factor *out) {
+  enum { MOST = 6 };
+  int64_t seen[MOST];
+  int count = 0;
+  for (int k = 0; c->build && k < c->build->kernel_count; k++) {
+    const ws_kernel_facts *kernel = &c->build->kernels[k];
+    for (int i = 0; i < kernel->constant_count && count < MOST; i++) {
+      int64_t value = kernel->constants[i].value;
+      bool known = strcmp(kernel->constants[i].scalar, c->name) ||
+                   value <= above || value % c->step;
+      for (int s = 0; s < count; s++)
+        known |= seen[s] == value;
+      if (known)
+        continue;
+      seen[count++] = value;
+      add(out, value - width + c->step, value, c->step, 0);
+      add(out, value + c->step, value + width, c->step, 0);
+    }
+  }
+}
+
+/* ---- extents ---- */
+
+static int64_t largest_named(const ws_problem *problem, int dimension) {
+  int64_t largest = 0;
+  for (int s = 0; s < problem->shape_set_count; s++)
+    for (int i = 0; i < problem->shape_sets[s].count; i++) {
+      int64_t extent =
+          ws__extent_of(&problem->shape_sets[s].shapes[i], dimension);
+      largest = extent > largest ? extent : largest;
+    }
+  return largest;
+}
+
+/* Below a tile, beyond one, beyond two, beyond whatever is named; each a period
+ * wide, so that it has all residues. */
+static void classify_extent(const ws_problem *problem, const constants *c,
+                            int dimension, int64_t tile, ws_factor *edge,
+                            ws_factor *size) {
+  int64_t step = c->step, named = largest_named(problem, dimension);
+  int64_t period =
+      common_multiple(tile, ws__extent_of(&problem->block, dimension));
+  if (period / step > MOST_RESIDUES)
+    period = tile / step > MOST_RESIDUES ? MOST_RESIDUES * step : tile;
+  period = take_constants(c, period, MOST_RESIDUES);
+  for (int64_t residue = 0; residue < period; residue += step)
+    add(edge, step, INT64_MAX, period, residue);
+  for (int64_t i = 0; i < 3; i++)
+    add(size, i * period + step, (i + 1) * period, step, 0);
+  add(size, named + step, named + period, step, 0);
+  add_thresholds(c, 3 * period, period, size);
+}
+
+/* Numbers of blocks: all small ones, residues of larger ones, odd and even
+ * beyond what code is often made for. */
+static void classify_depth(const constants *c, ws_factor *out) {
+  int64_t step = c->step;
+  int64_t depth = take_constants(c, step, MOST_DEPTH) / step;
+  int64_t residues =
+      take_constants(c, LARGE_RESIDUES * step, MOST_LARGE_RESIDUES) / step;
+  int64_t small = 2 * (depth > DEPTH ? depth : DEPTH) + 3;
+  for (int64_t i = 1; i <= small; i++)
+    add(out, i * step, i * step, step, 0);
+  for (int64_t i = 0; i < residues; i++)
+    add(out, (small + 1) * step, (small + 2 * residues) * step, residues * step,
+        i * step);
+  for (size_t d = 0; d < sizeof deep / sizeof deep[0]; d++)
+    for (int64_t odd = 0; odd < 2; odd++)
+      add(out, (deep[d] + 1) * step, (deep[d] + 2 * residues) * step, 2 * step,
+          odd * step);
+  add_thresholds(c, small * step, step, out);
+}
+
+/* ---- strides ---- */
+
+static bool is_mapped(const ws_candidate *candidate, const char *argument) {
+  for (int i = 0; i < candidate->tmpl->tensor_map_count; i++)
+    if (!strcmp(candidate->tmpl->tensor_maps[i].argument, argument))
+      return true;
+  return false;
+}
+
+bool ws__coverage_takes_striding(const ws_problem *problem, int layout,
+                                 const ws_candidate *candidate, int striding) {
+  ws_shape shape = problem->block; /* some shape whose strides all differ */
+  shape.m *= 2, shape.n *= 3, shape.k *= 5;
+  int form = ws_problem_form(problem, layout, striding);
+  for (int i = 0; i < problem->arg_count; i++)
+    if (problem->args[i].stride_of &&
+        is_mapped(candidate, problem->args[i].stride_of) &&
+        problem->arg_scalar(i, &shape, form) !=
+            problem->arg_scalar(i, &shape, layout))
+      return false;
+  return true;
+}
+
+void ws__coverage_classes(const ws_problem *problem, int layout,
+                          const ws_candidate *candidate,
+                          const ws_build_result *build, const ws__tiles *tiles,
+                          ws_factor out[WS_FACTORS]) {
+  constants c[WS__EXTENTS];
+  memset(out, 0, sizeof *out * WS_FACTORS);
+  for (int i = 0; i < WS__EXTENTS; i++)
+    c[i] = (constants){build, dimension_names[i],
+                       ws__extent_of(&problem->step, i)};
+  classify_extent(problem, &c[0], 0, tiles->extent[0], &out[WS_FACTOR_M_EDGE],
+                  &out[WS_FACTOR_M_SIZE]);
+  classify_extent(problem, &c[1], 1, tiles->extent[1], &out[WS_FACTOR_N_EDGE],
+                  &out[WS_FACTOR_N_SIZE]);
+  classify_depth(&c[2], &out[WS_FACTOR_K]);
+  for (int i = 0; i < problem->striding_count; i++)
+    if (ws__coverage_takes_striding(problem, layout, candidate, i))
+      add(&out[WS_FACTOR_STRIDES], i, i, 1, 0);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * The requests of a coverage, one after the other, to a device server of their
+ * own, until one fails.
+ */
+#include "check_cover.h"
+#include "wavesmith/target.h"
+
+enum { WALL_MS = 120000 };
+
+int check_layout(const ws_candidate *candidate) {
+  int index = ws_template_param_index(candidate->tmpl, "layout");
+  return index < 0 ? 0 : (int)candidate->values[index];
+}
+
+static const char *device_of(const ws_candidate *candidate,
+                             const char *device) {
+  const ws_target *target = ws_target_find(candidate->tmpl->target);
+  if (device || !target)
+    return device ? device : "sim";
+  return target->has_host_model ? "sim" : target->device;
+}
+
+/* What the device says of a candidate counts as the build's verdict. */
+static void take_failure(const ws_measured *measured, ws_build_result *result) {
+  result->verdict = measured->verdict;
+  result->stage = "device";
+  result->reason = measured->reason;
+  result->findings = measured->findings;
+  result->finding_count = measured->finding_count;
+}
+
+static ws_status cover(ws_device_client *client, ws_arena *arena,
+                       ws_coverage_subject *subject,
+                       const ws_coverage *coverage, int *out_verified,
+                       ws_measured *out, ws_diag *diag) {
+  subject->cu_count = ws_device_client_info(client)->cu_count;
+  *out = (ws_measured){.verdict = WS_VERDICT_OK};
+  *out_verified = 0;
+  while (*out_verified < coverage->count && out->verdict == WS_VERDICT_OK) {
+    int left = coverage->count - *out_verified;
+    int count = left < WS_COVERAGE_BATCH ? left : WS_COVERAGE_BATCH;
+    ws_measure_request request;
+    WS_TRY(ws_coverage_request(arena, subject, &coverage->cases[*out_verified],
+                               count, &request, diag));
+    request.settings.wall_ms = WALL_MS;
+    WS_TRY(ws_device_client_measure(client, arena, &request, out, diag));
+    if (out->verdict == WS_VERDICT_OK)
+      *out_verified += count;
+  }
+  return WS_OK;
+}
+
+ws_status check_cover(ws_arena *arena, const char *device,
+                      const ws_candidate *candidate, uint64_t seed,
+                      ws_build_result *result, const char **out_text,
+                      ws_diag *diag) {
+  int verified;
+  ws_coverage_subject subject = {.problem =
+                                     ws_problem_find(candidate->tmpl->problem),
+                                 .layout = check_layout(candidate),
+                                 .candidate = candidate,
+                                 .build = result};
+  ws_coverage coverage;
+  ws_device_client *client;
+  ws_measured measured;
+  if (!subject.problem)
+    return ws_fail(diag, WS_INPUT, NULL, 0, "unknown problem '%s'",
+                   candidate->tmpl->problem);
+  ws_coverage_plan(arena, subject.problem, subject.layout, candidate, result,
+                   seed, &coverage);
+  WS_TRY(ws_device_client_start(device_of(candidate, device), &client, diag));
+  ws_status status =
+      cover(client, arena, &subject, &coverage, &verified, &measured, diag);
+  *out_text = ws_coverage_text(arena, &coverage, verified);
+  if (status == WS_OK && measured.verdict != WS_VERDICT_OK)
+    take_failure(&measured, result);
+  ws_device_client_stop(client);
+  return status;
+}
