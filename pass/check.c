@@ -256,9 +256,9 @@ static void check_kernel(const ws_checker *checker, LLVMValueRef kernel,
 /* Others are orders to the linker (llvm.dependent-libraries, which opens files
  * of the host, llvm.linker.options) or to code generation. */
 static void check_metadata(const ws_checker *checker) {
-  static const char *const known[] = {"llvm.module.flags", "llvm.dbg.cu",
-                                      "llvm.ident",        "llvm.errno.tbaa",
-                                      "nvvm.annotations",  "nvvmir.version"};
+  static const char *const known[] = {
+      "llvm.module.flags", "llvm.dbg.cu",    "llvm.ident",   "llvm.errno.tbaa",
+      "nvvm.annotations",  "nvvmir.version", "llvm.debugify"};
   static const char *const prefixes[] = {"wavesmith.", "opencl."};
   size_t size;
   for (LLVMNamedMDNodeRef n = LLVMGetFirstNamedMetadata(checker->module); n;
