@@ -73,6 +73,7 @@ done <times
 echo "ok 3 - the times are those of wavesmith sim"
 
 # An archive that lacks a candidate takes nothing at all.
+query other.db "DROP TRIGGER candidate_stays"
 query other.db "DELETE FROM candidate WHERE number=(SELECT max(number) FROM candidate)"
 expect 1 'which the archive does not have' "$wavesmith" batch import other.db b
 [ "$(query other.db "SELECT count(*) FROM measurement WHERE provenance LIKE 'sim:%'")" = 0 ] || fail "written in part"
