@@ -9,7 +9,8 @@ from shelf import (DOT_IR, mark, region, replace_function, reply, swap, template
 # What may become of a cheat that is caught at this stage of its path.
 FATES = {"template": "never", "splice": "never", "check": "never", "sanitize": "never",
          "compile": "never", "lower": "never", "verify": "device", "time": "device",
-         "spot": "winner", "large": "winner", "held-out": "winner", "disarmed": "ok", "ok": "ok"}
+         "spot": "winner", "large": "winner", "whole": "winner", "held-out": "winner",
+         "coverage": "winner", "disarmed": "ok", "ok": "ok"}
 
 
 # ---- the suite ----
