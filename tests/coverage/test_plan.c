@@ -19,7 +19,8 @@ static const ws_problem *problem;
 static const ws_candidate *candidate_of(const char *records,
                                         const char *values) {
   ws_diag diag = {""};
-  arena = ws_arena_create();
+  if (!arena) /* one for all of the process */
+    arena = ws_arena_create();
   problem = ws_problem_find("fp8_gemm_blockscale");
   ws_candidate *candidate =
       ws_candidate_create(arena, ws_test_template(arena, records));
