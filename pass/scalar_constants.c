@@ -71,12 +71,23 @@ static bool is_add(LLVMValueRef value) {
           LLVMGetInstructionOpcode(value) == LLVMOr);
 }
 
+/* The value of the turn before, plus this: not an element's distance from a
+ * tile's corner. */
+static bool is_step(LLVMValueRef add) {
+  LLVMValueRef phi = LLVMGetOperand(add, 0);
+  for (unsigned i = 0; LLVMIsAPHINode(phi) && i < LLVMCountIncoming(phi); i++)
+    if (LLVMGetIncomingValue(phi, i) == add)
+      return true;
+  return false;
+}
+
 static void report_steps(search *s, LLVMValueRef value, int64_t divisor,
                          int depth) {
   int64_t step;
   if (!depth || !LLVMIsAInstruction(value))
     return;
-  if (is_add(value) && constant_of(LLVMGetOperand(value, 1), &step))
+  if (is_add(value) && is_step(value) &&
+      constant_of(LLVMGetOperand(value, 1), &step))
     report(s, llabs(step), divisor, MODULUS);
   if (!is_add(value) && !LLVMIsAPHINode(value))
     return;
