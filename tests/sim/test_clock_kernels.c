@@ -113,11 +113,11 @@ static char *loop(char *buffer, size_t size, int turns, const char *before,
  * SIMD fill each other's gaps. */
 WS_TEST(matrix_loop_reaches_the_documented_rate) {
   char body[8192];
-  loop(body, sizeof body, 100, "v_mov_b32 v0, 0", FOUR(SIXTEEN(MATRIX)));
+  loop(body, sizeof body, 25, "v_mov_b32 v0, 0", FOUR(SIXTEEN(MATRIX)));
   const int64_t one = clocks_of(body, 128, 0, 304, 256);
   const int64_t two = clocks_of(body, 128, 0, 304, 512);
-  WS_CHECK_NEAR((double)one, 100 * (1024 + 28), 400);
-  WS_CHECK_NEAR((double)two, 204800 + 100 * 28, 800);
+  WS_CHECK_NEAR((double)one, 25 * (1024 + 28), 400);
+  WS_CHECK_NEAR((double)two, 51200 + 25 * 28, 800);
 }
 
 WS_TEST(matrix_32x32_takes_twice_as_long) {

@@ -50,9 +50,10 @@ static given got;
 static ws_words words;
 static ws_diag diag;
 
-static ws_status parse(char **argv) {
+static ws_status parse(char **given_argv) {
+  static char *argv[32]; /* words point into it */
   int argc = 0;
-  while (argv[argc])
+  while ((argv[argc] = given_argv[argc]))
     argc++;
   got = (given){.text = "default"};
   return ws_options_parse(&command, argc, argv, &got, &words, &diag);
