@@ -192,6 +192,7 @@ WS_TEST(find_gives_the_whole_allocation) {
 WS_TEST(stores_are_noted_byte_by_byte) {
   uint8_t *at = take(1000), *other = take(16);
   size_t first = 1;
+  uint64_t cache[2] = {0};
   WS_CHECK(!ws__memory_is_watched(memory));
   WS_CHECK(!ws__memory_watch(memory, at + 1000));
   WS_CHECK(ws__memory_watch(memory, at + 16));
@@ -199,9 +200,10 @@ WS_TEST(stores_are_noted_byte_by_byte) {
   WS_CHECK_INT(first, 0);
   for (int i = 16; i < 1000; i += 8)
     if (i != 512)
-      ws__memory_note_store(memory, (uintptr_t)at + (size_t)i, 8);
-  ws__memory_note_store(memory, (uintptr_t)at + 513, 7);
-  ws__memory_note_store(memory, (uintptr_t)other, 16); /* not watched */
+      ws__memory_note_store(memory, cache, (uintptr_t)at + (size_t)i, 8);
+  WS_CHECK(ws__memory_allows(memory, cache, (uintptr_t)at, 1000, true));
+  ws__memory_note_store(memory, cache, (uintptr_t)at + 513, 7);
+  ws__memory_note_store(memory, cache, (uintptr_t)other, 16); /* not watched */
   WS_CHECK_INT(ws__memory_unstored(memory, at + 16, 984, &first), 1);
   WS_CHECK_INT(first, 512 - 16);
   WS_CHECK_INT(ws__memory_unstored(memory, at + 513, 487, &first), 0);

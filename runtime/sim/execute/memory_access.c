@@ -176,7 +176,8 @@ static void note_stores(const ws_wave *wave, const ws_transfer *transfer) {
   if (wave->group->timing || !ws__memory_is_watched(memory))
     return;
   WS_EACH_LANE(lane, transfer->mask)
-  ws__memory_note_store(memory, transfer->address[lane], transfer->width.bytes);
+  ws__memory_note_store(memory, allowed[true], transfer->address[lane],
+                        transfer->width.bytes);
 }
 
 bool ws__transfer_global(ws_wave *wave, const ws_transfer *transfer) {

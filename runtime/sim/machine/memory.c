@@ -243,15 +243,22 @@ size_t ws__memory_bytes_in_use(const ws_memory *memory) {
   return memory->bytes_in_use;
 }
 
-bool ws__memory_allows(const ws_memory *memory, uint64_t cache[2],
-                       uint64_t address, uint32_t bytes, bool store) {
+/* range_of, asked first of the range that the cache names. */
+static const ws_range *range_cached(const ws_memory *memory,
+                                    const uint64_t cache[2], uint64_t address,
+                                    uint32_t bytes) {
   if (cache[0] == memory->generation) {
     const ws_range *range = &memory->ranges[cache[1]];
     uint64_t offset = address - range->begin;
     if (offset < range->bytes && bytes <= range->bytes - offset)
-      return !store || address >= range->stores_from;
+      return range;
   }
-  const ws_range *range = range_of(memory, address, bytes);
+  return range_of(memory, address, bytes);
+}
+
+bool ws__memory_allows(const ws_memory *memory, uint64_t cache[2],
+                       uint64_t address, uint32_t bytes, bool store) {
+  const ws_range *range = range_cached(memory, cache, address, bytes);
   if (!range || (store && address < range->stores_from))
     return false;
   cache[0] = memory->generation;
@@ -294,9 +301,9 @@ bool ws__memory_is_watched(const ws_memory *memory) {
   return memory->watched > 0;
 }
 
-void ws__memory_note_store(const ws_memory *memory, uint64_t address,
-                           uint32_t bytes) {
-  const ws_range *range = range_of(memory, address, bytes);
+void ws__memory_note_store(const ws_memory *memory, const uint64_t cache[2],
+                           uint64_t address, uint32_t bytes) {
+  const ws_range *range = range_cached(memory, cache, address, bytes);
   if (range && range->stored)
     memset(range->stored + (address - range->begin), 1, bytes);
 }

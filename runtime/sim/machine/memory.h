@@ -47,9 +47,10 @@ bool ws__memory_watch(ws_memory *memory, const void *address);
 size_t ws__memory_unstored(const ws_memory *memory, const void *address,
                            size_t bytes, size_t *out_first);
 bool ws__memory_is_watched(const ws_memory *memory); /* any of it */
-/* Of a store that was allowed. On all cores. */
-void ws__memory_note_store(const ws_memory *memory, uint64_t address,
-                           uint32_t bytes);
+/* Of a store that was allowed, by the cache of ws__memory_allows. On all
+ * cores. */
+void ws__memory_note_store(const ws_memory *memory, const uint64_t cache[2],
+                           uint64_t address, uint32_t bytes);
 
 /* What the allocation around address holds is not what a kernel would find
  * there, because launches were timed and not run. false: there is none. */
