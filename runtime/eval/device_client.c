@@ -6,8 +6,8 @@
  * A simulator runs for results and for times in two processes, because each
  * has its own settings; a card has one process for both.
  */
+#include "device_client.h"
 #include "server_client.h"
-#include "wavesmith/measure.h"
 
 #include <cjson/cJSON.h>
 #include <stdlib.h>
@@ -24,6 +24,7 @@ struct ws_device_client {
   ws_device_info info;
   ws__server servers[2]; /* by purpose; a card's first serves both */
   ws_device_purpose in_hand;
+  ws_device_client *others[WS__MOST_OTHERS]; /* NULL: not needed yet */
 };
 
 static const char *const purpose_names[] = {
@@ -72,6 +73,9 @@ ws_status ws_device_client_start(const char *kind,
 void ws_device_client_renew(ws_device_client *client) {
   for (int i = 0; i < 2; i++)
     ws__server_stop(&client->servers[i]);
+  for (int i = 0; i < WS__MOST_OTHERS; i++)
+    if (client->others[i])
+      ws_device_client_renew(client->others[i]);
 }
 
 ws_status ws_device_client_reach(ws_device_client *client, ws_diag *diag) {
@@ -81,6 +85,8 @@ ws_status ws_device_client_reach(ws_device_client *client, ws_diag *diag) {
 void ws_device_client_stop(ws_device_client *client) {
   if (!client)
     return;
+  for (int i = 0; i < WS__MOST_OTHERS; i++)
+    ws_device_client_stop(client->others[i]);
   for (int i = 0; i < 2; i++)
     ws__server_deinit(&client->servers[i]);
   ws_arena_destroy(client->arena);
@@ -89,6 +95,17 @@ void ws_device_client_stop(ws_device_client *client) {
 
 const ws_device_info *ws_device_client_info(const ws_device_client *client) {
   return &client->info;
+}
+
+ws_status ws__device_client_other(ws_device_client *client, int index,
+                                  ws_device_client **out_other, ws_diag *diag) {
+  ws_device_client **other = &client->others[index];
+  ws_status status = WS_OK;
+  if (!*other)
+    status = ws_device_client_start(client->servers[WS_DEVICE_RUN].arguments[1],
+                                    other, diag);
+  *out_other = *other;
+  return status;
 }
 
 /* ---- requests ---- */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * The requests of a coverage, one after the other, to a device server of their
- * own, until one fails.
+ * The requests of a coverage to device servers of their own, until one fails.
  */
 #include "check_cover.h"
 #include "wavesmith/target.h"
@@ -30,23 +29,32 @@ static void take_failure(const ws_measured *measured, ws_build_result *result) {
   result->finding_count = measured->finding_count;
 }
 
+/* *out: the answer that ends it, ok when all are right. */
 static ws_status cover(ws_device_client *client, ws_arena *arena,
                        ws_coverage_subject *subject,
                        const ws_coverage *coverage, int *out_verified,
                        ws_measured *out, ws_diag *diag) {
+  size_t most = (size_t)(coverage->count / WS_COVERAGE_BATCH + 1);
+  ws_measure_request *requests = ws_arena_alloc(arena, sizeof *requests * most);
+  ws_measured *answers = ws_arena_alloc(arena, sizeof *answers * most);
+  int count = 0, answered;
   subject->cu_count = ws_device_client_info(client)->cu_count;
   *out = (ws_measured){.verdict = WS_VERDICT_OK};
   *out_verified = 0;
-  while (*out_verified < coverage->count && out->verdict == WS_VERDICT_OK) {
-    int left = coverage->count - *out_verified;
-    int count = left < WS_COVERAGE_BATCH ? left : WS_COVERAGE_BATCH;
-    ws_measure_request request;
-    WS_TRY(ws_coverage_request(arena, subject, &coverage->cases[*out_verified],
-                               count, &request, diag));
-    request.settings.wall_ms = WALL_MS;
-    WS_TRY(ws_device_client_measure(client, arena, &request, out, diag));
+  for (int i = 0; i < coverage->count; i += WS_COVERAGE_BATCH) {
+    int left = coverage->count - i;
+    ws_measure_request *request = &requests[count++];
+    WS_TRY(ws_coverage_request(
+        arena, subject, &coverage->cases[i],
+        left < WS_COVERAGE_BATCH ? left : WS_COVERAGE_BATCH, request, diag));
+    request->settings.wall_ms = WALL_MS;
+  }
+  WS_TRY(ws_device_client_measure_all(client, arena, requests, count, NULL,
+                                      NULL, answers, &answered, diag));
+  for (int i = 0; i < answered; i++) {
+    *out = answers[i];
     if (out->verdict == WS_VERDICT_OK)
-      *out_verified += count;
+      *out_verified += requests[i].workload_count;
   }
   return WS_OK;
 }

@@ -224,6 +224,18 @@ ws_status ws_device_client_measure(ws_device_client *client, ws_arena *arena,
                                    const ws_measure_request *request,
                                    ws_measured *out_measured,
                                    ws_diag *diag) WS_MUST_CHECK;
+/* Many, whose answers are wanted in their order, up to the first that is not
+ * ok: *out_answered of them. A simulator is asked on all cores, by further
+ * servers of the client; a card has one after the other. is_over (NULL: never)
+ * is asked every 100 ms: on true what is under way is dropped, and the answers
+ * are those that were there. A status is of the first request that has one. */
+ws_status ws_device_client_measure_all(ws_device_client *client,
+                                       ws_arena *arena,
+                                       const ws_measure_request *requests,
+                                       int count, bool (*is_over)(void *),
+                                       void *context, ws_measured *out_answers,
+                                       int *out_answered,
+                                       ws_diag *diag) WS_MUST_CHECK;
 /* The same in steps, as of a compiler. */
 ws_status ws_device_client_send(ws_device_client *client,
                                 const ws_measure_request *request,
