@@ -6,12 +6,13 @@
  * A simulator runs for results and for times in two processes, because each
  * has its own settings; a card has one process for both.
  */
-#include "device_client.h"
 #include "server_client.h"
+#include "wavesmith/measure.h"
 
 #include <cjson/cJSON.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const ws_measure_settings ws_measure_settings_default = {.wall_ms = 20000,
                                                          .warm_up_ms = 50,
@@ -24,7 +25,7 @@ struct ws_device_client {
   ws_device_info info;
   ws__server servers[2]; /* by purpose; a card's first serves both */
   ws_device_purpose in_hand;
-  ws_device_client *others[WS__MOST_OTHERS]; /* NULL: not needed yet */
+  ws_device_client *others[WS_DEVICE_CLIENTS - 1]; /* NULL: not needed yet */
 };
 
 static const char *const purpose_names[] = {
@@ -73,7 +74,7 @@ ws_status ws_device_client_start(const char *kind,
 void ws_device_client_renew(ws_device_client *client) {
   for (int i = 0; i < 2; i++)
     ws__server_stop(&client->servers[i]);
-  for (int i = 0; i < WS__MOST_OTHERS; i++)
+  for (int i = 0; i < WS_DEVICE_CLIENTS - 1; i++)
     if (client->others[i])
       ws_device_client_renew(client->others[i]);
 }
@@ -85,7 +86,7 @@ ws_status ws_device_client_reach(ws_device_client *client, ws_diag *diag) {
 void ws_device_client_stop(ws_device_client *client) {
   if (!client)
     return;
-  for (int i = 0; i < WS__MOST_OTHERS; i++)
+  for (int i = 0; i < WS_DEVICE_CLIENTS - 1; i++)
     ws_device_client_stop(client->others[i]);
   for (int i = 0; i < 2; i++)
     ws__server_deinit(&client->servers[i]);
@@ -97,8 +98,9 @@ const ws_device_info *ws_device_client_info(const ws_device_client *client) {
   return &client->info;
 }
 
-ws_status ws__device_client_other(ws_device_client *client, int index,
-                                  ws_device_client **out_other, ws_diag *diag) {
+ws_status ws_device_client_another(ws_device_client *client, int index,
+                                   ws_device_client **out_other,
+                                   ws_diag *diag) {
   ws_device_client **other = &client->others[index];
   ws_status status = WS_OK;
   if (!*other)
@@ -106,6 +108,13 @@ ws_status ws__device_client_other(ws_device_client *client, int index,
                                     other, diag);
   *out_other = *other;
   return status;
+}
+
+int ws_device_clients_useful(const ws_device_client *client) {
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  if (!client->info.simulated || cores < 1)
+    return 1;
+  return cores < WS_DEVICE_CLIENTS ? (int)cores : WS_DEVICE_CLIENTS;
 }
 
 /* ---- requests ---- */

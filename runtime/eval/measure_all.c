@@ -5,10 +5,9 @@
  * when one fails, those before it are answered or under way, and the answers
  * are the same however many servers there are.
  */
-#include "device_client.h"
+#include "wavesmith/measure.h"
 
 #include <poll.h>
-#include <unistd.h>
 
 enum { LOOK_MS = 100 };
 
@@ -18,7 +17,7 @@ typedef struct worker {
 } worker;
 
 typedef struct work {
-  worker workers[WS__MOST_OTHERS + 1];
+  worker workers[WS_DEVICE_CLIENTS];
   int worker_count;
   ws_arena *arena;
   const ws_measure_request *requests;
@@ -30,14 +29,12 @@ typedef struct work {
 /* It can be done with fewer than are wanted. */
 static void gather_workers(work *w, ws_device_client *client) {
   ws_diag why;
-  bool simulated = ws_device_client_info(client)->simulated;
-  long cores = simulated ? sysconf(_SC_NPROCESSORS_ONLN) : 1;
-  long most = cores < w->end ? cores : w->end;
+  int most = ws_device_clients_useful(client);
   w->workers[w->worker_count++] = (worker){client, -1};
-  for (int i = 0; i < WS__MOST_OTHERS && w->worker_count < most; i++) {
+  for (int i = 0; w->worker_count < most && w->worker_count < w->end; i++) {
     worker *one = &w->workers[w->worker_count];
     one->request = -1;
-    if (ws__device_client_other(client, i, &one->client, &why) != WS_OK) {
+    if (ws_device_client_another(client, i, &one->client, &why) != WS_OK) {
       ws_log(WS_LOG_INFO, "one device server less: %s", why.text);
       return;
     }
@@ -64,7 +61,7 @@ static ws_status begin_requests(work *w, ws_diag *diag) {
 }
 
 static void wait_for_one(const work *w) {
-  struct pollfd items[WS__MOST_OTHERS + 1];
+  struct pollfd items[WS_DEVICE_CLIENTS];
   for (int i = 0; i < w->worker_count; i++)
     items[i] = (struct pollfd){
         .fd = w->workers[i].request < 0

@@ -118,10 +118,11 @@ static ws_status keep_build(ws_session *s, ws__job *job) {
 }
 
 ws_status ws__produce_wait(ws_session *s, int timeout_ms) {
-  int others[WS__MOST_DEVICES + 1], count = 0;
+  int others[WS__MOST_DEVICES + WS_DEVICE_CLIENTS], count = 0;
   for (int i = 0; i < s->ranker_count; i++)
     others[count++] = ws__ranker_descriptor(&s->rankers[i]);
-  others[count++] = ws__trials_descriptor(&s->trials);
+  ws__trials_descriptors(&s->trials, others + count);
+  count += WS_DEVICE_CLIENTS;
   ws__worker *worker = ws__pool_wait(&s->pool, others, count, timeout_ms);
   if (!worker)
     return WS_OK;

@@ -41,11 +41,36 @@ enum { MAX_PORTFOLIO = 8, POOL_PER_SHAPE = 2, MAX_FAILURES = 3 };
 
 /* ---- the device ---- */
 
+static void end_request(ws__trial_slot *slot) {
+  ws_arena_destroy(slot->arena);
+  slot->arena = NULL;
+  slot->candidate = -1;
+}
+
 static void leave_device(ws__trials *t) {
-  ws_arena_destroy(t->request_arena);
+  for (int i = 0; i < WS_DEVICE_CLIENTS; i++) {
+    end_request(&t->slots[i]);
+    t->slots[i].client = NULL;
+  }
   t->client = NULL;
-  t->request_arena = NULL;
-  t->candidate = -1;
+}
+
+/* The search leaves the other cores to the compile servers. */
+static void open_slots(ws__trials *t) {
+  ws_diag why;
+  for (int i = 1; i < ws_device_clients_useful(t->client); i++)
+    if (!t->slots[i].client &&
+        ws_device_client_another(t->client, i - 1, &t->slots[i].client, &why) !=
+            WS_OK)
+      ws_log(WS_LOG_INFO, "one device server less: %s", why.text);
+}
+
+static bool is_in_hand(const ws__trials *t, const ws__trial_candidate *item,
+                       int shape) {
+  for (int i = 0; i < WS_DEVICE_CLIENTS; i++)
+    if (t->slots[i].candidate == item - t->items && t->slots[i].shape == shape)
+      return true;
+  return false;
 }
 
 static bool is_among(const ws_shape *shapes, int count, const ws_shape *shape) {
@@ -102,10 +127,12 @@ void ws__trials_init(ws__trials *trials, ws_arena *arena, ws_archive *archive,
                          .arena = arena,
                          .task = task,
                          .client = client,
+                         .slots = {{.client = client}},
                          .provenance = "",
-                         .candidate = -1,
                          .baseline = -1,
                          .start_ms = ws_clock_ms()};
+  for (int i = 0; i < WS_DEVICE_CLIENTS; i++)
+    trials->slots[i].candidate = -1;
   set_shapes(trials);
   trials->best_estimate_us = new_times(trials);
   trials->large = pick_large(task);
@@ -193,9 +220,11 @@ ws_status ws__trials_note(ws__trials *trials, const char *id,
 
 /* ---- which pair is next ---- */
 
-static bool is_open(const ws__trial_candidate *item, int shape) {
+static bool is_open(const ws__trials *t, const ws__trial_candidate *item,
+                    int shape) {
   return item->state != WS__TRIAL_REFUTED && isinf(item->device_us[shape]) &&
-         isfinite(item->estimate_us[shape]);
+         isfinite(item->estimate_us[shape]) && !is_in_hand(t, item, shape) &&
+         !is_in_hand(t, item, EDGE_SHAPES);
 }
 
 /* The open shape where the candidate stands best; -1: none is near the best. */
@@ -205,7 +234,7 @@ static int best_open_shape(const ws__trials *t,
   int best = -1;
   for (int s = 0; s < t->task->shape_count; s++) {
     double ratio = item->estimate_us[s] / t->best_estimate_us[s];
-    if (is_open(item, s) && is_near(t, item->estimate_us, s) &&
+    if (is_open(t, item, s) && is_near(t, item->estimate_us, s) &&
         ratio < best_ratio) {
       best_ratio = ratio;
       best = s;
@@ -236,7 +265,7 @@ static int smallest_open_shape(const ws__trials *t,
   const ws_shape *shapes = t->task->shapes;
   int smallest = -1;
   for (int s = 0; s < t->task->shape_count; s++)
-    if (is_open(item, s) &&
+    if (is_open(t, item, s) &&
         (smallest < 0 ||
          problem->flops(&shapes[s]) < problem->flops(&shapes[smallest])))
       smallest = s;
@@ -248,7 +277,7 @@ static bool next_in_spread(const ws__trials *t, int *out_candidate,
                            int *out_shape) {
   for (int s = t->task->shape_count; s < t->shape_count; s++)
     for (int i = 0; i < t->finalist_count; i++)
-      if (is_open(&t->items[t->finalists[i]], s)) {
+      if (is_open(t, &t->items[t->finalists[i]], s)) {
         *out_candidate = t->finalists[i];
         *out_shape = s;
         return true;
@@ -270,7 +299,8 @@ static bool next_large(const ws__trials *t, int *out_candidate,
     const ws__trial_candidate *item = &t->items[t->finalists[i]];
     *out_candidate = t->finalists[i];
     if (item->state == WS__TRIAL_VERIFIED && !item->large_checked &&
-        isfinite(item->estimate_us[t->large]))
+        isfinite(item->estimate_us[t->large]) &&
+        !is_in_hand(t, item, LARGE_SHAPE))
       return true;
   }
   return false;
@@ -307,10 +337,18 @@ static bool must_pick_again(const ws__trials *t) {
   return t->finalists && t->refuted > t->refuted_before;
 }
 
+bool ws__trials_is_busy(const ws__trials *trials) {
+  for (int i = 0; i < WS_DEVICE_CLIENTS; i++)
+    if (trials->slots[i].candidate >= 0)
+      return true;
+  return false;
+}
+
 bool ws__trials_pending(const ws__trials *trials) {
   int candidate, shape;
-  return trials->client && (trials->candidate >= 0 || must_pick_again(trials) ||
-                            next_pair(trials, &candidate, &shape));
+  return trials->client &&
+         (ws__trials_is_busy(trials) || must_pick_again(trials) ||
+          next_pair(trials, &candidate, &shape));
 }
 
 /* ---- sending ---- */
@@ -339,47 +377,42 @@ static ws_status refute(ws__trials *t, ws__trial_candidate *item,
                            reason, diag);
 }
 
-static ws_status send_trial(ws__trials *t, int candidate, int shape,
-                            ws_diag *diag) {
+static ws_status send_trial(ws__trials *t, ws__trial_slot *slot, int candidate,
+                            int shape, ws_diag *diag) {
   ws_candidate *loaded;
   ws_build_result build;
   ws_measure_request request;
   ws_diag why = {""};
   ws__trial_candidate *item = &t->items[candidate];
   int wanted = item->state == WS__TRIAL_NEW ? EDGE_SHAPES : shape;
-  t->request_arena = ws_arena_create();
-  WS_TRY(ws__measuring_load(t->archive, t->request_arena, item->id, &loaded,
-                            &build, diag));
-  if (fill_request(t, t->request_arena, loaded, &build, wanted, &request,
-                   &why) != WS_OK)
+  slot->arena = ws_arena_create();
+  WS_TRY(ws__measuring_load(t->archive, slot->arena, item->id, &loaded, &build,
+                            diag));
+  if (fill_request(t, slot->arena, loaded, &build, wanted, &request, &why) !=
+      WS_OK)
     return refute(t, item, WS_VERDICT_ILLEGAL, why.text, diag);
-  t->sent_ms = ws_clock_ms();
-  t->candidate = candidate;
-  t->shape = wanted;
-  return ws_device_client_send(t->client, &request, diag);
-}
-
-static void end_request(ws__trials *t) {
-  ws_arena_destroy(t->request_arena);
-  t->request_arena = NULL;
-  t->candidate = -1;
+  slot->sent_ms = ws_clock_ms();
+  slot->candidate = candidate;
+  slot->shape = wanted;
+  return ws_device_client_send(slot->client, &request, diag);
 }
 
 /* Nothing is said against the candidate: its verdict stays. */
-static void skip_candidate(ws__trials *t, int candidate, const ws_diag *diag) {
+static void skip_candidate(ws__trials *t, ws__trial_slot *slot, int candidate,
+                           const ws_diag *diag) {
   ws_log(WS_LOG_WARN, "no trial of %s: %s", t->items[candidate].id, diag->text);
   t->items[candidate].state = WS__TRIAL_REFUTED;
-  end_request(t);
+  end_request(slot);
 }
 
 /* ---- receiving ---- */
 
-static ws_status keep_time(ws__trials *t, ws__trial_candidate *item,
+static ws_status keep_time(ws__trials *t, ws__trial_candidate *item, int shape,
                            const ws_measured *measured, ws_diag *diag) {
-  item->device_us[t->shape] = measured->us;
+  item->device_us[shape] = measured->us;
   t->timed++;
   t->explains = t->explains || (measured->report && *measured->report);
-  const ws_measurement row = {.shape = t->shapes[t->shape],
+  const ws_measurement row = {.shape = t->shapes[shape],
                               .us = measured->us,
                               .bound = measured->bound,
                               .provenance = t->provenance,
@@ -388,14 +421,16 @@ static ws_status keep_time(ws__trials *t, ws__trial_candidate *item,
   return ws_archive_put_measurements(t->archive, item->id, &row, 1, diag);
 }
 
-static ws_status keep(ws__trials *t, const ws_measured *measured,
-                      ws_diag *diag) {
-  ws__trial_candidate *item = &t->items[t->candidate];
+static ws_status keep(ws__trials *t, const ws__trial_slot *slot,
+                      const ws_measured *measured, ws_diag *diag) {
+  ws__trial_candidate *item = &t->items[slot->candidate];
+  if (item->state == WS__TRIAL_REFUTED) /* by another answer meanwhile */
+    return WS_OK;
   if (measured->verdict != WS_VERDICT_OK)
     return refute(t, item, measured->verdict, measured->reason, diag);
-  if (t->shape >= 0)
-    return keep_time(t, item, measured, diag);
-  if (t->shape == LARGE_SHAPE) {
+  if (slot->shape >= 0)
+    return keep_time(t, item, slot->shape, measured, diag);
+  if (slot->shape == LARGE_SHAPE) {
     item->large_checked = true;
     return WS_OK;
   }
@@ -404,8 +439,9 @@ static ws_status keep(ws__trials *t, const ws_measured *measured,
   return WS_OK;
 }
 
-static void note_failure(ws__trials *t, const ws_diag *diag) {
-  skip_candidate(t, t->candidate, diag);
+static void note_failure(ws__trials *t, ws__trial_slot *slot,
+                         const ws_diag *diag) {
+  skip_candidate(t, slot, slot->candidate, diag);
   if (++t->failures < MAX_FAILURES)
     return;
   ws_log(WS_LOG_WARN,
@@ -414,51 +450,60 @@ static void note_failure(ws__trials *t, const ws_diag *diag) {
   leave_device(t);
 }
 
-static ws_status receive(ws__trials *t, ws_diag *diag) {
+static ws_status receive(ws__trials *t, ws__trial_slot *slot, ws_diag *diag) {
   ws_measured measured;
   bool done;
-  ws_status status = ws_device_client_receive(t->client, t->request_arena,
+  ws_status status = ws_device_client_receive(slot->client, slot->arena,
                                               &measured, &done, diag);
   if (status == WS_OK && !done)
     return WS_OK;
-  double spent_ms = ws_clock_ms() - t->sent_ms;
+  double spent_ms = ws_clock_ms() - slot->sent_ms;
   t->busy_ms += spent_ms;
-  if (t->candidate == t->baseline)
+  if (slot->candidate == t->baseline)
     t->baseline_ms += spent_ms;
-  if (status == WS_OK && ws__measuring_is_too_slow(t->client, &measured))
+  if (status == WS_OK && ws__measuring_is_too_slow(slot->client, &measured))
     status = ws_fail(diag, WS_ENVIRONMENT, NULL, 0, "%s", measured.reason);
   if (status != WS_OK) {
-    note_failure(t, diag);
+    note_failure(t, slot, diag);
     return WS_OK;
   }
   t->failures = 0;
-  status = keep(t, &measured, diag);
-  end_request(t);
+  status = keep(t, slot, &measured, diag);
+  end_request(slot);
   return status;
 }
 
-ws_status ws__trials_step(ws__trials *trials, ws_diag *diag) {
+static ws_status step_slot(ws__trials *t, ws__trial_slot *slot, ws_diag *diag) {
   int candidate, shape;
-  if (trials->client && trials->candidate >= 0 &&
-      ws_device_client_has_answer(trials->client))
-    WS_TRY(receive(trials, diag));
-  if (!trials->client || trials->candidate >= 0 || !may_be_busy(trials))
+  if (slot->client && slot->candidate >= 0 &&
+      ws_device_client_has_answer(slot->client))
+    WS_TRY(receive(t, slot, diag));
+  if (!slot->client || slot->candidate >= 0 || !may_be_busy(t))
     return WS_OK;
-  if (must_pick_again(trials))
-    WS_TRY(ws__trials_begin_finals(trials, diag));
-  if (!next_pair(trials, &candidate, &shape))
+  if (must_pick_again(t))
+    WS_TRY(ws__trials_begin_finals(t, diag));
+  if (!next_pair(t, &candidate, &shape))
     return WS_OK;
-  if (send_trial(trials, candidate, shape, diag) != WS_OK)
-    skip_candidate(trials, candidate, diag);
-  else if (trials->candidate < 0)
-    end_request(trials);
+  if (send_trial(t, slot, candidate, shape, diag) != WS_OK)
+    skip_candidate(t, slot, candidate, diag);
+  else if (slot->candidate < 0)
+    end_request(slot);
   return WS_OK;
 }
 
-int ws__trials_descriptor(const ws__trials *trials) {
-  return trials->client && trials->candidate >= 0
-             ? ws_device_client_descriptor(trials->client)
-             : -1;
+ws_status ws__trials_step(ws__trials *trials, ws_diag *diag) {
+  for (int i = 0; i < WS_DEVICE_CLIENTS; i++)
+    WS_TRY(step_slot(trials, &trials->slots[i], diag));
+  return WS_OK;
+}
+
+void ws__trials_descriptors(const ws__trials *trials,
+                            int out_descriptors[WS_DEVICE_CLIENTS]) {
+  for (int i = 0; i < WS_DEVICE_CLIENTS; i++) {
+    const ws__trial_slot *slot = &trials->slots[i];
+    out_descriptors[i] =
+        slot->candidate >= 0 ? ws_device_client_descriptor(slot->client) : -1;
+  }
 }
 
 /* ---- finals ---- */
@@ -558,6 +603,7 @@ ws_status ws__trials_begin_finals(ws__trials *trials, ws_diag *diag) {
   int picked[MAX_PORTFOLIO];
   if (!trials->client)
     return WS_OK;
+  open_slots(trials);
   WS_TRY(read_best(trials, WS_PROVENANCE_ESTIMATE, POOL_PER_SHAPE, &pool,
                    &pool_count, diag));
   WS_TRY(read_best(trials, trials->provenance, 1, &best, &best_count, diag));

@@ -23,8 +23,17 @@ typedef struct ws__trial_candidate {
   double *device_us;   /* by shape; INFINITY: none yet */
 } ws__trial_candidate;
 
+/* One request in hand. A simulator has several in the finals, a server each. */
+typedef struct ws__trial_slot {
+  ws_device_client *client; /* NULL: not there */
+  int candidate, shape;     /* candidate -1: none; shape < 0: verify */
+  ws_arena *arena;          /* of what is in hand */
+  double sent_ms;
+} ws__trial_slot;
+
 typedef struct ws__trials {
-  ws_device_client *client; /* NULL: there is no device */
+  ws_device_client *client;                /* NULL: there is no device */
+  ws__trial_slot slots[WS_DEVICE_CLIENTS]; /* the first is the client's */
   ws_archive *archive;
   ws_arena *arena;
   const ws__task *task;
@@ -36,12 +45,10 @@ typedef struct ws__trials {
   double *best_estimate_us; /* by shape */
   const int *finalists;     /* NULL: the search goes on */
   int finalist_count;
-  int baseline;            /* an item; -1: none, or the search goes on */
-  int large;               /* shape that finalists are verified on, too */
-  int candidate, shape;    /* in hand; candidate -1: none; shape < 0: verify */
-  ws_arena *request_arena; /* of what is in hand */
+  int baseline;  /* an item; -1: none, or the search goes on */
+  int large;     /* shape that finalists are verified on, too */
   bool explains; /* a time came with a profile */
-  double start_ms, finals_ms, sent_ms, busy_ms;
+  double start_ms, finals_ms, busy_ms;
   double baseline_ms; /* of busy_ms */
   int64_t timed, verified, refuted;
   int64_t refuted_before; /* the finalists were picked */
@@ -60,8 +67,10 @@ ws_status ws__trials_note(ws__trials *trials, const char *id,
 /* Takes an answer that has come, sends the next trial when there is one and
  * the device may be busy. Never waits. */
 ws_status ws__trials_step(ws__trials *trials, ws_diag *diag) WS_MUST_CHECK;
-/* To be polled for reading; -1: nothing is in hand. */
-int ws__trials_descriptor(const ws__trials *trials);
+bool ws__trials_is_busy(const ws__trials *trials); /* something is in hand */
+/* To be polled for reading; -1: nothing is in hand there. */
+void ws__trials_descriptors(const ws__trials *trials,
+                            int out_descriptors[WS_DEVICE_CLIENTS]);
 
 /* From now on the finalists are timed on all shapes, one after the other. */
 ws_status ws__trials_begin_finals(ws__trials *trials,

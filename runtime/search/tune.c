@@ -99,10 +99,13 @@ static ws_status finals(ws_session *s, ws__progress *progress) {
   WS_TRY(ws__trials_begin_finals(&s->trials, s->diag));
   while (!ws__signals_interrupted() && ws_clock_ms() < s->finals_end_ms &&
          ws__trials_pending(&s->trials)) {
-    struct pollfd item = {.fd = ws__trials_descriptor(&s->trials),
-                          .events = POLLIN};
-    if (item.fd >= 0)
-      poll(&item, 1, wait_ms(s->finals_end_ms));
+    struct pollfd items[WS_DEVICE_CLIENTS];
+    int descriptors[WS_DEVICE_CLIENTS];
+    ws__trials_descriptors(&s->trials, descriptors);
+    for (int i = 0; i < WS_DEVICE_CLIENTS; i++)
+      items[i] = (struct pollfd){.fd = descriptors[i], .events = POLLIN};
+    if (ws__trials_is_busy(&s->trials))
+      poll(items, WS_DEVICE_CLIENTS, wait_ms(s->finals_end_ms));
     WS_TRY(ws__trials_step(&s->trials, s->diag));
     show_progress(s, progress, false);
   }

@@ -191,6 +191,15 @@ void ws_device_client_stop(ws_device_client *client); /* NULL is allowed */
  * another, which sees nothing of what was done to the device before. (A second
  * client would be refused: a card has one server.) */
 void ws_device_client_renew(ws_device_client *client);
+/* How many clients of it are of use at once: of a card 1, of a simulator one a
+ * core, at most WS_DEVICE_CLIENTS (each may keep 1 GiB of inputs). */
+enum { WS_DEVICE_CLIENTS = 4 };
+int ws_device_clients_useful(const ws_device_client *client);
+/* The index-th beside this one, of the same simulator, started when it is first
+ * asked for; renewed and stopped with this one. */
+ws_status ws_device_client_another(ws_device_client *client, int index,
+                                   ws_device_client **out_other,
+                                   ws_diag *diag) WS_MUST_CHECK;
 /* Texts live as long as the client; "library" is where it was found. */
 const ws_device_info *ws_device_client_info(const ws_device_client *client);
 
