@@ -129,7 +129,7 @@ echo "# one command makes a library, which needs nothing (docs/build-integration
 quietly ${CC:-cc} -O2 -shared -fPIC -I"$source/runtime/include" -o "$work/libfp8_gemm.so" \
   "$work/ptx/fp8_gemm.c" "$source"/runtime/rt/*.c -ldl -lpthread
 for symbol in fp8_gemm fp8_gemm_select fp8_gemm_explain ws_rt_open ws_rt_workspace_bytes ws_rt_run ws_rt_close; do
-  nm -D --defined-only "$work/libfp8_gemm.so" | grep -q " $symbol\$" || fail "the library does not export $symbol"
+  nm -D --defined-only "$work/libfp8_gemm.so" | grep " $symbol\$" >/dev/null || fail "the library does not export $symbol"
 done
 
 echo "# the archives that are shipped"

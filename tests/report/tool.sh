@@ -33,7 +33,7 @@ fails 1 "not a wavesmith archive" text.db --json
 fails 1 "no such archive" missing.db --json
 fails 3 "" a.db --out no/such/folder/page.html
 
-"$wavesmith" report --help | grep -q -- --provenance
+"$wavesmith" report --help | grep -- --provenance >/dev/null
 "$wavesmith" report a.db --json | python3 -c 'import json, sys
 data = json.load(sys.stdin)
 assert data["wavesmith_report"] == 1 and len(data["runs"]) == 5, data["runs"]'
