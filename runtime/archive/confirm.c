@@ -14,11 +14,12 @@ ws_status ws_archive_put_confirmation(ws_archive *archive,
   ws_status status = ws__archive_execute(
       archive, diag,
       "INSERT INTO confirmation(candidate_id,against_id,provenance,run_id,"
-      "verdict,reason,search_speedup,held_out_speedup,worst_speedup,noise)"
-      " VALUES(?,?,?,?,?,?,?,?,?,?)",
-      "tttittdddd", row->candidate_id, row->against_id, row->provenance,
+      "verdict,reason,search_speedup,held_out_speedup,worst_speedup,noise,"
+      "chosen_speedup,chosen_shapes) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
+      "tttittdddddi", row->candidate_id, row->against_id, row->provenance,
       row->run_id, row->verdict, row->reason, row->search_speedup,
-      row->held_out_speedup, row->worst_speedup, row->noise);
+      row->held_out_speedup, row->worst_speedup, row->noise,
+      row->chosen_speedup, (int64_t)row->chosen_shapes);
   return ws__archive_end(archive, status, diag);
 }
 
@@ -35,6 +36,8 @@ static void read_confirmation(ws_arena *arena, sqlite3_stmt *statement,
       .held_out_speedup = sqlite3_column_double(statement, 7),
       .worst_speedup = sqlite3_column_double(statement, 8),
       .noise = sqlite3_column_double(statement, 9),
+      .chosen_speedup = sqlite3_column_double(statement, 10),
+      .chosen_shapes = sqlite3_column_int(statement, 11),
   };
 }
 
@@ -48,7 +51,8 @@ ws_status ws_archive_list_confirmations(ws_archive *archive, ws_arena *arena,
   WS_TRY(ws__archive_query(
       archive, &statement, diag,
       "SELECT candidate_id,against_id,provenance,run_id,verdict,reason,"
-      "search_speedup,held_out_speedup,worst_speedup,noise FROM confirmation"
+      "search_speedup,held_out_speedup,worst_speedup,noise,chosen_speedup,"
+      "chosen_shapes FROM confirmation"
       " WHERE (?1='' OR candidate_id=?1) AND number IN (SELECT max(number)"
       "  FROM confirmation GROUP BY candidate_id,provenance) ORDER BY number",
       "t", candidate_id));

@@ -197,15 +197,19 @@ static const char version_6[] =
     " planned INTEGER NOT NULL, text TEXT NOT NULL,"
     " PRIMARY KEY(candidate_id, provenance)) STRICT, WITHOUT ROWID;";
 
+/* What a specialist gains where it is chosen. */
+static const char version_7[] =
+    "ALTER TABLE confirmation ADD COLUMN chosen_speedup REAL NOT NULL"
+    " DEFAULT 0;"
+    "ALTER TABLE confirmation ADD COLUMN chosen_shapes INTEGER NOT NULL"
+    " DEFAULT 0;";
+
 enum { OLDEST = 2 }; /* version that can be brought up to this program's */
 static const struct step {
   int version;
   const char *sql;
-} steps[] = {{2, version_2},
-             {3, version_3},
-             {4, version_4},
-             {5, version_5},
-             {6, version_6}};
+} steps[] = {{2, version_2}, {3, version_3}, {4, version_4},
+             {5, version_5}, {6, version_6}, {7, version_7}};
 
 /* Reading nothing from every table finds a missing one or another layout. */
 static const char *const probes[] = {
@@ -230,8 +234,8 @@ static const char *const probes[] = {
     "second_parent_id FROM exchange LIMIT 0",
     "SELECT run_id,sequence,text FROM findings LIMIT 0",
     "SELECT number,candidate_id,against_id,provenance,run_id,verdict,reason,"
-    "search_speedup,held_out_speedup,worst_speedup,noise FROM confirmation"
-    " LIMIT 0",
+    "search_speedup,held_out_speedup,worst_speedup,noise,chosen_speedup,"
+    "chosen_shapes FROM confirmation LIMIT 0",
     "SELECT candidate_id,provenance,m,n,k,report FROM profile LIMIT 0",
     "SELECT candidate_id,provenance,run_id,seed,verified,planned,text"
     " FROM coverage LIMIT 0",

@@ -140,7 +140,9 @@ static cJSON *confirmation_json(const ws__report_source *source,
   const struct {
     const char *key;
     double value;
-  } numbers[] = {{"search", row->search_speedup},
+  } numbers[] = {{"chosen", row->chosen_speedup},
+                 {"chosen_shapes", row->chosen_shapes},
+                 {"search", row->search_speedup},
                  {"held_out", row->held_out_speedup},
                  {"worst", row->worst_speedup},
                  {"noise", row->noise}};

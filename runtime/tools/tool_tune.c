@@ -88,6 +88,8 @@ static cJSON *confirmations_json(const ws_tune_result *result) {
     cJSON_AddStringToObject(item, "against", row->against_id);
     cJSON_AddStringToObject(item, "verdict", row->verdict);
     cJSON_AddStringToObject(item, "reason", row->reason);
+    cJSON_AddNumberToObject(item, "chosen_speedup", row->chosen_speedup);
+    cJSON_AddNumberToObject(item, "chosen_shapes", row->chosen_shapes);
     cJSON_AddNumberToObject(item, "search_speedup", row->search_speedup);
     cJSON_AddNumberToObject(item, "held_out_speedup", row->held_out_speedup);
     cJSON_AddNumberToObject(item, "worst_speedup", row->worst_speedup);

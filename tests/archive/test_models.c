@@ -310,6 +310,8 @@ WS_TEST(the_latest_confirmation_counts) {
                              .reason = "",
                              .search_speedup = 1.5,
                              .held_out_speedup = 1.25,
+                             .chosen_speedup = 1.75,
+                             .chosen_shapes = 4,
                              .worst_speedup = 1.125,
                              .noise = 0.01};
   MUST(ws_archive_put_confirmation(s.archive, &row, diag));
@@ -333,6 +335,8 @@ WS_TEST(the_latest_confirmation_counts) {
   WS_CHECK_TEXT(items[2].reason, "one shape");
   WS_CHECK_NEAR(items[2].search_speedup, 1.5, 0);
   WS_CHECK_NEAR(items[2].held_out_speedup, 1.25, 0);
+  WS_CHECK_NEAR(items[2].chosen_speedup, 1.75, 0);
+  WS_CHECK_INT(items[2].chosen_shapes, 4);
   WS_CHECK_NEAR(items[2].worst_speedup, 1.125, 0);
   WS_CHECK_NEAR(items[2].noise, 0.01, 0);
   WS_CHECK_TEXT(items[2].against_id, b);

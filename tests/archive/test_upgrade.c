@@ -155,7 +155,7 @@ WS_TEST(old_archive_is_brought_up) {
   char *path = make_old(arena, 3);
   WS_CHECK_TEXT(fixture_sql(arena, path, "PRAGMA user_version"), "2");
   check_contents(path, arena, 3);
-  WS_CHECK_TEXT(fixture_sql(arena, path, "PRAGMA user_version"), "6");
+  WS_CHECK_TEXT(fixture_sql(arena, path, "PRAGMA user_version"), "7");
   check_contents(path, arena, 3);
   char *fresh = fixture_path(arena, "fresh.db");
   ws_archive *archive;
@@ -274,7 +274,7 @@ WS_TEST(cannot_be_written) {
   *strrchr(folder, '/') = '\0';
   /* The file alone: SQLite can put its log beside it and read. */
   WS_CHECK(chmod(folder, 0777) == 0 && chmod(path, 0444) == 0);
-  open_as_nobody(arena, path, "has version 2 and is brought to version 6");
+  open_as_nobody(arena, path, "has version 2 and is brought to version 7");
   WS_CHECK(chmod(folder, 0555) == 0);
   open_as_nobody(arena, path, "writable");
   chmod(folder, 0755);

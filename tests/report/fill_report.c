@@ -383,9 +383,11 @@ static void confirm(filler *f, const char *against) {
       best = &f->made[i];
   }
   const ws_confirmation_row rows[] = {
-      {best->id, against, sim, PLANS, "ok", "", 1.31, 1.24, 1.02, 0.006},
+      {best->id, against, sim, PLANS, "ok", "", 1.31, 1.24, 1.02, 0.006, 1.52,
+       6},
       {f->made[1].id, against, sim, PLANS, "slow",
-       "held-out shapes: 0.97 x of what was there", 1.08, 0.97, 0.81, 0.006}};
+       "held-out shapes: 0.97 x of what was there", 1.08, 0.97, 0.81, 0.006, 0,
+       0}};
   ws_diag diag;
   for (int i = 0; i < 2; i++)
     must(ws_archive_put_confirmation(f->archive, &rows[i], &diag), &diag);

@@ -162,7 +162,8 @@ static void put_rest(desk *d) {
   const ws_findings_row findings[] = {{d->runs[0], 8, "older"},
                                       {d->runs[0], 11, "newer " HOSTILE}};
   const ws_confirmation_row confirmation = {
-      d->ids[4], d->ids[0], device_name, d->runs[0], "ok", "", 4, 3, 1.5, 0.01};
+      d->ids[4], d->ids[0], device_name, d->runs[0], "ok", "",
+      4,         3,         1.5,         0.01,       5,    2};
   MUST(ws_archive_put_profile(d->archive, d->ids[4], device_name, &shape_a,
                               report, diag));
   for (int i = 0; i < 2; i++)
@@ -329,6 +330,8 @@ WS_TEST(claims_with_and_without_an_outcome) {
              "\"member\":\"openai:m\",\"candidate\":4}]}");
   check_json(data, "confirmations/0/candidate", "4");
   check_json(data, "confirmations/0/held_out", "3");
+  check_json(data, "confirmations/0/chosen", "5");
+  check_json(data, "confirmations/0/chosen_shapes", "2");
   WS_CHECK_INT(cJSON_GetArraySize(at(data, "findings")), 1);
   check_json(data, "findings/0/version", "2");
   WS_CHECK_CONTAINS(at(data, "findings/0/text")->valuestring, "newer <img");

@@ -41,7 +41,7 @@
 extern "C" {
 #endif
 
-enum { WS_ARCHIVE_VERSION = 6 };
+enum { WS_ARCHIVE_VERSION = 7 };
 
 typedef struct ws_archive ws_archive;
 /* Creates the file when create is set and it does not exist. */
@@ -286,8 +286,12 @@ typedef struct ws_confirmation_row {
   const char *verdict, *reason; /* "ok", or why it does not stand */
   /* Geometric means of against / candidate over the shapes; 0: none. */
   double search_speedup, held_out_speedup;
-  double worst_speedup; /* of one shape, both sets */
+  double worst_speedup; /* of one shape of those, or without them of any */
   double noise;         /* of an A/A run: |ln ratio|, 95 % */
+  /* Over those of the search's shapes that it is chosen for, so many; 0: none,
+   * or confirmed before version 7. */
+  double chosen_speedup;
+  int chosen_shapes;
 } ws_confirmation_row;
 ws_status ws_archive_put_confirmation(ws_archive *archive,
                                       const ws_confirmation_row *row,

@@ -314,7 +314,8 @@ function drawConfirmations() {
     element,
     "A winner is checked again in a fresh process with fresh inputs, on the shapes of the " +
       "search and on shapes " +
-      "held out from it, against what was best before. It stands only if it wins on both.",
+      "held out from it, against what the run began with. It stands if it wins where it is " +
+      "chosen or over all; who wins over all must do so on the held-out shapes, too.",
   );
   element.append(
     table(
@@ -322,7 +323,8 @@ function drawConfirmations() {
         ["candidate"],
         ["against"],
         ["verdict"],
-        ["search", "number"],
+        ["where chosen", "number"],
+        ["all of the search", "number"],
         ["held out", "number"],
         ["worst shape", "number"],
         ["noise", "number"],
@@ -337,6 +339,9 @@ function drawConfirmations() {
           { class: row.verdict === "ok" ? "good" : "bad" },
           (row.verdict === "ok" ? "✓ " : "✗ ") + row.verdict,
         ),
+        row.chosen_shapes
+          ? times(row.chosen) + " on " + row.chosen_shapes
+          : "–",
         times(row.search),
         times(row.held_out),
         times(row.worst),
