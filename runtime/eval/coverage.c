@@ -16,6 +16,7 @@ enum {
   SMALL = 24,
   FIRST = 20000, /* attempts at the first row of all */
   SINGLE = 100,  /* attempts at a class */
+  FAR_STEPS = 8, /* beside a far extent */
   KNOWN = 32,    /* rows that are known to be legal */
   HARD_EACH = 4  /* one case in so many has extreme contents */
 };
@@ -27,9 +28,11 @@ static const double most_least_flops = 3e9;
 static const double most_compared_flops = 1e8;
 /* What a case costs beside its flops. */
 static const double overhead_flops = 2e8;
-/* More than that are asked for once each way, for their own sake. */
-static const double many_workgroups = 4096;
-static const double most_many_flops = 3e10, most_many_bytes = 3e8;
+/* Asked for once each way, for their own sake: more workgroups than most are
+ * tried with, extents of more than 16 bits; as much of it as is affordable. */
+static const int64_t many_workgroups = 4096, far_extent = 1 << 17;
+static const int64_t near_extent = 1 << 10;
+static const double most_far_flops = 3e10, most_far_bytes = 3e8;
 
 typedef enum pair_state { OPEN, COVERED, OUT_OF_REACH } pair_state;
 
@@ -381,18 +384,25 @@ static void cover_all(planner *p) {
   }
 }
 
-/* More workgroups along one extent than many kernels are tried with. */
-static void add_many_workgroups(planner *p) {
-  for (int d = 0; d < WS__EXTENTS - 1; d++) {
+/* Each extent alone as far as is affordable: beyond the bits that an index may
+ * have been given, in more workgroups, or steps of a persistent one, than
+ * kernels are tried with. */
+static void add_far_extents(planner *p) {
+  for (int d = 0; d < WS__EXTENTS; d++) {
     ws_shape shape = p->problem->step;
     int64_t step = ws__extent_of(&shape, d);
-    ws__extent_set(&shape, d,
-                   (int64_t)(many_workgroups + 1) * p->tiles.extent[d] +
-                       step * below(p, 8));
-    if (flops_of(p, &shape) <= most_many_flops &&
-        bytes_of(p, &shape, 0) <= most_many_bytes && is_taken(p, &shape) &&
-        ws__coverage_workgroups(p->candidate, &shape) > many_workgroups)
+    int64_t tiles = d < WS__EXTENTS - 1 ? many_workgroups + 1 : 0;
+    int64_t least = tiles * p->tiles.extent[d];
+    least = least > far_extent ? least : far_extent;
+    for (; least > near_extent; least /= 2) {
+      ws__extent_set(&shape, d,
+                     (least / step + 1 + below(p, FAR_STEPS)) * step);
+      if (flops_of(p, &shape) > most_far_flops ||
+          bytes_of(p, &shape, 0) > most_far_bytes || !is_taken(p, &shape))
+        continue;
       add_case(p, &shape, 0, true);
+      break;
+    }
   }
 }
 
@@ -435,7 +445,7 @@ void ws_coverage_plan(ws_arena *arena, const ws_problem *problem, int layout,
       return;
   make_pairs(&p);
   cover_all(&p);
-  add_many_workgroups(&p);
+  add_far_extents(&p);
 }
 
 static ws_status workload_of(const ws_coverage_subject *subject,

@@ -133,6 +133,24 @@ WS_TEST(constants_of_the_code_make_classes) {
   WS_CHECK(depth[40] && depth[41] && below && above);
 }
 
+/* A persistent kernel's grid says nothing of how far it goes. */
+WS_TEST(each_extent_goes_far) {
+  static const char *const heads[] = {
+      HEAD, "template|t|1|fp8_gemm_blockscale|gfx942|for tests\n"
+            "launch|gemm|cu_count|1|1|256|1|a b c m n k\n"};
+  for (int i = 0; i < 2; i++) {
+    ws_coverage c = plan_of(candidate_of(heads[i], ""), NULL, 5);
+    bool far[3] = {false};
+    for (int j = 0; j < c.count; j++) {
+      const ws_shape *s = &c.cases[j].shape;
+      far[0] |= s->m > 1 << 16;
+      far[1] |= s->n > 1 << 16;
+      far[2] |= s->k > 1 << 16;
+    }
+    WS_CHECK(far[0] && far[1] && far[2]);
+  }
+}
+
 WS_TEST(constraints_hold) {
   const ws_candidate *candidate = candidate_of(
       HEAD "require|m % 64 == 0 && k % 512 == 0 && n >= 256|picky\n", "");
