@@ -95,9 +95,9 @@ static cJSON *items_to_json(const ws_json_field *field, const void *base,
   const char *items = items_of(field, (const char *)base + field->offset);
   int count = count_of(field, base);
   for (int i = 0; i < count; i++)
-    cJSON_AddItemToArray(
-        array,
-        struct_to_json(field->of, items + (size_t)i * field->of->size, sparse));
+    WS_ASSERT(cJSON_AddItemToArray(
+        array, struct_to_json(field->of, items + (size_t)i * field->of->size,
+                              sparse)));
   return array;
 }
 
@@ -160,8 +160,8 @@ static void add_members(cJSON *object, const ws_json_struct *table,
       add_members(object, field->of, (const char *)base + field->offset,
                   sparse);
     else if (!may_lack || !is_nothing(field, base))
-      cJSON_AddItemToObjectCS(object, field->name,
-                              field_to_json(field, base, sparse));
+      WS_ASSERT(cJSON_AddItemToObjectCS(object, field->name,
+                                        field_to_json(field, base, sparse)));
   }
 }
 
