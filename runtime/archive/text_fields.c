@@ -35,10 +35,10 @@ static const ws_json_struct body_json =
 static const ws_json_field measurement_fields[] = {
     {WS_JSON_INLINE(ws_measurement, shape, ws_shape_json)},
     {WS_JSON_DOUBLE(ws_measurement, us)},
-    {WS_JSON_TEXT(ws_measurement, bound)},
-    {WS_JSON_TEXT(ws_measurement, provenance)},
     {WS_JSON_DOUBLE(ws_measurement, low_us), .presence = WS_JSON_LEFT_OUT},
-    {WS_JSON_DOUBLE(ws_measurement, high_us), .presence = WS_JSON_LEFT_OUT}};
+    {WS_JSON_DOUBLE(ws_measurement, high_us), .presence = WS_JSON_LEFT_OUT},
+    {WS_JSON_TEXT(ws_measurement, bound)},
+    {WS_JSON_TEXT(ws_measurement, provenance)}};
 
 static ws_status check_measurement(const void *value, const char *what,
                                    ws_diag *diag) {
@@ -56,7 +56,7 @@ static ws_status check_measurement(const void *value, const char *what,
   return WS_OK;
 }
 
-static const ws_json_struct measurement_json = {
+const ws_json_struct ws_measurement_json = {
     WS_JSON_FIELDS(ws_measurement, measurement_fields),
     .check = check_measurement};
 
@@ -99,7 +99,7 @@ static const ws_json_field candidate_fields[] = {
     {WS_JSON_ITEMS(ws__text_candidate, bodies, body_count, 0,
                    WS_TEMPLATE_MAX_REGIONS, body_json)},
     {WS_JSON_ITEMS(ws__text_candidate, measurements, measurement_count, 0,
-                   INT32_MAX, measurement_json)}};
+                   INT32_MAX, ws_measurement_json)}};
 
 static ws_status check_candidate(const void *value, const char *what,
                                  ws_diag *diag) {
