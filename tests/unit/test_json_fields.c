@@ -65,7 +65,8 @@ static const ws_json_field fields[] = {
      .presence = WS_JSON_LEFT_OUT},
     {WS_JSON_ITEMS(thing, items, item_count, 1, 3, point_json)},
     {WS_JSON_ROOM(thing, room, room_count, point_json)},
-    {WS_JSON_ITEMS(thing, words, word_count, 0, 2, ws_json_of_text)}};
+    {WS_JSON_ITEMS(thing, words, word_count, 0, 2, ws_json_of_text),
+     .presence = WS_JSON_LEFT_OUT}};
 static const ws_json_struct thing_json = {WS_JSON_FIELDS(thing, fields),
                                           .what = "thing"};
 
@@ -101,8 +102,7 @@ static const char full_text[] =
 static const char least_text[] =
     "{\"name\":\"\",\"old\":\"\",\"at\":0,\"wide\":0,\"bytes\":1,\"time\":0,"
     "\"on\":false,\"seed\":\"0\",\"color\":\"red\",\"x\":0,\"y\":0,"
-    "\"deep\":{\"x\":0,\"y\":0},\"items\":[{\"x\":1,\"y\":2}],\"room\":[],"
-    "\"words\":[]}";
+    "\"deep\":{\"x\":0,\"y\":0},\"items\":[{\"x\":1,\"y\":2}],\"room\":[]}";
 
 static void check_written(const thing *value, const char *want) {
   cJSON *json = ws_json_write(&thing_json, value);
@@ -148,14 +148,16 @@ WS_TEST(every_type_is_read) {
 WS_TEST(other_writers) {
   ws_arena *arena = ws_arena_create();
   thing back;
-  read_back(arena,
-            "{\"words\":[],\"new\":{},\"room\":[],\"items\":[{\"y\":2,\"x\":1}]"
-            ",\"deep\":{\"y\":6,\"x\":5},\"y\":-4,\"x\":3,\"color\":\"red\","
-            "\"seed\":\"0\",\"on\":false,\"time\":1,\"bytes\":1,\"wide\":0,"
-            "\"at\":7,\"at\":8,\"name\":\"n\"}",
-            &back);
+  read_back(
+      arena,
+      "{\"words\":[\"w\"],\"new\":{},\"room\":[],\"items\":[{\"y\":2,\"x\":1}]"
+      ",\"deep\":{\"y\":6,\"x\":5},\"y\":-4,\"x\":3,\"color\":\"red\","
+      "\"seed\":\"0\",\"on\":false,\"time\":1,\"bytes\":1,\"wide\":0,"
+      "\"at\":7,\"at\":8,\"name\":\"n\"}",
+      &back);
   WS_CHECK(back.flat.x == 3 && back.deep.y == 6 && back.items[0].y == 2);
   WS_CHECK_INT(back.line, 7);
+  WS_CHECK_TEXT(back.words[0], "w");
   WS_CHECK_TEXT(back.old, "");
   ws_arena_destroy(arena);
 }
