@@ -28,18 +28,6 @@ static const char *base_name(const char *path) {
   return slash ? slash + 1 : path;
 }
 
-static void add_text(cJSON *object, const char *key, const char *text) {
-  WS_ASSERT(cJSON_AddStringToObject(object, key, text));
-}
-static void add_number(cJSON *object, const char *key, double number) {
-  WS_ASSERT(cJSON_AddNumberToObject(object, key, number));
-}
-static cJSON *new_object(void) {
-  cJSON *object = cJSON_CreateObject();
-  WS_ASSERT(object);
-  return object;
-}
-
 /* Takes json. */
 static void add_json_file(exporter *e, const char *path, cJSON *owned_json) {
   char *text = ws__text_print_json(e->arena, owned_json);
@@ -59,13 +47,8 @@ static ws_status add_template(exporter *e, const char *hash, ws_diag *diag) {
                                  e->archive->path, diag);
   if (!records)
     return WS_INPUT;
-  cJSON *json = new_object();
-  add_text(json, "hash", row.hash);
-  add_text(json, "name", row.name);
-  add_text(json, "version", row.version);
-  add_text(json, "problem", row.problem);
-  add_text(json, "target", row.target);
-  add_text(json, "file", base_name(row.file));
+  row.file = base_name(row.file);
+  cJSON *json = ws_json_write(&ws__text_template_json, &row);
   cJSON_AddItemToObject(json, "records", records);
   add_json_file(e, path, json);
   ws__text_add(&e->files, ws_arena_printf(e->arena, "%s.ll", stem),
@@ -78,16 +61,7 @@ static ws_status add_run(exporter *e, int64_t id, ws_hash *out_hash,
                          ws_diag *diag) {
   ws_run_row run;
   WS_TRY(ws_archive_get_run(e->archive, e->arena, id, &run, diag));
-  cJSON *json = new_object();
-  add_text(json, "problem", run.problem);
-  add_text(json, "layout", run.layout);
-  add_text(json, "target", run.target);
-  add_text(json, "strategy", run.strategy);
-  add_text(json, "shape_set", run.shape_set);
-  add_text(json, "settings", run.settings_json);
-  /* As text: JSON numbers hold 53 bits. */
-  add_text(json, "seed",
-           ws_arena_printf(e->arena, "%llu", (unsigned long long)run.seed));
+  cJSON *json = ws_json_write(&ws__text_run_json, &run);
   char *text = ws__text_print_json(e->arena, json);
   cJSON_Delete(json);
   *out_hash = ws_hash_bytes(text, strlen(text));
@@ -98,7 +72,21 @@ static ws_status add_run(exporter *e, int64_t id, ws_hash *out_hash,
 }
 
 /* ---- candidates ---- */
-static ws_status add_bodies(exporter *e, const char *id, cJSON *list,
+typedef struct read_body {
+  const char *region, *hash, *language;
+  char *text;
+} read_body;
+
+static void read_one_body(ws_arena *arena, sqlite3_stmt *statement,
+                          void *out_item) {
+  *(read_body *)out_item = (read_body){
+      .region = ws__archive_text(arena, statement, 0),
+      .hash = ws__archive_text(arena, statement, 1),
+      .language = ws__archive_text(arena, statement, 2),
+      .text = ws_arena_strdup(arena, ws__archive_text(arena, statement, 3))};
+}
+
+static ws_status add_bodies(exporter *e, ws__text_candidate *out,
                             ws_diag *diag) {
   sqlite3_stmt *statement;
   WS_TRY(ws__archive_query(e->archive, &statement, diag,
@@ -106,50 +94,35 @@ static ws_status add_bodies(exporter *e, const char *id, cJSON *list,
                            " FROM candidate_body cb"
                            " JOIN body b ON b.hash=cb.body"
                            " WHERE cb.candidate_id=? ORDER BY cb.region",
-                           "t", id));
-  bool row;
-  ws_status status;
-  while ((status = ws__archive_step(e->archive, statement, &row, diag)) ==
-             WS_OK &&
-         row) {
-    const char *ending =
-        ws__text_language_ending(ws__archive_text(e->arena, statement, 2));
+                           "t", out->row.id));
+  ws__rows rows = {.arena = e->arena, .size = sizeof(read_body)};
+  WS_TRY(
+      ws__archive_read_rows(e->archive, statement, &rows, read_one_body, diag));
+  const read_body *read = rows.items;
+  ws__text_body *bodies =
+      ws_arena_alloc(e->arena, sizeof *bodies * (size_t)rows.count);
+  for (int i = 0; i < rows.count; i++) {
+    const char *ending = ws__text_language_ending(read[i].language);
     WS_ASSERT(ending); /* the archive takes known languages only */
     char *path =
-        ws_arena_printf(e->arena, "bodies/%s.%s",
-                        ws__archive_text(e->arena, statement, 1), ending);
-    char *text =
-        ws_arena_strdup(e->arena, ws__archive_text(e->arena, statement, 3));
-    ws__text_add(&e->files, path, text, strlen(text));
-    cJSON *body = new_object();
-    add_text(body, "region", ws__archive_text(e->arena, statement, 0));
-    add_text(body, "file", path);
-    cJSON_AddItemToArray(list, body);
+        ws_arena_printf(e->arena, "bodies/%s.%s", read[i].hash, ending);
+    ws__text_add(&e->files, path, read[i].text, strlen(read[i].text));
+    bodies[i] = (ws__text_body){read[i].region, path};
   }
-  sqlite3_finalize(statement);
-  return status;
+  out->bodies = bodies;
+  out->body_count = rows.count;
+  return WS_OK;
 }
 
-static ws_status add_measurements(exporter *e, const char *id, cJSON *list,
+static ws_status add_measurements(exporter *e, ws__text_candidate *out,
                                   ws_diag *diag) {
   ws_measurement *items;
-  int count;
-  WS_TRY(ws_archive_get_measurements(e->archive, e->arena, id, &items, &count,
-                                     diag));
-  for (int i = 0; i < count; i++) {
-    cJSON *item = new_object();
-    add_number(item, "m", (double)items[i].shape.m);
-    add_number(item, "n", (double)items[i].shape.n);
-    add_number(item, "k", (double)items[i].shape.k);
-    add_number(item, "us", items[i].us);
-    add_text(item, "bound", items[i].bound);
-    add_text(item, "provenance", items[i].provenance);
-    if (items[i].low_us != items[i].us || items[i].high_us != items[i].us) {
-      add_number(item, "low_us", items[i].low_us);
-      add_number(item, "high_us", items[i].high_us);
-    }
-    cJSON_AddItemToArray(list, item);
-  }
+  WS_TRY(ws_archive_get_measurements(e->archive, e->arena, out->row.id, &items,
+                                     &out->measurement_count, diag));
+  for (int i = 0; i < out->measurement_count; i++)
+    if (items[i].low_us == items[i].us && items[i].high_us == items[i].us)
+      items[i].low_us = items[i].high_us = 0;
+  out->measurements = items;
   return WS_OK;
 }
 
@@ -172,92 +145,53 @@ static void make_repeatable(cJSON *result) {
   }
 }
 
-typedef struct keyed_text {
-  const char *key, *text;
-} keyed_text;
-
-static cJSON *row_to_json(const ws_candidate_row *row, const char *run) {
-  const keyed_text texts[] = {
-      {"id", row->id},
-      {"template", row->template_hash},
-      {"template_name", row->template_name},
-      {"layout", row->layout},
-      {"assignments", row->assignments},
-      {"variants", row->variants},
-      {"proposer", row->proposer},
-      {"parent", row->parent_id},
-      {"move", row->move},
-      {"run", run},
-      {"verdict", row->verdict},
-      {"stage", row->stage},
-      {"reason", row->reason},
-      {"ir_hash", row->ir_hash},
-      {"code_hash", row->code_hash},
-  };
-  /* Only where there is something: what a search without models found is
-   * written as it was before there were any. */
-  const keyed_text optional[] = {
-      {"second_parent", row->second_parent_id},
-      {"kind", row->kind},
-      {"label", row->label},
-      {"cell", row->cell},
-  };
-  cJSON *json = new_object();
-  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-    add_text(json, texts[i].key, texts[i].text);
-  for (size_t i = 0; i < sizeof optional / sizeof optional[0]; i++)
-    if (*optional[i].text)
-      add_text(json, optional[i].key, optional[i].text);
-  add_number(json, "sequence", (double)row->sequence);
-  if (row->island)
-    add_number(json, "island", (double)row->island);
-  return json;
-}
-
-static ws_status fill_candidate(exporter *e, const ws_candidate_row *row,
-                                cJSON *json, ws_diag *diag) {
-  if (*row->result_json) {
-    cJSON *result = ws_json_parse(row->result_json, strlen(row->result_json),
-                                  e->archive->path, diag);
-    if (!result)
-      return WS_INPUT;
-    make_repeatable(result);
-    cJSON_AddItemToObject(json, "result", result);
-  }
-  WS_TRY(add_bodies(e, row->id, cJSON_AddArrayToObject(json, "bodies"), diag));
-  return add_measurements(e, row->id,
-                          cJSON_AddArrayToObject(json, "measurements"), diag);
+static ws_status add_result(exporter *e, const char *result_json, cJSON *json,
+                            ws_diag *diag) {
+  if (!*result_json)
+    return WS_OK;
+  cJSON *result =
+      ws_json_parse(result_json, strlen(result_json), e->archive->path, diag);
+  if (!result)
+    return WS_INPUT;
+  make_repeatable(result);
+  cJSON_AddItemToObject(json, "result", result);
+  return WS_OK;
 }
 
 static ws_status add_candidate(exporter *e, const char *id, ws_diag *diag) {
   bool found;
-  ws_candidate_row row;
-  WS_TRY(
-      ws_archive_get_candidate(e->archive, e->arena, id, &found, &row, diag));
+  ws__text_candidate candidate = {.run = ""};
+  const ws_candidate_row *row = &candidate.row;
+  WS_TRY(ws_archive_get_candidate(e->archive, e->arena, id, &found,
+                                  &candidate.row, diag));
   if (!found)
     return ws_fail(diag, WS_INPUT, e->archive->path, 0,
                    "there is no candidate '%s'", id);
   ws_hash run;
-  WS_TRY(add_run(e, row.run_id, &run, diag));
-  WS_TRY(add_template(e, row.template_hash, diag));
-  cJSON *json = row_to_json(&row, run.hex);
-  ws_status status = fill_candidate(e, &row, json, diag);
+  WS_TRY(add_run(e, row->run_id, &run, diag));
+  candidate.run = run.hex;
+  WS_TRY(add_template(e, row->template_hash, diag));
+  WS_TRY(add_bodies(e, &candidate, diag));
+  WS_TRY(add_measurements(e, &candidate, diag));
+  cJSON *json = ws_json_write(&ws__text_candidate_json, &candidate);
+  ws_status status = add_result(e, row->result_json, json, diag);
   if (status != WS_OK) {
     cJSON_Delete(json);
     return status;
   }
-  add_json_file(e, ws_arena_printf(e->arena, "candidates/%s.json", row.id),
+  add_json_file(e, ws_arena_printf(e->arena, "candidates/%s.json", row->id),
                 json);
   return WS_OK;
 }
 
 static char *manifest_text(exporter *e) {
-  cJSON *json = new_object();
-  add_text(json, "format", WS__TEXT_FORMAT);
-  add_number(json, "version", WS__TEXT_VERSION);
+  cJSON *json = cJSON_CreateObject();
+  cJSON_AddStringToObject(json, "format", WS__TEXT_FORMAT);
+  cJSON_AddNumberToObject(json, "version", WS__TEXT_VERSION);
   cJSON *list = cJSON_AddObjectToObject(json, "files");
   for (int i = 0; i < e->files.count; i++)
-    add_text(list, e->files.items[i].path, e->files.items[i].hash.hex);
+    WS_ASSERT(cJSON_AddStringToObject(list, e->files.items[i].path,
+                                      e->files.items[i].hash.hex));
   char *text = ws__text_print_json(e->arena, json);
   cJSON_Delete(json);
   return text;

@@ -11,7 +11,6 @@
 #include "text.h"
 
 #include <cjson/cJSON.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct importer {
@@ -52,23 +51,21 @@ static ws_status named_file(importer *in, const char *path, const char *by,
 
 /* ---- templates ---- */
 /* The folder's words must be those of the template itself. */
-static ws_status check_words(const cJSON *json, const ws_template *tmpl,
-                             const char *path, ws_diag *diag) {
+static ws_status check_words(const ws_archived_template *row,
+                             const ws_template *tmpl, const char *path,
+                             ws_diag *diag) {
   const struct {
-    const char *key, *want;
-  } words[] = {{"hash", tmpl->hash.hex},
-               {"name", tmpl->name},
-               {"version", tmpl->version},
-               {"problem", tmpl->problem},
-               {"target", tmpl->target}};
-  for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-    const char *got;
-    WS_TRY(ws_json_get_string(json, words[i].key, path, &got, diag));
-    if (strcmp(got, words[i].want))
+    const char *key, *got, *want;
+  } words[] = {{"hash", row->hash, tmpl->hash.hex},
+               {"name", row->name, tmpl->name},
+               {"version", row->version, tmpl->version},
+               {"problem", row->problem, tmpl->problem},
+               {"target", row->target, tmpl->target}};
+  for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+    if (strcmp(words[i].got, words[i].want))
       return ws_fail(diag, WS_INPUT, path, 0,
                      "the %s is '%s', the template itself says '%s'",
-                     words[i].key, got, words[i].want);
-  }
+                     words[i].key, words[i].got, words[i].want);
   if (!ws_problem_find(tmpl->problem))
     return ws_fail(diag, WS_INPUT, path, 0,
                    "this program does not know the problem '%s'",
@@ -79,17 +76,18 @@ static ws_status check_words(const cJSON *json, const ws_template *tmpl,
 static ws_status put_template(importer *in, const cJSON *json,
                               const ws__text_file *text, const char *path,
                               ws_diag *diag) {
-  const char *name;
+  ws_archived_template row;
   const cJSON *list;
-  WS_TRY(ws_json_get_string(json, "file", path, &name, diag));
+  WS_TRY(
+      ws_json_read(&ws__text_template_json, in->arena, json, path, &row, diag));
   WS_TRY(ws_json_get_array(json, "records", path, &list, diag));
   ws_records records;
   WS_TRY(ws_records_from_json(in->arena, list, &records, diag));
   const ws_template *tmpl;
-  WS_TRY(ws_template_from_records(in->arena, &records, name,
+  WS_TRY(ws_template_from_records(in->arena, &records, row.file,
                                   ws_hash_bytes(text->data, text->size), &tmpl,
                                   diag));
-  WS_TRY(check_words(json, tmpl, path, diag));
+  WS_TRY(check_words(&row, tmpl, path, diag));
   char *records_text = cJSON_PrintUnformatted(list);
   WS_ASSERT(records_text);
   ws_status status = ws__archive_add_template(in->archive, tmpl, text->data,
@@ -114,108 +112,51 @@ static ws_status read_run(importer *in, const char *hash, const char *by,
   const ws__text_file *file;
   WS_TRY(named_file(in, ws_arena_printf(in->arena, "runs/%s.json", hash), by,
                     &file, diag));
-  const char *path = full_path(in, file->path), *seed = "";
+  const char *path = full_path(in, file->path);
   cJSON *json = ws_json_parse(file->data, file->size, path, diag);
   if (!json)
     return WS_INPUT;
-  ws_run_row run = {0};
-  const struct {
-    const char *key, **out;
-  } texts[] = {{"problem", &run.problem},
-               {"layout", &run.layout},
-               {"target", &run.target},
-               {"strategy", &run.strategy},
-               {"shape_set", &run.shape_set},
-               {"settings", &run.settings_json},
-               {"seed", &seed}};
-  ws_status status = WS_OK;
-  for (size_t i = 0; status == WS_OK && i < sizeof texts / sizeof texts[0]; i++)
-    status = ws_json_get_string(json, texts[i].key, path, texts[i].out, diag);
-  if (status == WS_OK) {
-    run.seed = strtoull(seed, NULL, 10);
+  ws_run_row run;
+  ws_status status =
+      ws_json_read(&ws__text_run_json, in->arena, json, path, &run, diag);
+  if (status == WS_OK)
     status = ws__archive_add_run(in->archive, &run, out_id, diag);
-  }
   cJSON_Delete(json);
   return status;
 }
 
 /* ---- candidates ---- */
-static bool has(const cJSON *json, const char *key) {
-  return cJSON_GetObjectItemCaseSensitive(json, key) != NULL;
-}
-
-/* What is written only where there is something. */
-static ws_status read_optional(const cJSON *json, const char *path,
-                               ws_candidate_row *row, ws_diag *diag) {
-  const struct {
-    const char *key, **out;
-  } texts[] = {{"second_parent", &row->second_parent_id},
-               {"kind", &row->kind},
-               {"label", &row->label},
-               {"cell", &row->cell}};
-  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-    if (has(json, texts[i].key))
-      WS_TRY(ws_json_get_string(json, texts[i].key, path, texts[i].out, diag));
-  if (has(json, "island"))
-    WS_TRY(ws_json_get_int(json, "island", path, &row->island, diag));
-  return WS_OK;
-}
-
-static ws_status read_row(importer *in, const cJSON *json, const char *path,
-                          ws_candidate_row *row, const char **out_run,
-                          ws_diag *diag) {
-  *row = (ws_candidate_row){.result_json = ""};
-  const struct {
-    const char *key, **out;
-  } texts[] = {{"id", &row->id},
-               {"template", &row->template_hash},
-               {"template_name", &row->template_name},
-               {"layout", &row->layout},
-               {"assignments", &row->assignments},
-               {"variants", &row->variants},
-               {"proposer", &row->proposer},
-               {"parent", &row->parent_id},
-               {"move", &row->move},
-               {"run", out_run},
-               {"verdict", &row->verdict},
-               {"stage", &row->stage},
-               {"reason", &row->reason},
-               {"ir_hash", &row->ir_hash},
-               {"code_hash", &row->code_hash}};
-  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-    WS_TRY(ws_json_get_string(json, texts[i].key, path, texts[i].out, diag));
-  WS_TRY(ws_json_get_int(json, "sequence", path, &row->sequence, diag));
-  WS_TRY(read_optional(json, path, row, diag));
-  ws_verdict verdict;
-  if (!ws_verdict_parse(row->verdict, &verdict))
-    return ws_fail(diag, WS_INPUT, path, 0, "'%s' is not a verdict",
-                   row->verdict);
+static ws_status read_candidate(importer *in, const cJSON *json,
+                                const char *path, ws__text_candidate *out,
+                                ws_diag *diag) {
+  WS_TRY(
+      ws_json_read(&ws__text_candidate_json, in->arena, json, path, out, diag));
+  out->row.result_json = "";
   const cJSON *result = cJSON_GetObjectItemCaseSensitive(json, "result");
   if (result) {
     char *text = cJSON_PrintUnformatted(result);
     WS_ASSERT(text);
-    row->result_json = ws_arena_strdup(in->arena, text);
+    out->row.result_json = ws_arena_strdup(in->arena, text);
     cJSON_free(text);
   }
   return WS_OK;
 }
 
-static ws_status read_body(importer *in, const cJSON *json, const char *path,
-                           ws_candidate *candidate, ws_diag *diag) {
-  const char *region, *body_path;
-  WS_TRY(ws_json_get_string(json, "region", path, &region, diag));
-  WS_TRY(ws_json_get_string(json, "file", path, &body_path, diag));
-  int index = ws_template_region_index(candidate->tmpl, region);
+static ws_status read_body(importer *in, const ws__text_body *body,
+                           const char *path, ws_candidate *candidate,
+                           ws_diag *diag) {
+  int index = ws_template_region_index(candidate->tmpl, body->region);
   if (index < 0)
     return ws_fail(diag, WS_INPUT, path, 0, "template %s has no region '%s'",
-                   candidate->tmpl->name, region);
+                   candidate->tmpl->name, body->region);
   const ws__text_file *file;
-  WS_TRY(named_file(in, body_path, path + strlen(in->folder) + 1, &file, diag));
-  const char *dot = strrchr(body_path, '.');
+  WS_TRY(
+      named_file(in, body->file, path + strlen(in->folder) + 1, &file, diag));
+  const char *dot = strrchr(body->file, '.');
   const char *language = dot ? ws__text_ending_language(dot + 1) : NULL;
   if (!language)
     return ws_fail(diag, WS_INPUT, path, 0,
-                   "the body '%s' ends in neither .ll nor .cl", body_path);
+                   "the body '%s' ends in neither .ll nor .cl", body->file);
   candidate->bodies[index] =
       (ws_body){.variant = -1, .language = language, .text = file->data};
   return WS_OK;
@@ -223,22 +164,20 @@ static ws_status read_body(importer *in, const cJSON *json, const char *path,
 
 /* The candidate as its parameters, variants and bodies make it; its id must
  * come out the same. */
-static ws_status rebuild(importer *in, const cJSON *json, const char *path,
-                         const ws_candidate_row *row, ws_candidate **out,
-                         ws_diag *diag) {
+static ws_status rebuild(importer *in, const ws__text_candidate *read,
+                         const char *path, ws_candidate **out, ws_diag *diag) {
+  const ws_candidate_row *row = &read->row;
   const ws_template *tmpl;
-  const cJSON *bodies;
   WS_TRY(ws_archive_get_template(in->archive, in->arena, row->template_hash,
                                  &tmpl, NULL, diag));
-  WS_TRY(ws_json_get_array(json, "bodies", path, &bodies, diag));
   if (strcmp(tmpl->hash.hex, row->template_hash))
     return ws_fail(diag, WS_INPUT, path, 0, "'%s' is no template hash",
                    row->template_hash);
   ws_candidate *candidate = ws_candidate_create(in->arena, tmpl);
   WS_TRY(ws_candidate_set(candidate, row->assignments, diag));
   WS_TRY(ws_candidate_set_variants(candidate, row->variants, diag));
-  for (const cJSON *item = bodies->child; item; item = item->next)
-    WS_TRY(read_body(in, item, path, candidate, diag));
+  for (int i = 0; i < read->body_count; i++)
+    WS_TRY(read_body(in, &read->bodies[i], path, candidate, diag));
   ws_candidate_update_id(candidate);
   if (strcmp(candidate->id.hex, row->id))
     return ws_fail(diag, WS_INPUT, path, 0,
@@ -253,60 +192,25 @@ static ws_status rebuild(importer *in, const cJSON *json, const char *path,
   return WS_OK;
 }
 
-static ws_status read_measurement(const cJSON *json, const char *path,
-                                  ws_measurement *out, ws_diag *diag) {
-  *out = (ws_measurement){.low_us = 0};
-  WS_TRY(ws_json_get_int(json, "m", path, &out->shape.m, diag));
-  WS_TRY(ws_json_get_int(json, "n", path, &out->shape.n, diag));
-  WS_TRY(ws_json_get_int(json, "k", path, &out->shape.k, diag));
-  WS_TRY(ws_json_get_double(json, "us", path, &out->us, diag));
-  WS_TRY(ws_json_get_string(json, "bound", path, &out->bound, diag));
-  WS_TRY(ws_json_get_string(json, "provenance", path, &out->provenance, diag));
-  if (!(out->us > 0) || !*out->provenance)
-    return ws_fail(diag, WS_INPUT, path, 0,
-                   "a measurement needs a time above 0 and a provenance");
-  if (!has(json, "low_us") && !has(json, "high_us"))
-    return WS_OK;
-  WS_TRY(ws_json_get_double(json, "low_us", path, &out->low_us, diag));
-  WS_TRY(ws_json_get_double(json, "high_us", path, &out->high_us, diag));
-  if (!(out->low_us > 0 && out->low_us <= out->us && out->us <= out->high_us))
-    return ws_fail(diag, WS_INPUT, path, 0,
-                   "the interval %g to %g us does not hold the time %g us",
-                   out->low_us, out->high_us, out->us);
-  return WS_OK;
-}
-
-static ws_status put_measurements(importer *in, const cJSON *json,
-                                  const char *path, const char *id,
-                                  ws_diag *diag) {
-  const cJSON *list;
-  WS_TRY(ws_json_get_array(json, "measurements", path, &list, diag));
-  for (const cJSON *item = list->child; item; item = item->next) {
-    ws_measurement measurement;
-    WS_TRY(read_measurement(item, path, &measurement, diag));
-    WS_TRY(
-        ws__archive_add_measurements(in->archive, id, &measurement, 1, diag));
-  }
-  return WS_OK;
-}
-
 static ws_status import_candidate(importer *in, const ws__text_file *file,
                                   const cJSON *json, ws_diag *diag) {
-  const char *path = full_path(in, file->path), *run;
-  ws_candidate_row row;
+  const char *path = full_path(in, file->path);
+  ws__text_candidate read;
   ws_candidate *candidate = NULL;
   bool added = false, built;
-  WS_TRY(read_row(in, json, path, &row, &run, diag));
-  WS_TRY(rebuild(in, json, path, &row, &candidate, diag));
-  WS_TRY(read_run(in, run, file->path, &row.run_id, diag));
-  WS_TRY(ws__archive_add_candidate(in->archive, &row, candidate, &added, diag));
+  WS_TRY(read_candidate(in, json, path, &read, diag));
+  ws_candidate_row *row = &read.row;
+  WS_TRY(rebuild(in, &read, path, &candidate, diag));
+  WS_TRY(read_run(in, read.run, file->path, &row->run_id, diag));
+  WS_TRY(ws__archive_add_candidate(in->archive, row, candidate, &added, diag));
   in->added += added;
-  WS_TRY(ws__archive_add_draw(in->archive, row.run_id, row.sequence, row.id,
+  WS_TRY(ws__archive_add_draw(in->archive, row->run_id, row->sequence, row->id,
                               diag));
-  if (*row.result_json)
-    WS_TRY(ws__archive_add_build(in->archive, row.id, row.result_json, NULL, 0,
-                                 &built, diag));
-  return put_measurements(in, json, path, row.id, diag);
+  if (*row->result_json)
+    WS_TRY(ws__archive_add_build(in->archive, row->id, row->result_json, NULL,
+                                 0, &built, diag));
+  return ws__archive_add_measurements(in->archive, row->id, read.measurements,
+                                      read.measurement_count, diag);
 }
 
 /* ---- all of it ---- */

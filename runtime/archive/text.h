@@ -38,6 +38,23 @@ const ws__text_file *ws__text_find(const ws__text_files *files,
                                    const char *path);
 void ws__text_sort(ws__text_files *files); /* by path */
 
+/* ---- what the files hold (text_fields.c) ----
+ * A candidate without the result of its build; of a measurement the interval
+ * is 0 to 0 where it is the time itself. */
+typedef struct ws__text_body {
+  const char *region, *file;
+} ws__text_body;
+typedef struct ws__text_candidate {
+  ws_candidate_row row;
+  const char *run; /* the hash that names its file */
+  const ws__text_body *bodies;
+  int body_count;
+  const ws_measurement *measurements;
+  int measurement_count;
+} ws__text_candidate;
+extern const ws_json_struct ws__text_template_json, ws__text_run_json,
+    ws__text_candidate_json;
+
 /* JSON with sorted keys, two blanks per level, containers on one line where
  * they fit: equal values give equal bytes. In the arena, ends with a newline.
  */

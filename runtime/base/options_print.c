@@ -3,30 +3,13 @@
  * What the tables of options say, for people (--help, man) and for shells.
  */
 #include "wavesmith/options.h"
+#include "wavesmith/text.h"
 
 #include <string.h>
 
 enum { WIDTH = 80, MOST_INDENT = 24 };
 
 /* ---- --help ---- */
-/* Words of text from column on, further lines from indent on; ends the line. */
-static void wrap(FILE *out, int column, int indent, const char *text) {
-  bool first = true;
-  while (*(text += strspn(text, " "))) {
-    int size = (int)strcspn(text, " ");
-    if (!first && column + 1 + size >= WIDTH) {
-      fprintf(out, "\n%*s", indent, "");
-      column = indent;
-      first = true;
-    }
-    fprintf(out, "%s%.*s", first ? "" : " ", size, text);
-    column += size + !first;
-    first = false;
-    text += size;
-  }
-  fputc('\n', out);
-}
-
 /* "--name ARG" */
 static int width_of(const ws_option *option) {
   return (int)(2 + strlen(option->name) +
@@ -58,7 +41,7 @@ static void print_option(const ws_option *option, int indent, FILE *out) {
     fprintf(out, "\n%*s", indent, "");
   else
     fprintf(out, "%*s", indent - column, "");
-  wrap(out, indent, indent, option->help);
+  ws_text_print_wrapped(out, WIDTH - 1, indent, indent, option->help);
 }
 
 static void print_usage(const ws_command *command, FILE *out) {
@@ -71,7 +54,7 @@ static void print_usage(const ws_command *command, FILE *out) {
     if (start + (int)strlen(form) <= WIDTH)
       fprintf(out, "%s\n", form);
     else
-      wrap(out, start, start + 4, form);
+      ws_text_print_wrapped(out, WIDTH - 1, start, start + 4, form);
     line += size + (line[size] == '\n');
     before = "      ";
   }

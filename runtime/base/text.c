@@ -115,3 +115,35 @@ void ws_text_show(ws_strbuf *out, const char *text, size_t size,
     at += step ? step : 1;
   }
 }
+
+int ws_text_width(const char *text, size_t size) {
+  int width = 0;
+  for (size_t at = 0, step; at < size; at += step, width++) {
+    step = ws_text_character(text + at, size - at);
+    step += !step; /* a byte that is no character is shown as one */
+  }
+  return width;
+}
+
+void ws_text_print_wrapped(FILE *out, int width, int column, int indent,
+                           const char *text) {
+  ws_strbuf shown;
+  ws_strbuf_init(&shown);
+  ws_text_show(&shown, text, strlen(text), true);
+  for (const char *at = shown.data; *at;) {
+    int blanks = (int)strspn(at, " ");
+    const char *word = at + blanks;
+    size_t size = strcspn(word, " ");
+    int word_width = ws_text_width(word, size);
+    if (column > indent && column + blanks + word_width > width) {
+      fprintf(out, "\n%*s", indent, "");
+      column = indent;
+      blanks = 0;
+    }
+    fprintf(out, "%*s%.*s", blanks, "", (int)size, word);
+    column += blanks + word_width;
+    at = word + size;
+  }
+  fputc('\n', out);
+  ws_strbuf_deinit(&shown);
+}

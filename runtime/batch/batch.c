@@ -36,7 +36,7 @@ static ws_status check_manifest(const ws__batch_index *index,
 static ws_status open_for_writing(ws_batch *batch, const char *target,
                                   const char *device, ws_diag *diag) {
   ws__batch_index *index = &batch->index;
-  const ws__batch_manifest wanted = {target, device};
+  const ws__batch_manifest wanted = {WS__BATCH_FORMAT, target, device};
   WS_TRY(ws_make_directories(
       ws_arena_printf(index->arena, "%s/code", index->folder), diag));
   WS_TRY(ws__lines_open(index->jobs_path, &batch->jobs, diag));

@@ -39,6 +39,7 @@ ws_status ws__lines_append(int descriptor, const char *path, const char *text,
 
 /* ---- the folder (manifest.c) ---- */
 typedef struct ws__batch_manifest {
+  int format; /* WS__BATCH_FORMAT */
   const char *target, *device;
 } ws__batch_manifest;
 /* WS_INPUT: there is none, or of another format. */

@@ -12,24 +12,28 @@ bool ws__batch_is_arch(const char *arch, const char *target) {
   return !strncmp(arch, target, size) && (!arch[size] || arch[size] == ':');
 }
 
-static ws_status read_fields(ws_arena *arena, const char *path,
-                             const cJSON *json, ws__batch_manifest *out,
-                             ws_diag *diag) {
-  int64_t format;
-  WS_TRY(ws_json_get_int(json, "format", path, &format, diag));
-  if (format != WS__BATCH_FORMAT)
-    return ws_fail(diag, WS_INPUT, path, 0,
-                   "a batch of format %lld; this program knows %d",
-                   (long long)format, WS__BATCH_FORMAT);
-  const struct {
-    const char *name, **place;
-  } texts[] = {{"target", &out->target}, {"device", &out->device}};
-  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-    WS_TRY(ws_json_get_string(json, texts[i].name, path, texts[i].place, diag));
-    *texts[i].place = ws_arena_strdup(arena, *texts[i].place);
-  }
-  return WS_OK;
+static ws_status check_format(const void *value, const char *what,
+                              ws_diag *diag) {
+  const ws__batch_manifest *manifest = value;
+  return manifest->format == WS__BATCH_FORMAT
+             ? WS_OK
+             : ws_fail(diag, WS_INPUT, what, 0,
+                       "a batch of format %d; this program knows %d",
+                       manifest->format, WS__BATCH_FORMAT);
 }
+
+/* Checked before the rest: another format has other members. */
+static const ws_json_field format_fields[] = {
+    {WS_JSON_INT(ws__batch_manifest, format, INT32_MIN, INT32_MAX)}};
+static const ws_json_struct format_json = {
+    WS_JSON_FIELDS(ws__batch_manifest, format_fields), .check = check_format};
+
+static const ws_json_field manifest_fields[] = {
+    {.type = WS_JSON_IS_OBJECT, .of = &format_json},
+    {WS_JSON_TEXT(ws__batch_manifest, target)},
+    {WS_JSON_TEXT(ws__batch_manifest, device)}};
+static const ws_json_struct manifest_json =
+    WS_JSON_STRUCT(ws__batch_manifest, manifest_fields);
 
 ws_status ws__batch_read_manifest(ws_arena *arena, const char *folder,
                                   ws__batch_manifest *out, ws_diag *diag) {
@@ -44,7 +48,7 @@ ws_status ws__batch_read_manifest(ws_arena *arena, const char *folder,
   cJSON *json = ws_json_parse(text, size, path, diag);
   if (!json)
     return WS_INPUT;
-  ws_status status = read_fields(arena, path, json, out, diag);
+  ws_status status = ws_json_read(&manifest_json, arena, json, path, out, diag);
   cJSON_Delete(json);
   return status;
 }
@@ -53,10 +57,7 @@ ws_status ws__batch_write_manifest(const char *folder,
                                    const ws__batch_manifest *manifest,
                                    ws_diag *diag) {
   ws_arena *arena = ws_arena_create();
-  cJSON *json = cJSON_CreateObject();
-  cJSON_AddNumberToObject(json, "format", WS__BATCH_FORMAT);
-  cJSON_AddStringToObject(json, "target", manifest->target);
-  cJSON_AddStringToObject(json, "device", manifest->device);
+  cJSON *json = ws_json_write(&manifest_json, manifest);
   char *text = cJSON_PrintUnformatted(json);
   cJSON_Delete(json);
   WS_ASSERT(text && "out of memory");

@@ -1,46 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * Names of verdicts and blames, what a signal says, and the default limits of a
- * build.
+ * Names of verdicts and blames, what a signal says, the default limits of a
+ * build, and shapes and findings as JSON.
  */
 #include "wavesmith/build.h"
 
 #include <signal.h>
 #include <string.h>
 
-static const char *const verdict_names[] = {
+const char *const ws_verdict_names[WS_VERDICT_COUNT] = {
 #define VERDICT_NAME(name, text) text,
     WS_VERDICT_MAP(VERDICT_NAME)
 #undef VERDICT_NAME
 };
 
 const char *ws_verdict_text(ws_verdict verdict) {
-  return (unsigned)verdict < WS_VERDICT_COUNT ? verdict_names[verdict]
+  return (unsigned)verdict < WS_VERDICT_COUNT ? ws_verdict_names[verdict]
                                               : "unknown";
 }
 
 bool ws_verdict_parse(const char *text, ws_verdict *out_verdict) {
   for (int i = 0; i < WS_VERDICT_COUNT; i++)
-    if (!strcmp(text, verdict_names[i])) {
+    if (!strcmp(text, ws_verdict_names[i])) {
       *out_verdict = (ws_verdict)i;
       return true;
     }
   return false;
 }
 
-static const char *const blame_names[] = {
+const char *const ws_blame_names[WS_BLAME_COUNT] = {
 #define BLAME_NAME(name, text) text,
     WS_BLAME_MAP(BLAME_NAME)
 #undef BLAME_NAME
 };
 
 const char *ws_blame_text(ws_blame blame) {
-  return (unsigned)blame < WS_BLAME_COUNT ? blame_names[blame] : "unknown";
+  return (unsigned)blame < WS_BLAME_COUNT ? ws_blame_names[blame] : "unknown";
 }
 
 bool ws_blame_parse(const char *text, ws_blame *out_blame) {
   for (int i = 0; i < WS_BLAME_COUNT; i++)
-    if (!strcmp(text, blame_names[i])) {
+    if (!strcmp(text, ws_blame_names[i])) {
       *out_blame = (ws_blame)i;
       return true;
     }
@@ -60,3 +60,18 @@ ws_blame ws_blame_of_signal(int signal) {
 
 const ws_limits ws_limits_default = {
     .wall_ms = 20000, .cpu_ms = 15000, .memory_mb = 2048};
+
+static const ws_json_field shape_fields[] = {
+    {WS_JSON_INT(ws_shape, m, 0, INT32_MAX)},
+    {WS_JSON_INT(ws_shape, n, 0, INT32_MAX)},
+    {WS_JSON_INT(ws_shape, k, 0, INT32_MAX)}};
+const ws_json_struct ws_shape_json = WS_JSON_STRUCT(ws_shape, shape_fields);
+
+static const ws_json_field finding_fields[] = {
+    {WS_JSON_TEXT(ws_finding, id)},
+    {WS_JSON_TEXT(ws_finding, region)},
+    {WS_JSON_TEXT(ws_finding, file)},
+    {WS_JSON_TEXT(ws_finding, text)},
+    {WS_JSON_INT(ws_finding, line, 0, INT32_MAX)}};
+const ws_json_struct ws_finding_json =
+    WS_JSON_STRUCT(ws_finding, finding_fields);

@@ -4,12 +4,12 @@ get_filename_component(WAVESMITH_ROOT ${CMAKE_CURRENT_LIST_DIR}/../.. ABSOLUTE)
 
 set(WAVESMITH_DEVICE_SOURCES third_party/cjson/cJSON.c
   kernels/problems.c kernels/fp8_gemm_blockscale/problem.c)
-foreach(name arena clock file json log message options options_print process rng status strbuf streams
+foreach(name arena clock file json json_fields log message options options_print process rng status strbuf streams
         terminal text)
   list(APPEND WAVESMITH_DEVICE_SOURCES runtime/base/${name}.c)
 endforeach()
 list(APPEND WAVESMITH_DEVICE_SOURCES runtime/candidate/build.c)
-foreach(name bench device_client inputs measure_json request_json result sampling server_client statistics time verify)
+foreach(name bench device_client inputs measure_json result sampling server_client statistics time verify)
   list(APPEND WAVESMITH_DEVICE_SOURCES runtime/eval/${name}.c)
 endforeach()
 foreach(name index job_json lines manifest)

@@ -309,19 +309,16 @@ ws_status ws__bench_check_guards(ws__bench *bench, ws_measured *out,
 /* ---- the simulator's report
  * --------------------------------------------------- */
 
-static const char *text_of(ws_arena *arena, const cJSON *json,
-                           const char *name) {
-  const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, name);
-  return cJSON_IsString(item) ? ws_arena_strdup(arena, item->valuestring) : "";
-}
-
 static ws_finding read_finding(ws_arena *arena, const cJSON *json) {
-  const cJSON *line = cJSON_GetObjectItemCaseSensitive(json, "line");
-  return (ws_finding){.id = text_of(arena, json, "id"),
-                      .region = text_of(arena, json, "region"),
-                      .file = text_of(arena, json, "file"),
-                      .text = text_of(arena, json, "text"),
-                      .line = cJSON_IsNumber(line) ? line->valueint : 0};
+  ws_diag diag;
+  ws_finding finding;
+  if (ws_json_read(&ws_finding_json, arena, json, "finding", &finding, &diag) !=
+      WS_OK)
+    finding = (ws_finding){.id = "unreadable",
+                           .region = "",
+                           .file = "",
+                           .text = ws_arena_strdup(arena, diag.text)};
+  return finding;
 }
 
 static ws_verdict verdict_of(const char *id) {
@@ -355,7 +352,9 @@ static void read_bound(ws_measured *out, ws_arena *arena, const cJSON *json,
   if (!cJSON_IsNumber(us) || us->valuedouble <= *longest)
     return;
   *longest = us->valuedouble;
-  out->bound = text_of(arena, json, "bound");
+  const cJSON *bound = cJSON_GetObjectItemCaseSensitive(json, "bound");
+  out->bound =
+      cJSON_IsString(bound) ? ws_arena_strdup(arena, bound->valuestring) : "";
 }
 
 /* The same fault in another workgroup says nothing new. */

@@ -1,379 +1,227 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * Workloads and what was measured, as JSON and back. The reader trusts
- * nothing: types, counts and ranges are checked, strings are copied.
+ * What is measured and how, requests to a device server, what was measured and
+ * the facts of a device, as JSON and back: the tables of their members. It
+ * travels over a socket or waits in a batch; code objects go beside it. A job's
+ * id in a batch is a hash of these bytes.
  */
 #include "wavesmith/measure.h"
 
-#include <cjson/cJSON.h>
-#include <inttypes.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-static const char workload_name[] = "workload";
-static const char measured_name[] = "measurement";
-enum { MAX_SAMPLES = 1 << 16, MAX_FINDINGS = 256 };
-
-/* ---- numbers and texts ---- */
-
-typedef struct reader {
-  ws_arena *arena;
-  const char *what;
-  ws_diag *diag;
-} reader;
-
-static ws_status read_int(const reader *in, const cJSON *json, const char *name,
-                          int64_t low, int64_t high, int64_t *out) {
-  WS_TRY(ws_json_get_int(json, name, in->what, out, in->diag));
-  if (*out >= low && *out <= high)
-    return WS_OK;
-  return ws_fail(in->diag, WS_INPUT, in->what, 0,
-                 "'%s' is %" PRId64 ", outside %" PRId64 " to %" PRId64, name,
-                 *out, low, high);
-}
-
-static ws_status read_text(const reader *in, const cJSON *json,
-                           const char *name, const char **out) {
-  WS_TRY(ws_json_get_string(json, name, in->what, out, in->diag));
-  *out = ws_arena_strdup(in->arena, *out);
-  return WS_OK;
-}
-
-static ws_status read_list(const reader *in, const cJSON *json,
-                           const char *name, int limit, const cJSON **out,
-                           int *out_count) {
-  WS_TRY(ws_json_get_array(json, name, in->what, out, in->diag));
-  *out_count = cJSON_GetArraySize(*out);
-  if (*out_count <= limit)
-    return WS_OK;
-  return ws_fail(in->diag, WS_INPUT, in->what, 0,
-                 "'%s' has %d items; the limit is %d", name, *out_count, limit);
-}
-
-/* Seeds use all 64 bits, which a JSON number does not hold. */
-static void add_seed(cJSON *json, uint64_t seed) {
-  char text[24];
-  snprintf(text, sizeof text, "%" PRIu64, seed);
-  cJSON_AddStringToObject(json, "seed", text);
-}
-
-static ws_status read_seed(const reader *in, const cJSON *json, uint64_t *out) {
-  const char *text;
-  char *end;
-  WS_TRY(ws_json_get_string(json, "seed", in->what, &text, in->diag));
-  *out = strtoull(text, &end, 10);
-  if (*text >= '0' && *text <= '9' && !*end)
-    return WS_OK;
-  return ws_fail(in->diag, WS_INPUT, in->what, 0,
-                 "'seed' must be a string of decimal digits");
-}
-
-static void add_shape(cJSON *json, const ws_shape *shape) {
-  cJSON_AddNumberToObject(json, "m", (double)shape->m);
-  cJSON_AddNumberToObject(json, "n", (double)shape->n);
-  cJSON_AddNumberToObject(json, "k", (double)shape->k);
-}
-
-static ws_status read_shape(const reader *in, const cJSON *json,
-                            ws_shape *out) {
-  WS_TRY(read_int(in, json, "m", 0, INT32_MAX, &out->m));
-  WS_TRY(read_int(in, json, "n", 0, INT32_MAX, &out->n));
-  return read_int(in, json, "k", 0, INT32_MAX, &out->k);
-}
+enum {
+  MAX_SAMPLES = 1 << 16,
+  MAX_FINDINGS = 256,
+  MAX_WORKLOADS = 64,
+  MAX_WALL_MS = 3600 * 1000
+};
 
 /* ---- workloads ---- */
+static const ws_json_field map_fields[] = {
+    {WS_JSON_INT(ws_operand_map, element_bytes, 1, 16)},
+    {WS_JSON_INT(ws_operand_map, inner, 1, INT64_C(1) << 40)},
+    {WS_JSON_INT(ws_operand_map, outer, 1, INT64_C(1) << 40)},
+    {WS_JSON_INT(ws_operand_map, box_inner, 1, 1 << 16)},
+    {WS_JSON_INT(ws_operand_map, box_outer, 1, 1 << 16)},
+    {WS_JSON_INT(ws_operand_map, swizzle, 0, 128)}};
+static const ws_json_struct map_json =
+    WS_JSON_STRUCT(ws_operand_map, map_fields);
 
-/* Fields of a tensor map, and what bounds them. */
-static const struct map_field {
-  const char *name;
-  size_t offset;
-  bool wide; /* int64_t, else int */
-  int64_t low, high;
-} map_fields[] = {
-    {"element_bytes", offsetof(ws_operand_map, element_bytes), false, 1, 16},
-    {"inner", offsetof(ws_operand_map, inner), true, 1, INT64_C(1) << 40},
-    {"outer", offsetof(ws_operand_map, outer), true, 1, INT64_C(1) << 40},
-    {"box_inner", offsetof(ws_operand_map, box_inner), false, 1, 1 << 16},
-    {"box_outer", offsetof(ws_operand_map, box_outer), false, 1, 1 << 16},
-    {"swizzle", offsetof(ws_operand_map, swizzle), false, 0, 128}};
-enum { MAP_FIELDS = sizeof map_fields / sizeof map_fields[0] };
+static const ws_json_field operand_fields[] = {
+    {WS_JSON_INT(ws_operand, kind, 0, WS_OPERAND_TENSOR_MAP)},
+    {WS_JSON_TEXT(ws_operand, name)},
+    {WS_JSON_INT(ws_operand, value, INT64_MIN, INT64_MAX)},
+    {WS_JSON_SEED(ws_operand, seed)},
+    {WS_JSON_INT(ws_operand, offset, 0, WS_MAX_KERNARG)},
+    {WS_JSON_INT(ws_operand, size, 4, WS_TENSOR_MAP_BYTES)},
+    {WS_JSON_OBJECT(ws_operand, map, map_json), .presence = WS_JSON_LEFT_OUT}};
 
-static cJSON *map_to_json(const ws_operand_map *map) {
-  cJSON *json = cJSON_CreateObject();
-  for (int i = 0; i < MAP_FIELDS; i++) {
-    const struct map_field *field = &map_fields[i];
-    const char *place = (const char *)map + field->offset;
-    cJSON_AddNumberToObject(json, field->name,
-                            field->wide ? (double)*(const int64_t *)place
-                                        : *(const int *)place);
-  }
-  return json;
-}
-
-static ws_status read_map(const reader *in, const cJSON *json,
-                          ws_operand_map *out) {
-  const cJSON *map = cJSON_GetObjectItemCaseSensitive(json, "map");
-  for (int i = 0; i < MAP_FIELDS; i++) {
-    const struct map_field *field = &map_fields[i];
-    int64_t value;
-    char *place = (char *)out + field->offset;
-    WS_TRY(read_int(in, map, field->name, field->low, field->high, &value));
-    if (field->wide)
-      *(int64_t *)place = value;
-    else
-      *(int *)place = (int)value;
-  }
+/* A map's bytes are 128 and come with the map, others are 4 to 8. */
+static ws_status check_operand(const void *value, const char *what,
+                               ws_diag *diag) {
+  const ws_operand *operand = value;
+  bool is_map = operand->kind == WS_OPERAND_TENSOR_MAP;
+  if (is_map != (operand->map.element_bytes > 0))
+    return ws_fail(diag, WS_INPUT, what, 0, "'map' is that of a tensor map: %s",
+                   is_map ? "it is missing" : "the operand is none");
+  if (is_map ? operand->size != WS_TENSOR_MAP_BYTES : operand->size > 8)
+    return ws_fail(diag, WS_INPUT, what, 0, "'size' is %d", operand->size);
+  if (operand->offset > WS_MAX_KERNARG - operand->size)
+    return ws_fail(diag, WS_INPUT, what, 0, "'offset' is %d, outside 0 to %d",
+                   operand->offset, WS_MAX_KERNARG - operand->size);
   return WS_OK;
 }
 
-static void append_operand(cJSON *array, const ws_operand *operand) {
-  cJSON *json = cJSON_CreateObject();
-  cJSON_AddItemToArray(array, json);
-  cJSON_AddNumberToObject(json, "kind", operand->kind);
-  cJSON_AddStringToObject(json, "name", operand->name ? operand->name : "");
-  cJSON_AddNumberToObject(json, "value", (double)operand->value);
-  add_seed(json, operand->seed);
-  cJSON_AddNumberToObject(json, "offset", operand->offset);
-  cJSON_AddNumberToObject(json, "size", operand->size);
-  if (operand->kind == WS_OPERAND_TENSOR_MAP)
-    cJSON_AddItemToObject(json, "map", map_to_json(&operand->map));
-}
+static const ws_json_struct operand_json = {
+    WS_JSON_FIELDS(ws_operand, operand_fields), .check = check_operand};
 
-static void append_launch(cJSON *array, const ws_workload_launch *launch) {
-  cJSON *json = cJSON_CreateObject();
-  cJSON_AddItemToArray(array, json);
-  cJSON_AddStringToObject(json, "kernel", launch->kernel);
-  static const char *const axes[] = {"grid_x", "grid_y", "grid_z"};
-  for (int i = 0; i < 3; i++)
-    cJSON_AddNumberToObject(json, axes[i], launch->grid[i]);
-  cJSON_AddNumberToObject(json, "block", launch->block);
-  cJSON_AddNumberToObject(json, "dynamic_lds", launch->dynamic_lds);
-  cJSON *operands = cJSON_AddArrayToObject(json, "operands");
-  for (int i = 0; i < launch->operand_count; i++)
-    append_operand(operands, &launch->operands[i]);
-}
+static const ws_json_field launch_fields[] = {
+    {WS_JSON_TEXT(ws_workload_launch, kernel)},
+    {WS_JSON_INT_AS("grid_x", ws_workload_launch, grid[0], 0, UINT32_MAX)},
+    {WS_JSON_INT_AS("grid_y", ws_workload_launch, grid[1], 0, UINT32_MAX)},
+    {WS_JSON_INT_AS("grid_z", ws_workload_launch, grid[2], 0, UINT32_MAX)},
+    {WS_JSON_INT(ws_workload_launch, block, 0, UINT32_MAX)},
+    {WS_JSON_INT(ws_workload_launch, dynamic_lds, 0, UINT32_MAX)},
+    {WS_JSON_ITEMS(ws_workload_launch, operands, operand_count, 0,
+                   WS_MAX_OPERANDS, operand_json)}};
+static const ws_json_struct launch_json =
+    WS_JSON_STRUCT(ws_workload_launch, launch_fields);
+
+static const ws_json_field workload_fields[] = {
+    {WS_JSON_TEXT(ws_workload, problem)},
+    {WS_JSON_INT(ws_workload, layout, 0, 64)},
+    {WS_JSON_INLINE(ws_workload, shape, ws_shape_json)},
+    {WS_JSON_SEED(ws_workload, seed)},
+    {WS_JSON_BOOL(ws_workload, sampled), .presence = WS_JSON_ADDED},
+    {WS_JSON_BOOL(ws_workload, once), .presence = WS_JSON_ADDED},
+    {WS_JSON_INT(ws_workload, workspace_bytes, 0, INT64_C(1) << 40)},
+    {WS_JSON_ITEMS(ws_workload, launches, launch_count, 0,
+                   WS_TEMPLATE_MAX_LAUNCHES, launch_json)}};
+static const ws_json_struct workload_json = {
+    WS_JSON_FIELDS(ws_workload, workload_fields), .what = "workload"};
 
 struct cJSON *ws_workload_to_json(const ws_workload *workload) {
-  cJSON *json = cJSON_CreateObject();
-  cJSON_AddStringToObject(json, "problem", workload->problem);
-  cJSON_AddNumberToObject(json, "layout", workload->layout);
-  add_shape(json, &workload->shape);
-  add_seed(json, workload->seed);
-  cJSON_AddBoolToObject(json, "sampled", workload->sampled);
-  cJSON_AddBoolToObject(json, "once", workload->once);
-  cJSON_AddNumberToObject(json, "workspace_bytes",
-                          (double)workload->workspace_bytes);
-  cJSON *launches = cJSON_AddArrayToObject(json, "launches");
-  for (int i = 0; i < workload->launch_count; i++)
-    append_launch(launches, &workload->launches[i]);
-  return json;
-}
-
-static ws_status read_operand(const reader *in, const cJSON *json,
-                              ws_operand *out) {
-  int64_t kind, offset, size;
-  WS_TRY(read_int(in, json, "kind", 0, WS_OPERAND_TENSOR_MAP, &kind));
-  bool is_map = kind == WS_OPERAND_TENSOR_MAP;
-  WS_TRY(read_int(in, json, "size", is_map ? WS_TENSOR_MAP_BYTES : 4,
-                  is_map ? WS_TENSOR_MAP_BYTES : 8, &size));
-  WS_TRY(read_int(in, json, "offset", 0, WS_MAX_KERNARG - size, &offset));
-  WS_TRY(read_int(in, json, "value", INT64_MIN, INT64_MAX, &out->value));
-  WS_TRY(read_seed(in, json, &out->seed));
-  out->kind = (ws_operand_kind)kind;
-  out->offset = (int32_t)offset;
-  out->size = (int32_t)size;
-  if (is_map)
-    WS_TRY(read_map(in, json, &out->map));
-  return read_text(in, json, "name", &out->name);
-}
-
-static ws_status read_launch(const reader *in, const cJSON *json,
-                             ws_workload_launch *out) {
-  static const char *const axes[] = {"grid_x", "grid_y", "grid_z"};
-  int64_t value;
-  const cJSON *array, *item;
-  WS_TRY(read_text(in, json, "kernel", &out->kernel));
-  for (int i = 0; i < 3; i++) {
-    WS_TRY(read_int(in, json, axes[i], 0, UINT32_MAX, &value));
-    out->grid[i] = (uint32_t)value;
-  }
-  WS_TRY(read_int(in, json, "block", 0, UINT32_MAX, &value));
-  out->block = (uint32_t)value;
-  WS_TRY(read_int(in, json, "dynamic_lds", 0, UINT32_MAX, &value));
-  out->dynamic_lds = (uint32_t)value;
-  WS_TRY(read_list(in, json, "operands", WS_MAX_OPERANDS, &array,
-                   &out->operand_count));
-  ws_operand *operands =
-      ws_arena_alloc(in->arena, sizeof *operands * (size_t)out->operand_count);
-  int index = 0;
-  cJSON_ArrayForEach(item, array)
-      WS_TRY(read_operand(in, item, &operands[index++]));
-  out->operands = operands;
-  return WS_OK;
+  return ws_json_write(&workload_json, workload);
 }
 
 ws_status ws_workload_from_json(ws_arena *arena, const struct cJSON *json,
                                 ws_workload *out, ws_diag *diag) {
-  const reader in = {arena, workload_name, diag};
-  int64_t layout;
-  const cJSON *array, *item;
-  *out = (ws_workload){0};
-  WS_TRY(read_text(&in, json, "problem", &out->problem));
-  WS_TRY(read_int(&in, json, "layout", 0, 64, &layout));
-  out->layout = (int)layout;
-  WS_TRY(read_shape(&in, json, &out->shape));
-  WS_TRY(read_seed(&in, json, &out->seed));
-  out->sampled =
-      cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "sampled"));
-  out->once = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "once"));
-  WS_TRY(read_int(&in, json, "workspace_bytes", 0, INT64_C(1) << 40,
-                  &out->workspace_bytes));
-  WS_TRY(read_list(&in, json, "launches", WS_TEMPLATE_MAX_LAUNCHES, &array,
-                   &out->launch_count));
-  ws_workload_launch *launches =
-      ws_arena_alloc(arena, sizeof *launches * (size_t)out->launch_count);
-  int index = 0;
-  cJSON_ArrayForEach(item, array)
-      WS_TRY(read_launch(&in, item, &launches[index++]));
-  out->launches = launches;
+  return ws_json_read(&workload_json, arena, json, "workload", out, diag);
+}
+
+/* ---- requests ---- */
+static const ws_json_field settings_fields[] = {
+    {WS_JSON_INT(ws_measure_settings, wall_ms, 1, MAX_WALL_MS)},
+    {WS_JSON_DOUBLE(ws_measure_settings, warm_up_ms)},
+    {WS_JSON_DOUBLE(ws_measure_settings, target_width)},
+    {WS_JSON_DOUBLE(ws_measure_settings, roofline_us)},
+    {WS_JSON_INT(ws_measure_settings, min_samples, 1, MAX_SAMPLES)},
+    {WS_JSON_INT(ws_measure_settings, max_samples, 1, MAX_SAMPLES)}};
+
+static ws_status check_settings(const void *value, const char *what,
+                                ws_diag *diag) {
+  const ws_measure_settings *settings = value;
+  return settings->min_samples <= settings->max_samples
+             ? WS_OK
+             : ws_fail(diag, WS_INPUT, what, 0, "%d to %d samples",
+                       settings->min_samples, settings->max_samples);
+}
+
+static const ws_json_struct settings_json = {
+    WS_JSON_FIELDS(ws_measure_settings, settings_fields), .what = "settings",
+    .check = check_settings};
+
+/* Its code object is the last `size` bytes of the blob. */
+static const ws_json_field rival_fields[] = {
+    {WS_JSON_INT(ws_contestant, size, 1, WS_MESSAGE_MAX)},
+    {WS_JSON_POINTER(ws_contestant, workload, workload_json)}};
+static const ws_json_struct rival_json = {
+    WS_JSON_FIELDS(ws_contestant, rival_fields), .what = "rival"};
+
+static const char *const op_names[] = {
+    [WS_MEASURE_VERIFY] = "verify", [WS_MEASURE_TIME] = "time"};
+static const ws_json_field request_fields[] = {
+    {WS_JSON_CHOICE(ws_measure_request, op, op_names)},
+    {WS_JSON_OBJECT(ws_measure_request, settings, settings_json)},
+    {WS_JSON_ITEMS(ws_measure_request, workloads, workload_count, 1,
+                   MAX_WORKLOADS, workload_json)},
+    {WS_JSON_POINTER(ws_measure_request, rival, rival_json),
+     .presence = WS_JSON_LEFT_OUT}};
+
+static ws_status check_request(const void *value, const char *what,
+                               ws_diag *diag) {
+  const ws_measure_request *request = value;
+  if (request->op == WS_MEASURE_TIME && request->workload_count != 1)
+    return ws_fail(diag, WS_INPUT, what, 0,
+                   "%d workloads; one is timed at a time",
+                   request->workload_count);
+  if (request->op != WS_MEASURE_TIME && request->rival)
+    return ws_fail(diag, WS_INPUT, what, 0, "a rival, but no timing");
   return WS_OK;
+}
+
+const ws_json_struct ws_measure_request_json = {
+    WS_JSON_FIELDS(ws_measure_request, request_fields), .what = "request",
+    .check = check_request};
+
+struct cJSON *ws_measure_request_to_json(const ws_measure_request *request) {
+  return ws_json_write(&ws_measure_request_json, request);
+}
+
+ws_status ws_measure_request_from_json(ws_arena *arena,
+                                       const struct cJSON *json,
+                                       ws_measure_request *out_request,
+                                       ws_diag *diag) {
+  return ws_json_read(&ws_measure_request_json, arena, json, "request",
+                      out_request, diag);
 }
 
 /* ---- what was measured ---- */
-
-static void append_finding(cJSON *array, const ws_finding *finding) {
-  cJSON *json = cJSON_CreateObject();
-  cJSON_AddItemToArray(array, json);
-  cJSON_AddStringToObject(json, "id", finding->id);
-  cJSON_AddStringToObject(json, "region", finding->region);
-  cJSON_AddStringToObject(json, "file", finding->file);
-  cJSON_AddNumberToObject(json, "line", finding->line);
-  cJSON_AddStringToObject(json, "text", finding->text);
-}
-
-/* JSON has no infinity, which is what a NaN in the output comes to. */
-static double capped(double value) { return value < 1e300 ? value : 1e300; }
-
-/* Numbers of a measurement, and texts. */
-static const struct measured_field {
-  const char *name;
-  size_t offset;
-} measured_numbers[] =
-    {
-#define FIELD(name)                                                            \
-  { #name, offsetof(ws_measured, name) }
-        FIELD(us),       FIELD(low_us),       FIELD(high_us),
-        FIELD(rival_us), FIELD(rival_low_us), FIELD(rival_high_us),
-        FIELD(ratio),    FIELD(low_ratio),    FIELD(high_ratio),
-        FIELD(empty_us), FIELD(host_ms),      FIELD(worst_ratio)},
-  measured_counts[] = {FIELD(low_mhz), FIELD(high_mhz), FIELD(memory_mhz),
-                       FIELD(dropped)},
-  measured_texts[] = {FIELD(reason), FIELD(provenance), FIELD(bound),
-                      FIELD(report), FIELD(throttle)};
-#undef FIELD
-#define COUNT_OF(table) (sizeof(table) / sizeof((table)[0]))
-#define MEASURED_AT(type, measured, field)                                     \
-  ((type *)((char *)(uintptr_t)(measured) + (field)->offset))
-
-static void add_fields(cJSON *json, const ws_measured *measured) {
-  for (size_t i = 0; i < COUNT_OF(measured_texts); i++) {
-    const struct measured_field *field = &measured_texts[i];
-    const char *text = *MEASURED_AT(const char *, measured, field);
-    cJSON_AddStringToObject(json, field->name, text ? text : "");
-  }
-  for (size_t i = 0; i < COUNT_OF(measured_numbers); i++) {
-    const struct measured_field *field = &measured_numbers[i];
-    cJSON_AddNumberToObject(json, field->name,
-                            capped(*MEASURED_AT(double, measured, field)));
-  }
-  for (size_t i = 0; i < COUNT_OF(measured_counts); i++) {
-    const struct measured_field *field = &measured_counts[i];
-    cJSON_AddNumberToObject(json, field->name,
-                            *MEASURED_AT(int, measured, field));
-  }
-}
-
-static ws_status read_fields(const reader *in, const cJSON *json,
-                             ws_measured *out) {
-  for (size_t i = 0; i < COUNT_OF(measured_texts); i++)
-    WS_TRY(read_text(in, json, measured_texts[i].name,
-                     MEASURED_AT(const char *, out, &measured_texts[i])));
-  for (size_t i = 0; i < COUNT_OF(measured_numbers); i++)
-    WS_TRY(ws_json_get_double(json, measured_numbers[i].name, in->what,
-                              MEASURED_AT(double, out, &measured_numbers[i]),
-                              in->diag));
-  for (size_t i = 0; i < COUNT_OF(measured_counts); i++) {
-    int64_t value;
-    WS_TRY(read_int(in, json, measured_counts[i].name, 0, INT32_MAX, &value));
-    *MEASURED_AT(int, out, &measured_counts[i]) = (int)value;
-  }
-  return WS_OK;
-}
+static const ws_json_field measured_fields[] = {
+    {WS_JSON_CHOICE(ws_measured, verdict, ws_verdict_names)},
+    {WS_JSON_TEXT(ws_measured, reason)},
+    {WS_JSON_TEXT(ws_measured, provenance)},
+    {WS_JSON_TEXT(ws_measured, bound)},
+    {WS_JSON_TEXT(ws_measured, report)},
+    {WS_JSON_TEXT(ws_measured, throttle)},
+    {WS_JSON_DOUBLE(ws_measured, us)},
+    {WS_JSON_DOUBLE(ws_measured, low_us)},
+    {WS_JSON_DOUBLE(ws_measured, high_us)},
+    {WS_JSON_DOUBLE(ws_measured, rival_us)},
+    {WS_JSON_DOUBLE(ws_measured, rival_low_us)},
+    {WS_JSON_DOUBLE(ws_measured, rival_high_us)},
+    {WS_JSON_DOUBLE(ws_measured, ratio)},
+    {WS_JSON_DOUBLE(ws_measured, low_ratio)},
+    {WS_JSON_DOUBLE(ws_measured, high_ratio)},
+    {WS_JSON_DOUBLE(ws_measured, empty_us)},
+    {WS_JSON_DOUBLE(ws_measured, host_ms)},
+    {WS_JSON_DOUBLE(ws_measured, worst_ratio)},
+    {WS_JSON_INT(ws_measured, low_mhz, 0, INT32_MAX)},
+    {WS_JSON_INT(ws_measured, high_mhz, 0, INT32_MAX)},
+    {WS_JSON_INT(ws_measured, memory_mhz, 0, INT32_MAX)},
+    {WS_JSON_INT(ws_measured, dropped, 0, INT32_MAX)},
+    {WS_JSON_INLINE(ws_measured, shape, ws_shape_json)},
+    {WS_JSON_INT(ws_measured, compared, 0, INT64_MAX)},
+    {WS_JSON_ITEMS(ws_measured, samples, sample_count, 0, MAX_SAMPLES,
+                   ws_json_of_double)},
+    {WS_JSON_ITEMS(ws_measured, findings, finding_count, 0, MAX_FINDINGS,
+                   ws_finding_json)}};
+const ws_json_struct ws_measured_json = {
+    WS_JSON_FIELDS(ws_measured, measured_fields), .what = "measurement"};
 
 struct cJSON *ws_measured_to_json(const ws_measured *measured) {
-  cJSON *json = cJSON_CreateObject();
-  cJSON_AddStringToObject(json, "verdict", ws_verdict_text(measured->verdict));
-  add_fields(json, measured);
-  add_shape(json, &measured->shape);
-  cJSON_AddNumberToObject(json, "compared", (double)measured->compared);
-  cJSON *samples = cJSON_AddArrayToObject(json, "samples");
-  for (int i = 0; i < measured->sample_count; i++)
-    cJSON_AddItemToArray(samples, cJSON_CreateNumber(measured->samples[i]));
-  cJSON *findings = cJSON_AddArrayToObject(json, "findings");
-  for (int i = 0; i < measured->finding_count; i++)
-    append_finding(findings, &measured->findings[i]);
-  return json;
-}
-
-static ws_status read_findings(const reader *in, const cJSON *json,
-                               ws_measured *out) {
-  const cJSON *array, *item;
-  WS_TRY(read_list(in, json, "findings", MAX_FINDINGS, &array,
-                   &out->finding_count));
-  ws_finding *findings =
-      ws_arena_alloc(in->arena, sizeof *findings * (size_t)out->finding_count);
-  int index = 0;
-  cJSON_ArrayForEach(item, array) {
-    ws_finding *finding = &findings[index++];
-    int64_t line;
-    WS_TRY(read_text(in, item, "id", &finding->id));
-    WS_TRY(read_text(in, item, "region", &finding->region));
-    WS_TRY(read_text(in, item, "file", &finding->file));
-    WS_TRY(read_text(in, item, "text", &finding->text));
-    WS_TRY(read_int(in, item, "line", 0, INT32_MAX, &line));
-    finding->line = (int)line;
-  }
-  out->findings = findings;
-  return WS_OK;
-}
-
-static ws_status read_samples(const reader *in, const cJSON *json,
-                              ws_measured *out) {
-  const cJSON *array, *item;
-  WS_TRY(
-      read_list(in, json, "samples", MAX_SAMPLES, &array, &out->sample_count));
-  double *samples =
-      ws_arena_alloc(in->arena, sizeof *samples * (size_t)out->sample_count);
-  int index = 0;
-  cJSON_ArrayForEach(item, array) samples[index++] = item->valuedouble;
-  out->samples = samples;
-  return WS_OK;
+  return ws_json_write(&ws_measured_json, measured);
 }
 
 ws_status ws_measured_from_json(ws_arena *arena, const struct cJSON *json,
                                 ws_measured *out, ws_diag *diag) {
-  const reader in = {arena, measured_name, diag};
-  const char *verdict;
-  *out = (ws_measured){0};
-  WS_TRY(ws_json_get_string(json, "verdict", measured_name, &verdict, diag));
-  if (!ws_verdict_parse(verdict, &out->verdict))
-    return ws_fail(diag, WS_INPUT, measured_name, 0, "unknown verdict '%s'",
-                   verdict);
-  WS_TRY(read_fields(&in, json, out));
-  WS_TRY(read_int(&in, json, "compared", 0, INT64_MAX, &out->compared));
-  WS_TRY(read_shape(&in, json, &out->shape));
-  WS_TRY(read_samples(&in, json, out));
-  return read_findings(&in, json, out);
+  return ws_json_read(&ws_measured_json, arena, json, "measurement", out, diag);
+}
+
+/* ---- devices ---- */
+static const ws_json_field device_fields[] = {
+    {WS_JSON_TEXT(ws_device_info, kind)},
+    {WS_JSON_TEXT(ws_device_info, name)},
+    {WS_JSON_TEXT(ws_device_info, arch)},
+    {WS_JSON_TEXT(ws_device_info, library)},
+    {WS_JSON_TEXT(ws_device_info, provenance)},
+    {WS_JSON_TEXT(ws_device_info, driver)},
+    {WS_JSON_TEXT(ws_device_info, lock)},
+    {WS_JSON_INT(ws_device_info, cu_count, 0, INT32_MAX)},
+    {WS_JSON_INT(ws_device_info, clock_mhz, 0, INT32_MAX)},
+    {WS_JSON_INT(ws_device_info, memory_clock_mhz, 0, INT32_MAX)},
+    {WS_JSON_INT(ws_device_info, memory_bytes, 0, INT64_MAX)},
+    {WS_JSON_INT(ws_device_info, cache_bytes, 0, INT64_MAX)},
+    {WS_JSON_BOOL(ws_device_info, simulated), .presence = WS_JSON_ADDED},
+    {WS_JSON_BOOL(ws_device_info, dry_timing), .presence = WS_JSON_ADDED},
+    {WS_JSON_BOOL(ws_device_info, graphs), .presence = WS_JSON_ADDED}};
+const ws_json_struct ws_device_info_json = {
+    WS_JSON_FIELDS(ws_device_info, device_fields), .what = "device"};
+
+struct cJSON *ws_device_info_to_json(const ws_device_info *info) {
+  return ws_json_write(&ws_device_info_json, info);
+}
+
+ws_status ws_device_info_from_json(ws_arena *arena, const struct cJSON *json,
+                                   ws_device_info *out_info, ws_diag *diag) {
+  return ws_json_read(&ws_device_info_json, arena, json, "device", out_info,
+                      diag);
 }

@@ -132,18 +132,8 @@ static ws_status structure_times(ws__mcp_call *call, const char *id) {
   cJSON *list = cJSON_AddArrayToObject(call->structured, "times");
   WS_TRY(ws_archive_get_measurements(call->archive, call->arena, id, &items,
                                      &count, call->diag));
-  for (int i = 0; i < count; i++) {
-    cJSON *json = cJSON_CreateObject();
-    cJSON_AddNumberToObject(json, "m", (double)items[i].shape.m);
-    cJSON_AddNumberToObject(json, "n", (double)items[i].shape.n);
-    cJSON_AddNumberToObject(json, "k", (double)items[i].shape.k);
-    cJSON_AddNumberToObject(json, "us", items[i].us);
-    cJSON_AddNumberToObject(json, "low_us", items[i].low_us);
-    cJSON_AddNumberToObject(json, "high_us", items[i].high_us);
-    cJSON_AddStringToObject(json, "bound", items[i].bound);
-    cJSON_AddStringToObject(json, "provenance", items[i].provenance);
-    cJSON_AddItemToArray(list, json);
-  }
+  for (int i = 0; i < count; i++)
+    cJSON_AddItemToArray(list, ws_json_write(&ws_measurement_json, &items[i]));
   return WS_OK;
 }
 

@@ -192,10 +192,7 @@ static void print_text(const bench_job *job, const bench_sums *sums) {
 /* ---- JSON ---- */
 
 static cJSON *row_json(const bench_row *row) {
-  cJSON *json = cJSON_CreateObject();
-  cJSON_AddNumberToObject(json, "m", (double)row->shape.m);
-  cJSON_AddNumberToObject(json, "n", (double)row->shape.n);
-  cJSON_AddNumberToObject(json, "k", (double)row->shape.k);
+  cJSON *json = ws_json_write(&ws_shape_json, &row->shape);
   cJSON_AddNumberToObject(json, "roofline_us", row->roofline_us);
   if (row->refusal)
     cJSON_AddStringToObject(json, "refused", row->refusal);

@@ -151,10 +151,7 @@ static cJSON *estimates_json(const check_report *report) {
   cJSON *list = cJSON_CreateArray();
   for (int i = 0; i < report->estimate_count; i++) {
     const check_estimate *item = &report->estimates[i];
-    cJSON *object = cJSON_CreateObject();
-    cJSON_AddNumberToObject(object, "m", (double)item->shape.m);
-    cJSON_AddNumberToObject(object, "n", (double)item->shape.n);
-    cJSON_AddNumberToObject(object, "k", (double)item->shape.k);
+    cJSON *object = ws_json_write(&ws_shape_json, &item->shape);
     if (item->known) {
       cJSON_AddNumberToObject(object, "us", item->estimate.us);
       cJSON_AddStringToObject(object, "bound",

@@ -50,10 +50,7 @@ void text_table_add(text_table *table, const char *const *cells) {
 }
 
 static int width_of(const char *cell) {
-  int width = 0;
-  for (; *cell; cell += ws_text_character(cell, strnlen(cell, 4)))
-    width++;
-  return width;
+  return ws_text_width(cell, strlen(cell));
 }
 
 static void print_cell(const char *cell, int width, char alignment, bool last) {
@@ -88,26 +85,4 @@ void text_table_print(const text_table *table) {
     for (int i = 0; i <= last; i++)
       print_cell(cells[i], widths[i], table->alignment[i], i == last);
   }
-}
-
-void text_print_wrapped(int indent, const char *text) {
-  ws_arena *arena = ws_arena_create();
-  const char *at = shown_cell(arena, text);
-  int column = 0;
-  while (*at) {
-    int blanks = (int)strspn(at, " ");
-    size_t size = strcspn(at + blanks, " ");
-    const char *word = ws_arena_strndup(arena, at + blanks, size);
-    if (column > indent && column + blanks + width_of(word) > TEXT_COLUMNS) {
-      printf("\n%*s", indent, "");
-      column = indent;
-      blanks = 0;
-      at += strspn(at, " ");
-    }
-    printf("%*s%s", blanks, "", word);
-    column += blanks + width_of(word);
-    at += (size_t)blanks + size;
-  }
-  puts("");
-  ws_arena_destroy(arena);
 }

@@ -25,8 +25,4 @@ text_table text_table_create(ws_arena *arena, const char *alignment,
 void text_table_add(text_table *table, const char *const *cells);
 void text_table_print(const text_table *table); /* to stdout */
 
-/* Prints text in lines of at most TEXT_COLUMNS, broken at blanks; those after
- * the first begin with `indent` blanks. */
-void text_print_wrapped(int indent, const char *text);
-
 #endif

@@ -17,46 +17,45 @@ void archive_print_json(cJSON *owned_json) {
   cJSON_free(text);
 }
 
+static const ws_json_field row_fields[] = {
+    {WS_JSON_TEXT(ws_candidate_row, id)},
+    {WS_JSON_TEXT_AS("template", ws_candidate_row, template_name)},
+    {WS_JSON_TEXT(ws_candidate_row, layout)},
+    {WS_JSON_TEXT_AS("parameters", ws_candidate_row, assignments)},
+    {WS_JSON_TEXT(ws_candidate_row, variants)},
+    {WS_JSON_TEXT(ws_candidate_row, proposer)},
+    {WS_JSON_TEXT_AS("parent", ws_candidate_row, parent_id)},
+    {WS_JSON_TEXT_AS("second_parent", ws_candidate_row, second_parent_id)},
+    {WS_JSON_TEXT(ws_candidate_row, kind)},
+    {WS_JSON_TEXT(ws_candidate_row, label)},
+    {WS_JSON_TEXT(ws_candidate_row, cell)},
+    {WS_JSON_TEXT(ws_candidate_row, move)},
+    {WS_JSON_TEXT(ws_candidate_row, verdict)},
+    {WS_JSON_TEXT(ws_candidate_row, stage)},
+    {WS_JSON_TEXT(ws_candidate_row, reason)},
+    {WS_JSON_INT_AS("run", ws_candidate_row, run_id, 0, INT64_MAX)},
+    {WS_JSON_INT(ws_candidate_row, sequence, 0, INT64_MAX)},
+    {WS_JSON_INT(ws_candidate_row, island, 0, INT64_MAX)}};
+static const ws_json_struct row_json =
+    WS_JSON_STRUCT(ws_candidate_row, row_fields);
+
 cJSON *archive_row_json(const ws_candidate_row *row) {
-  const struct {
-    const char *key, *value;
-  } texts[] = {
-      {"id", row->id},
-      {"template", row->template_name},
-      {"layout", row->layout},
-      {"parameters", row->assignments},
-      {"variants", row->variants},
-      {"proposer", row->proposer},
-      {"parent", row->parent_id},
-      {"second_parent", row->second_parent_id},
-      {"kind", row->kind},
-      {"label", row->label},
-      {"cell", row->cell},
-      {"move", row->move},
-      {"verdict", row->verdict},
-      {"stage", row->stage},
-      {"reason", row->reason},
-  };
-  cJSON *json = cJSON_CreateObject();
-  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-    cJSON_AddStringToObject(json, texts[i].key, texts[i].value);
-  cJSON_AddNumberToObject(json, "run", (double)row->run_id);
-  cJSON_AddNumberToObject(json, "sequence", (double)row->sequence);
-  cJSON_AddNumberToObject(json, "island", (double)row->island);
-  return json;
+  return ws_json_write(&row_json, row);
 }
 
+static const ws_json_field speedup_fields[] = {
+    {WS_JSON_DOUBLE(ws_speedup, value)},
+    {WS_JSON_DOUBLE(ws_speedup, low)},
+    {WS_JSON_DOUBLE(ws_speedup, high)},
+    {WS_JSON_DOUBLE(ws_speedup, worst)},
+    {WS_JSON_INT(ws_speedup, shapes, 0, INT32_MAX)},
+    {WS_JSON_TEXT(ws_speedup, provenance)}};
+static const ws_json_struct speedup_json =
+    WS_JSON_STRUCT(ws_speedup, speedup_fields);
+
 cJSON *archive_speedup_json(const ws_speedup *speedup) {
-  if (!speedup->shapes)
-    return cJSON_CreateNull();
-  cJSON *json = cJSON_CreateObject();
-  cJSON_AddNumberToObject(json, "value", speedup->value);
-  cJSON_AddNumberToObject(json, "low", speedup->low);
-  cJSON_AddNumberToObject(json, "high", speedup->high);
-  cJSON_AddNumberToObject(json, "worst", speedup->worst);
-  cJSON_AddNumberToObject(json, "shapes", speedup->shapes);
-  cJSON_AddStringToObject(json, "provenance", speedup->provenance);
-  return json;
+  return speedup->shapes ? ws_json_write(&speedup_json, speedup)
+                         : cJSON_CreateNull();
 }
 
 const char *archive_speedup_text(ws_arena *arena, const ws_speedup *speedup) {

@@ -23,41 +23,34 @@ typedef struct writer {
   int count;
 } writer;
 
-static void add_texts(cJSON *json, const ws_exchange_row *row) {
-  const struct {
-    const char *key, *value;
-  } texts[] = {{"kind", row->kind},
-               {"model", row->member},
-               {"prompt_version", row->prompt_version},
-               {"prompt_hash", row->prompt_hash},
-               {"prompt_cut", row->prompt_cut},
-               {"reply", row->reply},
-               {"error", row->error},
-               {"verdict", row->verdict},
-               {"stage", row->stage},
-               {"reason", row->reason},
-               {"candidate", row->candidate_id}};
-  cJSON *prompt = cJSON_AddObjectToObject(json, "prompt");
-  cJSON_AddStringToObject(prompt, "system", row->system);
-  cJSON_AddStringToObject(prompt, "user", row->prompt);
-  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-    cJSON_AddStringToObject(json, texts[i].key, texts[i].value);
-}
+static const ws_json_field prompt_fields[] = {
+    {WS_JSON_TEXT(ws_exchange_row, system)},
+    {WS_JSON_TEXT_AS("user", ws_exchange_row, prompt)}};
+static const ws_json_struct prompt_json =
+    WS_JSON_STRUCT(ws_exchange_row, prompt_fields);
 
-static void add_numbers(cJSON *json, const ws_exchange_row *row) {
-  const struct {
-    const char *key;
-    double value;
-  } numbers[] = {{"run", (double)row->run_id},
-                 {"sequence", (double)row->sequence},
-                 {"prompt_tokens", (double)row->prompt_tokens},
-                 {"reply_tokens", (double)row->reply_tokens},
-                 {"usd", row->usd},
-                 {"seconds", row->seconds},
-                 {"reward", row->reward}};
-  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-    cJSON_AddNumberToObject(json, numbers[i].key, numbers[i].value);
-}
+static const ws_json_field exchange_fields[] = {
+    {.name = "prompt", .type = WS_JSON_IS_OBJECT, .of = &prompt_json},
+    {WS_JSON_TEXT(ws_exchange_row, kind)},
+    {WS_JSON_TEXT_AS("model", ws_exchange_row, member)},
+    {WS_JSON_TEXT(ws_exchange_row, prompt_version)},
+    {WS_JSON_TEXT(ws_exchange_row, prompt_hash)},
+    {WS_JSON_TEXT(ws_exchange_row, prompt_cut)},
+    {WS_JSON_TEXT(ws_exchange_row, reply)},
+    {WS_JSON_TEXT(ws_exchange_row, error)},
+    {WS_JSON_TEXT(ws_exchange_row, verdict)},
+    {WS_JSON_TEXT(ws_exchange_row, stage)},
+    {WS_JSON_TEXT(ws_exchange_row, reason)},
+    {WS_JSON_TEXT_AS("candidate", ws_exchange_row, candidate_id)},
+    {WS_JSON_INT_AS("run", ws_exchange_row, run_id, 0, INT64_MAX)},
+    {WS_JSON_INT(ws_exchange_row, sequence, 0, INT64_MAX)},
+    {WS_JSON_INT(ws_exchange_row, prompt_tokens, 0, INT64_MAX)},
+    {WS_JSON_INT(ws_exchange_row, reply_tokens, 0, INT64_MAX)},
+    {WS_JSON_DOUBLE(ws_exchange_row, usd)},
+    {WS_JSON_DOUBLE(ws_exchange_row, seconds)},
+    {WS_JSON_DOUBLE(ws_exchange_row, reward)}};
+static const ws_json_struct exchange_json =
+    WS_JSON_STRUCT(ws_exchange_row, exchange_fields);
 
 /* What is known of the candidate: parameters, parent, how much faster it is and
  * by what kind of times. */
@@ -110,8 +103,18 @@ static ws_status write_line(const writer *w, const cJSON *json) {
   return written ? WS_OK : write_failed(w);
 }
 
+static ws_status write_row(writer *w, ws_arena *arena,
+                           const ws_exchange_row *row, cJSON *json) {
+  cJSON_AddItemToObject(json, "claims", archive_claims_json(row->claims_json));
+  WS_TRY(add_candidate(w, arena, json, row));
+  WS_TRY(add_run(w, json, row->run_id));
+  cJSON_AddStringToObject(json, "license", w->license);
+  w->count++;
+  return write_line(w, json);
+}
+
 static ws_status write_exchange(writer *w, ws_arena *arena,
-                                const ws_exchange_row *listed, cJSON *json) {
+                                const ws_exchange_row *listed) {
   ws_exchange_row row;
   bool found;
   WS_TRY(ws_archive_get_exchange(w->call->archive, arena, listed->run_id,
@@ -119,14 +122,10 @@ static ws_status write_exchange(writer *w, ws_arena *arena,
                                  w->call->diag));
   if (!found)
     return WS_OK;
-  add_texts(json, &row);
-  add_numbers(json, &row);
-  cJSON_AddItemToObject(json, "claims", archive_claims_json(row.claims_json));
-  WS_TRY(add_candidate(w, arena, json, &row));
-  WS_TRY(add_run(w, json, row.run_id));
-  cJSON_AddStringToObject(json, "license", w->license);
-  w->count++;
-  return write_line(w, json);
+  cJSON *json = ws_json_write(&exchange_json, &row);
+  ws_status status = write_row(w, arena, &row, json);
+  cJSON_Delete(json);
+  return status;
 }
 
 static ws_status write_all(writer *w) {
@@ -138,9 +137,7 @@ static ws_status write_all(writer *w) {
                                                &items, &count, call->diag);
   for (int i = 0; status == WS_OK && i < count; i++) {
     ws_arena *arena = ws_arena_create(); /* the texts of one exchange */
-    cJSON *json = cJSON_CreateObject();
-    status = write_exchange(w, arena, &items[i], json);
-    cJSON_Delete(json);
+    status = write_exchange(w, arena, &items[i]);
     ws_arena_destroy(arena);
   }
   return status;

@@ -123,19 +123,9 @@ static void print_coverage(const shown *s) {
 static void print_shown_json(const shown *s) {
   cJSON *json = archive_row_json(&s->row);
   cJSON *list = cJSON_AddArrayToObject(json, "measurements");
-  for (int i = 0; i < s->measurement_count; i++) {
-    const ws_measurement *measurement = &s->measurements[i];
-    cJSON *item = cJSON_CreateObject();
-    cJSON_AddNumberToObject(item, "m", (double)measurement->shape.m);
-    cJSON_AddNumberToObject(item, "n", (double)measurement->shape.n);
-    cJSON_AddNumberToObject(item, "k", (double)measurement->shape.k);
-    cJSON_AddNumberToObject(item, "us", measurement->us);
-    cJSON_AddNumberToObject(item, "low_us", measurement->low_us);
-    cJSON_AddNumberToObject(item, "high_us", measurement->high_us);
-    cJSON_AddStringToObject(item, "bound", measurement->bound);
-    cJSON_AddStringToObject(item, "provenance", measurement->provenance);
-    cJSON_AddItemToArray(list, item);
-  }
+  for (int i = 0; i < s->measurement_count; i++)
+    cJSON_AddItemToArray(
+        list, ws_json_write(&ws_measurement_json, &s->measurements[i]));
   list = cJSON_AddArrayToObject(json, "coverage");
   for (int i = 0; i < s->coverage_count; i++)
     cJSON_AddItemToArray(list, coverage_json(&s->coverage[i]));

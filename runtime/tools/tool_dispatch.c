@@ -8,6 +8,7 @@
 #include "emit_options.h"
 #include "text_table.h"
 #include "tools.h"
+#include "wavesmith/text.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>
@@ -212,7 +213,7 @@ static void print_kernel(const dispatch_job *job, int position) {
   for (char *at = text; *at; at++)
     if (*at == ';')
       *at = ' ';
-  text_print_wrapped(10, text);
+  ws_text_print_wrapped(stdout, TEXT_COLUMNS, 0, 10, text);
 }
 
 static void print_regrets(const dispatch_job *job) {

@@ -27,10 +27,7 @@ const ws_command tune_command = {
 
 /* ---- JSON ---- */
 static cJSON *row_json(const ws_tune_row *row) {
-  cJSON *json = cJSON_CreateObject();
-  cJSON_AddNumberToObject(json, "m", (double)row->shape.m);
-  cJSON_AddNumberToObject(json, "n", (double)row->shape.n);
-  cJSON_AddNumberToObject(json, "k", (double)row->shape.k);
+  cJSON *json = ws_json_write(&ws_shape_json, &row->shape);
   if (row->baseline_us > 0)
     cJSON_AddNumberToObject(json, "baseline_us", row->baseline_us);
   if (row->best_us > 0) {

@@ -7,6 +7,7 @@
  */
 #include "tune_print.h"
 #include "text_table.h"
+#include "wavesmith/text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -164,7 +165,8 @@ static void print_shipped(ws_arena *arena, const ws_tune_result *result) {
     printf("%d more kernels are chosen on other shapes alone.\n", elsewhere);
   for (int i = 0; i < result->kernel_count; i++)
     if (*result->kernels[i].reason)
-      text_print_wrapped(0, ws_arena_printf(arena, "%.8s %s: %s",
+      ws_text_print_wrapped(stdout, TEXT_COLUMNS, 0, 0,
+                            ws_arena_printf(arena, "%.8s %s: %s",
                                             result->kernels[i].id,
                                             result->kernels[i].verdict,
                                             result->kernels[i].reason));
@@ -177,7 +179,8 @@ static void print_refuted(ws_arena *arena, const ws_tune_result *result) {
     const ws_confirmation_row *row = &result->confirmations[i];
     if (ws_verdict_parse(row->verdict, &verdict) && verdict != WS_VERDICT_OK &&
         verdict != WS_VERDICT_SLOW)
-      text_print_wrapped(0, ws_arena_printf(arena, "Refuted: %.8s %s: %s",
+      ws_text_print_wrapped(stdout, TEXT_COLUMNS, 0, 0,
+                            ws_arena_printf(arena, "Refuted: %.8s %s: %s",
                                             row->candidate_id, row->verdict,
                                             row->reason));
   }
@@ -192,8 +195,9 @@ static void print_parameters(ws_arena *arena, const ws_tune_result *result) {
     while (strcmp(result->rows[before].best_id, row->best_id))
       before++;
     if (before == i && *row->best_id)
-      text_print_wrapped(
-          10, ws_arena_printf(arena, "%.8s  %s", row->best_id, row->changes));
+      ws_text_print_wrapped(
+          stdout, TEXT_COLUMNS, 0, 10,
+          ws_arena_printf(arena, "%.8s  %s", row->best_id, row->changes));
   }
 }
 
@@ -333,8 +337,9 @@ void tune_print_text(const ws_tune_result *result,
   print_device(result);
   print_models(result);
   if (!result->awaited)
-    text_print_wrapped(10, ws_arena_printf(arena, "Go on:    %s",
-                                           how_to_go_on(result, options)));
+    ws_text_print_wrapped(
+        stdout, TEXT_COLUMNS, 0, 10,
+        ws_arena_printf(arena, "Go on:    %s", how_to_go_on(result, options)));
   if (result->best_geomean_us > 0)
     print_uses(arena, result, options);
   if (result->awaited)

@@ -439,6 +439,6 @@ WS_TEST(answers_that_do_not_fit) {
   WS_CHECK(unlink(path_of("results.jsonl")) == 0);
   append("results.jsonl",
          ws_arena_printf(arena, "{\"id\":\"%s\"}\n", job_at(0).id));
-  refuse_import("results.jsonl:1: device: 'kind' is missing");
+  refuse_import("results.jsonl:1: answer: 'device' is missing");
   remove_archive();
 }

@@ -17,9 +17,9 @@
  *   cmake -S runtime/device_server -B build-device && cmake --build build-device
  *   gcc -std=gnu11 -O2 -D_GNU_SOURCE -Iruntime/include \
  *     -Ithird_party tests/bench/harness_quality.c third_party/cjson/cJSON.c \
- *     runtime/eval/{device_client,measure_json,ratio,request_json}.c \
- *     runtime/base/{arena,clock,file,json,log,message,process,rng,status}.c \
- *     runtime/base/strbuf.c runtime/candidate/build.c kernels/problems.c \
+ *     runtime/eval/{device_client,measure_json,ratio}.c \
+ *     runtime/base/{arena,clock,file,json,json_fields,log,message}.c \
+ *     runtime/base/{process,rng,status,strbuf}.c runtime/candidate/build.c kernels/problems.c \
  *     kernels/fp8_gemm_blockscale/problem.c -lm -o harness_quality
  *   WAVESMITH_DEVICE_SERVER=build-device/wavesmith-device ./harness_quality
  * cuda

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * Any JSON as a build request and as a build result. What is accepted is
- * written and read again, and must then be written the same.
+ * Any JSON as a build request and result, a device request, what was measured
+ * and the facts of a device. What is accepted is written and read again, and
+ * must then be written the same.
  */
 #include "fuzz.h"
-#include "wavesmith/build.h"
+#include "wavesmith/measure.h"
 
 #include <cjson/cJSON.h>
 
@@ -29,14 +30,32 @@ static ws_status read_result(ws_arena *arena, const struct cJSON *json,
 static struct cJSON *write_result(const void *storage) {
   return ws_build_result_to_json(storage);
 }
+#define BY_TABLE(name, table)                                                  \
+  static ws_status read_##name(ws_arena *arena, const struct cJSON *json,      \
+                               void *storage, ws_diag *diag) {                 \
+    return ws_json_read(&table, arena, json, #name, storage, diag);            \
+  }                                                                            \
+  static struct cJSON *write_##name(const void *storage) {                     \
+    return ws_json_write(&table, storage);                                     \
+  }
+BY_TABLE(measure, ws_measure_request_json)
+BY_TABLE(measured, ws_measured_json)
+BY_TABLE(device, ws_device_info_json)
+
 static const struct direction directions[] = {{read_request, write_request},
-                                              {read_result, write_result}};
+                                              {read_result, write_result},
+                                              {read_measure, write_measure},
+                                              {read_measured, write_measured},
+                                              {read_device, write_device}};
 
 static void check_direction(const struct direction *direction,
                             const struct cJSON *json) {
   union {
     ws_build_request request;
     ws_build_result result;
+    ws_measure_request measure;
+    ws_measured measured;
+    ws_device_info device;
   } storage;
   ws_arena *arena = ws_arena_create();
   ws_diag diag = {""};
@@ -58,7 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct cJSON *json = ws_json_parse((const char *)data, size, "fuzz", &diag);
   if (!json)
     return 0;
-  for (int i = 0; i < 2; i++)
+  for (size_t i = 0; i < sizeof directions / sizeof *directions; i++)
     check_direction(&directions[i], json);
   cJSON_Delete(json);
   return 0;

@@ -270,3 +270,30 @@ WS_TEST(diagnostics_and_logs) {
   (void)ws_fail(&diag, WS_INPUT, "a\x1b.ll", 3, "\xe2\x80\xae%s", "\n\xff");
   WS_CHECK_TEXT(diag.text, "a\\u001b.ll:3: \\u202e \xef\xbf\xbd");
 }
+
+/* Lines of at most 10 columns, the first from column 4 on, further ones behind
+ * 2 blanks: by hand. */
+WS_TEST(text_is_wrapped_at_blanks) {
+  static const struct {
+    const char *text, *want;
+  } cases[] = {
+      {"", "\n"},
+      {"ab cd", "ab cd\n"},
+      {"abc def", "abc\n  def\n"},
+      {"ab  cd ef", "ab  cd\n  ef\n"},
+      {"\xc3\xa4\xc3\xa4 \xc3\xa4\xc3\xa4\xc3\xa4", /* 6 columns, 11 bytes */
+       "\xc3\xa4\xc3\xa4 \xc3\xa4\xc3\xa4\xc3\xa4\n"},
+      {"ab cdefghijklm no", "ab\n  cdefghijklm\n  no\n"},
+      {"a\x1b[2Jb c", "\n  a\\u001b[2Jb\n  c\n"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    WS_CHECK(out != NULL);
+    ws_text_print_wrapped(out, 10, 4, 2, cases[i].text);
+    WS_CHECK_INT(fclose(out), 0);
+    WS_CHECK_TEXT(text, cases[i].want);
+    free(text);
+  }
+}

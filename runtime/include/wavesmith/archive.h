@@ -120,6 +120,8 @@ typedef struct ws_measurement {
   double low_us, high_us; /* 95 % interval of the median; us itself where a
                            * model computed it */
 } ws_measurement;
+/* As JSON; an interval of 0 to 0 is left out. */
+extern const ws_json_struct ws_measurement_json;
 
 /* ---- builds ---- */
 /* Records what the compile server answered, with the code object, in one

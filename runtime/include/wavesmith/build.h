@@ -12,6 +12,7 @@
 #ifndef WAVESMITH_BUILD_H
 #define WAVESMITH_BUILD_H
 
+#include "wavesmith/json_fields.h"
 #include "wavesmith/problem.h"
 #include "wavesmith/template.h"
 
@@ -36,6 +37,7 @@ typedef enum ws_verdict {
 #undef WS_VERDICT_ENUM
       WS_VERDICT_COUNT
 } ws_verdict;
+extern const char *const ws_verdict_names[WS_VERDICT_COUNT];
 const char *ws_verdict_text(ws_verdict verdict);
 bool ws_verdict_parse(const char *text, ws_verdict *out_verdict);
 
@@ -55,6 +57,7 @@ typedef enum ws_blame {
 #undef WS_BLAME_ENUM
       WS_BLAME_COUNT
 } ws_blame;
+extern const char *const ws_blame_names[WS_BLAME_COUNT];
 const char *ws_blame_text(ws_blame blame);
 bool ws_blame_parse(const char *text, ws_blame *out_blame);
 /* Of a process that a signal has ended: one that a crash raises, or one that
@@ -244,6 +247,7 @@ typedef struct ws_build_result {
   double parse_ms, check_ms, sanitize_ms, lower_ms;
 } ws_build_result;
 
+extern const ws_json_struct ws_shape_json, ws_finding_json;
 struct cJSON;
 /* The blob (template text, code object) is not part of the JSON. */
 struct cJSON *ws_build_request_to_json(const ws_build_request *request);

@@ -126,6 +126,9 @@ typedef struct ws_measured {
   double host_ms; /* spent in the server */
 } ws_measured;
 
+/* As members of something else; what they hold: runtime/eval/measure_json.c. */
+extern const ws_json_struct ws_measure_request_json, ws_measured_json,
+    ws_device_info_json;
 struct cJSON;
 struct cJSON *ws_workload_to_json(const ws_workload *workload);
 ws_status ws_workload_from_json(ws_arena *arena, const struct cJSON *json,
@@ -215,8 +218,8 @@ typedef struct ws_measure_request {
   double give_up_ms; /* as of a ws_build_request */
 } ws_measure_request;
 
-/* A request without its code objects and rival; a device's facts
- * (runtime/eval/request_json.c). Of whoever sends, keeps or reads them. */
+/* A request without its code objects and rival; a device's facts.
+ * Of whoever sends, keeps or reads them. */
 struct cJSON *ws_measure_request_to_json(const ws_measure_request *request);
 ws_status ws_measure_request_from_json(ws_arena *arena,
                                        const struct cJSON *json,

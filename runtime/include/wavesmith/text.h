@@ -12,6 +12,8 @@
 
 #include "wavesmith/base.h"
 
+#include <stdio.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -44,6 +46,14 @@ size_t ws_text_cut(const char *text, size_t size, size_t limit);
  * strings alone, the value stays the same. Bytes that are no UTF-8 become
  * U+FFFD. Tabs and line ends stay, or with one_line become blanks. */
 void ws_text_show(ws_strbuf *out, const char *text, size_t size, bool one_line);
+
+/* Columns of a terminal: characters of UTF-8. */
+int ws_text_width(const char *text, size_t size);
+/* Prints text as of ws_text_show in one line, broken at blanks into lines of at
+ * most width columns, and ends the last. The first begins at column, where out
+ * stands; those after it with indent blanks. A word is never broken. */
+void ws_text_print_wrapped(FILE *out, int width, int column, int indent,
+                           const char *text);
 
 /* ---- terminal (base/terminal.c) ---- */
 /* From now on what this program prints on stdout and stderr goes through
