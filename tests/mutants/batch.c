@@ -10,8 +10,8 @@
  *   STAGES of the job's steps, parted by blanks; or why it was caught
  */
 #include "wavesmith/batch.h"
-#include "wavesmith/target.h"
 #include "mutant.h"
+#include "wavesmith/target.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,9 +133,10 @@ static void stage_all(stager *s, const mutant *mutants, int count) {
   }
 }
 
-int mutants_stage(const char *folder, const mutant *mutants, int count) {
+int mutants_stage(const char *folder, const mutant *mutants, int count,
+                  bool thorough) {
   ws_diag diag;
-  stager s = {.path = {.thorough = true}, .arena = ws_arena_create()};
+  stager s = {.path = {.thorough = thorough}, .arena = ws_arena_create()};
   if (!count)
     return 1;
   s.path.steps = ws_arena_alloc(s.arena, sizeof *s.path.steps);

@@ -36,10 +36,11 @@ void table_print(const table *t);
 
 /* For a card elsewhere (wavesmith/batch.h). stage: each mutant's way to the
  * device becomes a job, each proof another, and so does each point without a
- * mistake; those that are caught before are noted beside the jobs. judge: what
- * the answers say; 1: survivors, a control that is not ok, or answers that are
- * missing. */
-int mutants_stage(const char *folder, const mutant *mutants, int count);
+ * mistake; those that are caught before are noted beside the jobs. thorough: as
+ * of a cheat_path. judge: what the answers say; 1: survivors, a control that is
+ * not ok, or answers that are missing. */
+int mutants_stage(const char *folder, const mutant *mutants, int count,
+                  bool thorough);
 int mutants_judge(const char *folder);
 
 #endif

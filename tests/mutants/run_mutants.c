@@ -9,7 +9,8 @@
  * mutant by name only. --quick takes those marked so. A table by class and
  * stage ends the output; exit code 1: there are survivors.
  *   run_mutants --stage FOLDER FILE... [-- NAME...], run_mutants --judge FOLDER
- * The same for a card that `wavesmith-device run FOLDER` has: batch.c.
+ * The same for a card that `wavesmith-device run FOLDER` has: batch.c. --brief
+ * leaves out the coverage that a winner must pass.
  */
 #include "mutant.h"
 
@@ -18,7 +19,7 @@
 #include <string.h>
 
 typedef struct options {
-  bool list, prove, quick;
+  bool list, prove, quick, brief;
   const char *stage, *judge; /* folders */
   int share, shares;
   const char *const *names;
@@ -98,6 +99,7 @@ int main(int argc, char **argv) {
     o.list |= !strcmp(argv[i], "--list");
     o.prove |= !strcmp(argv[i], "--prove");
     o.quick |= !strcmp(argv[i], "--quick");
+    o.brief |= !strcmp(argv[i], "--brief");
     if (!strcmp(argv[i], "--share") && i + 1 < argc)
       sscanf(argv[++i], "%d/%d", &o.share, &o.shares);
     else if (!strcmp(argv[i], "--stage") && i + 1 < argc)
@@ -118,7 +120,7 @@ int main(int argc, char **argv) {
     result = list(mutants, count);
   } else {
     count = pick(&o, mutants, count);
-    result = o.stage ? mutants_stage(o.stage, mutants, count)
+    result = o.stage ? mutants_stage(o.stage, mutants, count, !o.brief)
                      : run(&o, mutants, count, arena);
   }
   ws_arena_destroy(arena);
