@@ -7,8 +7,8 @@
 #ifndef WS_TESTS_CHEAT_H
 #define WS_TESTS_CHEAT_H
 
-#include "wavesmith/measure.h"
 #include "wavesmith/bound_model.h"
+#include "wavesmith/measure.h"
 
 /* Who catches it: a stage and a verdict, and what the reason or a finding's id
  * must hold ("": anything). */
@@ -42,11 +42,24 @@ const cheat *cheat_read(ws_arena *arena, const char *root, const char *folder,
 /* Likewise: cheat `name` is not as it should be. */
 void cheat_quit(const char *name, const char *what, const char *detail);
 
+/* What a card is to be asked, in order, and of which stage each is. */
+enum { CHEAT_STEPS_MAX = 256 };
+typedef struct cheat_steps {
+  const char *stages[CHEAT_STEPS_MAX];
+  ws_measure_request requests[CHEAT_STEPS_MAX];
+  int count;
+  const void *code;
+  size_t code_size;
+} cheat_steps;
+
 /* Servers, kept from cheat to cheat. */
 typedef struct cheat_path {
   ws_compiler *compiler;
   ws_device_client *device;
   bool thorough; /* and the coverage that a winner must pass */
+  /* NULL: the simulator is asked. Else no device is: the steps are put here,
+   * in the arena of the call, and "ok" is who reached the path's end. */
+  cheat_steps *steps;
 } cheat_path;
 void cheat_path_start(cheat_path *path);
 void cheat_path_stop(cheat_path *path);

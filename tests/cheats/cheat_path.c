@@ -43,7 +43,8 @@ static void must(ws_status status, const ws_diag *diag) {
 void cheat_path_start(cheat_path *path) {
   ws_diag diag;
   must(ws_compiler_start(&path->compiler, &diag), &diag);
-  must(ws_device_client_start("sim", &path->device, &diag), &diag);
+  if (!path->steps)
+    must(ws_device_client_start("sim", &path->device, &diag), &diag);
 }
 
 void cheat_path_stop(cheat_path *path) {
@@ -64,6 +65,16 @@ typedef struct trip {
 
 static bool is_on(const trip *t, const char *stage) {
   return !t->skipped || strcmp(t->skipped, stage) != 0;
+}
+
+static const ws_target *target_of(const trip *t) {
+  return ws_target_find(t->candidate->tmpl->target);
+}
+
+static int cu_count(const trip *t) {
+  const ws_device_client *device = t->path->device;
+  return device ? ws_device_client_info(device)->cu_count
+                : target_of(t)->cu_count;
 }
 
 static bool caught(trip *t, const char *stage, ws_verdict verdict,
@@ -130,11 +141,15 @@ static bool build(trip *t) {
   ws_run runs[WS_STANDARD_RUNS];
   int count = ws_standard_runs(t->candidate, runs), stages = WS_STAGE_LOWER;
   stages |= is_on(t, "check") ? WS_STAGE_CHECK : 0;
-  stages |= is_on(t, "sanitize") ? WS_STAGE_SANITIZE : 0;
+  stages |= is_on(t, "sanitize") && target_of(t)->has_host_model
+                ? WS_STAGE_SANITIZE
+                : 0;
   return compile(t, runs, count, stages, NULL);
 }
 
 static bool spot(trip *t) {
+  if (!target_of(t)->has_host_model)
+    return false;
   ws_run runs[COUNT(task)];
   int count = 0;
   for (int i = 0; i < COUNT(task); i++)
@@ -145,6 +160,17 @@ static bool spot(trip *t) {
 }
 
 /* ---- the device server ---- */
+
+/* For a card elsewhere; nobody is caught yet. */
+static bool note(trip *t, const char *stage,
+                 const ws_measure_request *request) {
+  cheat_steps *steps = t->path->steps;
+  if (steps->count == CHEAT_STEPS_MAX)
+    cheat_quit(t->tried->name, "needs too many steps; the last is", stage);
+  steps->stages[steps->count] = stage;
+  steps->requests[steps->count++] = *request;
+  return false;
+}
 
 static bool measure(trip *t, const char *stage, ws_measure_op op,
                     const ws_workload *workloads, int count) {
@@ -158,8 +184,11 @@ static bool measure(trip *t, const char *stage, ws_measure_op op,
   ws_diag diag;
   request.settings.wall_ms = 60000; /* machines that run tests are busy */
   request.settings.roofline_us = ws_target_roofline_us(
-      ws_target_find("gfx942"), ws_problem_find(workloads[0].problem),
-      &workloads[0].shape);
+      target_of(t), ws_problem_find(workloads[0].problem), &workloads[0].shape);
+  request.settings.warm_up_ms = 20; /* as plan.c has it */
+  request.settings.max_samples = 100;
+  if (t->path->steps)
+    return note(t, stage, &request);
   must(ws_device_client_measure(t->path->device, t->arena, &request, &measured,
                                 &diag),
        &diag);
@@ -173,16 +202,16 @@ static bool measure(trip *t, const char *stage, ws_measure_op op,
 static bool on_cases(trip *t, const char *stage, ws_measure_op op,
                      const ws_covered *cases, int count, uint64_t seed) {
   const ws_problem *problem = ws_problem_find(t->candidate->tmpl->problem);
-  ws_workload workloads[MAX_SHAPES];
+  ws_workload *workloads =
+      ws_arena_alloc(t->arena, sizeof *workloads * (size_t)count);
   ws_diag diag;
   int taken = 0;
   for (int i = 0; i < count; i++) {
     if (ws_workload_of(
             t->arena, problem,
             ws_problem_form(problem, t->tried->layout, cases[i].striding),
-            t->candidate, &t->build, &cases[i].shape,
-            ws_device_client_info(t->path->device)->cu_count, &workloads[taken],
-            &diag) != WS_OK)
+            t->candidate, &t->build, &cases[i].shape, cu_count(t),
+            &workloads[taken], &diag) != WS_OK)
       return caught(t, stage, WS_VERDICT_ILLEGAL, diag.text);
     workloads[taken].seed = seed;
     workloads[taken++].sampled = problem->flops(&cases[i].shape) > 1e8;
@@ -215,6 +244,8 @@ static bool verify_edges(trip *t) {
 }
 
 static bool cover_far(trip *t) {
+  if (!target_of(t)->has_host_model)
+    return false;
   ws_run runs[WS_COVERAGE_FAR];
   int count =
       ws_coverage_far(ws_problem_find(t->candidate->tmpl->problem),
@@ -229,7 +260,7 @@ static bool cover(trip *t) {
       .layout = t->tried->layout,
       .candidate = t->candidate,
       .build = &t->build,
-      .cu_count = ws_device_client_info(t->path->device)->cu_count};
+      .cu_count = cu_count(t)};
   ws_coverage coverage;
   ws_coverage_plan(t->arena, subject.problem, subject.layout, t->candidate,
                    &t->build, VERIFY_SEED, &coverage);
@@ -258,13 +289,22 @@ static bool go(trip *t) {
   if (is_on(t, "large") &&
       on_shapes(t, "large", WS_MEASURE_VERIFY, large, COUNT(large), TIMED_SEED))
     return true;
-  if (is_on(t, "whole") && on_shapes(t, "whole", WS_MEASURE_VERIFY, chosen,
-                                     COUNT(chosen), TIMED_SEED + 1))
+  /* a card looks at the results of what it times */
+  if (is_on(t, "whole") && target_of(t)->has_host_model &&
+      on_shapes(t, "whole", WS_MEASURE_VERIFY, chosen, COUNT(chosen),
+                TIMED_SEED + 1))
     return true;
   if (is_on(t, "held-out") && on_shapes(t, "held-out", WS_MEASURE_VERIFY,
                                         held_out, COUNT(held_out), VERIFY_SEED))
     return true;
   return t->path->thorough && cover(t);
+}
+
+static void keep_code(trip *t) {
+  if (!t->path->steps)
+    return;
+  t->path->steps->code = t->build.code_object;
+  t->path->steps->code_size = t->build.code_object_size;
 }
 
 outcome cheat_judge_on(cheat_path *path, ws_arena *arena, const cheat *tried,
@@ -274,19 +314,19 @@ outcome cheat_judge_on(cheat_path *path, ws_arena *arena, const cheat *tried,
   trip t = {.path = path, .arena = arena, .tried = tried, .out = &out};
   if (!read_template(&t) && !compile(&t, NULL, 0, WS_STAGE_LOWER, NULL)) {
     const ws_problem *problem = ws_problem_find(t.candidate->tmpl->problem);
-    ws_workload workload;
+    ws_workload *workload = ws_arena_alloc(arena, sizeof *workload);
     ws_diag diag;
     if (ws_workload_of(arena, problem,
                        ws_problem_form(problem, tried->layout, striding),
-                       t.candidate, &t.build, shape,
-                       ws_device_client_info(path->device)->cu_count, &workload,
+                       t.candidate, &t.build, shape, cu_count(&t), workload,
                        &diag) != WS_OK) {
       caught(&t, "call", WS_VERDICT_ILLEGAL, diag.text);
     } else {
-      workload.seed = VERIFY_SEED;
-      measure(&t, "call", WS_MEASURE_VERIFY, &workload, 1);
+      workload->seed = VERIFY_SEED;
+      measure(&t, "call", WS_MEASURE_VERIFY, workload, 1);
     }
   }
+  keep_code(&t);
   out.ms = ws_clock_ms() - begin_ms;
   return out;
 }
@@ -301,6 +341,7 @@ outcome cheat_try(cheat_path *path, ws_arena *arena, const cheat *tried,
             .skipped = skipped,
             .out = &out};
   go(&t);
+  keep_code(&t);
   out.ms = ws_clock_ms() - begin_ms;
   return out;
 }

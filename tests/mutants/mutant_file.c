@@ -2,11 +2,14 @@
  *
  * Reads a file of mutants: records, each from "mutant: NAME" to the next.
  *   base:, set:     template and parameters; before the first record: for all
+ *   layout:         of the problem, where calls name none; likewise
  *   class:          what goes wrong
  *   each: A,B = ... one mutant for each of the groups of values, which replace
  *                   {A} and {B} anywhere in the record ("@" in one is a blank,
- * "~" a comma) variant:        shipped bodies, as for `wavesmith check` wrong:
- * M N K [striding=1] [layout=1] in: FUNCTION    the lines below stand in it
+ *                   "~" a comma)
+ *   variant:        shipped bodies, as for `wavesmith check`
+ *   wrong: M N K [striding=1] [layout=1]
+ *   in: FUNCTION    the lines below stand in it
  *   -TEXT           what is there, once (with `in`, the first behind that)
  *   +TEXT           what takes its place
  * A ";" begins a comment, blank lines do not count.
@@ -117,7 +120,9 @@ static void read_call(ws_arena *arena, const char *record, mutant *out) {
   out->wrong = (ws_shape){m, n, k};
   const char *striding = strstr(text, "striding=");
   out->striding = striding ? atoi(striding + strlen("striding=")) : 0;
-  out->tried.layout = strstr(text, "layout=1") != NULL;
+  const char *layout = strstr(text, "layout=");
+  if (layout)
+    out->tried.layout = atoi(layout + strlen("layout="));
 }
 
 static void add(const reader *r, const char *record, const char *common) {
@@ -137,8 +142,11 @@ static void add(const reader *r, const char *record, const char *common) {
   tried->assignments = set ? set : "";
   tried->variants = variants ? variants : "";
   tried->template_file = ws_arena_printf(arena, "%s.ll", base);
-  tried->template_text =
-      apply_edits(arena, cheat_base(arena, r->root, base), record, tried->name);
+  char *text = cheat_base(arena, r->root, base);
+  out->base = text;
+  tried->template_text = apply_edits(arena, text, record, tried->name);
+  const char *layout = value_of(arena, common, "layout");
+  tried->layout = layout ? atoi(layout) : 0;
   tried->quick = value_of(arena, record, "quick") != NULL;
   read_call(arena, record, out);
 }

@@ -8,6 +8,9 @@
  * full, lowered without any check: each must be wrong there, so that none is a
  * mutant by name only. --quick takes those marked so. A table by class and
  * stage ends the output; exit code 1: there are survivors.
+ *   run_mutants --stage FOLDER FILE... [-- NAME...], run_mutants --judge FOLDER
+ * The same for a card that `wavesmith-device run FOLDER` has: batch.c. --brief
+ * leaves out the coverage that a winner must pass.
  */
 #include "mutant.h"
 
@@ -15,49 +18,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_ROWS = 64, MAX_STAGES = 16 };
-
 typedef struct options {
-  bool list, prove, quick;
+  bool list, prove, quick, brief;
+  const char *stage, *judge; /* folders */
   int share, shares;
   const char *const *names;
   int name_count;
 } options;
-
-/* How many of a class ended at a stage. */
-typedef struct table {
-  const char *kinds[MAX_ROWS], *stages[MAX_STAGES];
-  int counts[MAX_ROWS][MAX_STAGES];
-  int kind_count, stage_count;
-} table;
-
-static int index_in(const char **list, int *count, int most, const char *text) {
-  for (int i = 0; i < *count; i++)
-    if (!strcmp(list[i], text))
-      return i;
-  if (*count == most)
-    return most - 1;
-  list[*count] = text;
-  return (*count)++;
-}
-
-static void note(table *t, const char *kind, const char *stage) {
-  int row = index_in(t->kinds, &t->kind_count, MAX_ROWS, kind);
-  int column = index_in(t->stages, &t->stage_count, MAX_STAGES, stage);
-  t->counts[row][column]++;
-}
-
-static void print_table(const table *t) {
-  printf("# %-16s", "class");
-  for (int s = 0; s < t->stage_count; s++)
-    printf(" %9s", t->stages[s]);
-  for (int k = 0; k < t->kind_count; k++) {
-    printf("\n# %-16s", t->kinds[k]);
-    for (int s = 0; s < t->stage_count; s++)
-      printf(" %9d", t->counts[k][s]);
-  }
-  printf("\n");
-}
 
 /* The names of stages outlive the arena of one mutant: they are literals, or
  * the compile server's. */
@@ -74,7 +41,7 @@ static bool try_one(cheat_path *path, const options *o, const mutant *m,
     printf("#   %s %.200s\n", out.finding_count ? out.findings[0].id : "",
            out.reason);
   fflush(stdout);
-  note(t, m->kind, ws_arena_strdup(names, out.stage));
+  table_note(t, m->kind, ws_arena_strdup(names, out.stage));
   ws_arena_destroy(arena);
   return caught;
 }
@@ -92,19 +59,15 @@ static int run(const options *o, const mutant *mutants, int count,
                ws_arena *arena) {
   cheat_path path = {.thorough = true};
   table t = {.kind_count = 0};
-  int survivors = 0, tried = 0;
+  int survivors = 0;
   cheat_path_start(&path);
-  for (int i = 0; i < count; i++) {
-    if (!is_wanted(o, &mutants[i]) || i % o->shares != o->share)
-      continue;
-    tried++;
+  for (int i = 0; i < count; i++)
     survivors += !try_one(&path, o, &mutants[i], arena, &t);
-  }
   cheat_path_stop(&path);
-  print_table(&t);
-  printf("# %d of %d %s\n", survivors, tried,
+  table_print(&t);
+  printf("# %d of %d %s\n", survivors, count,
          o->prove ? "are not wrong where they are said to be" : "survive");
-  return survivors || !tried;
+  return survivors || !count;
 }
 
 static int list(const mutant *mutants, int count) {
@@ -117,6 +80,15 @@ static int list(const mutant *mutants, int count) {
   return count == 0;
 }
 
+/* Those that are wanted, moved together. */
+static int pick(const options *o, mutant *mutants, int count) {
+  int kept = 0;
+  for (int i = 0; i < count; i++)
+    if (is_wanted(o, &mutants[i]) && i % o->shares == o->share)
+      mutants[kept++] = mutants[i];
+  return kept;
+}
+
 int main(int argc, char **argv) {
   options o = {.shares = 1};
   const char *root = getenv("WS_SOURCE_DIR");
@@ -127,8 +99,13 @@ int main(int argc, char **argv) {
     o.list |= !strcmp(argv[i], "--list");
     o.prove |= !strcmp(argv[i], "--prove");
     o.quick |= !strcmp(argv[i], "--quick");
+    o.brief |= !strcmp(argv[i], "--brief");
     if (!strcmp(argv[i], "--share") && i + 1 < argc)
       sscanf(argv[++i], "%d/%d", &o.share, &o.shares);
+    else if (!strcmp(argv[i], "--stage") && i + 1 < argc)
+      o.stage = argv[++i];
+    else if (!strcmp(argv[i], "--judge") && i + 1 < argc)
+      o.judge = argv[++i];
   }
   for (; i < argc && strcmp(argv[i], "--"); i++)
     mutants_read(arena, root ? root : ".", argv[i], mutants, &count);
@@ -136,7 +113,16 @@ int main(int argc, char **argv) {
     o.names = (const char *const *)argv + i + 1;
     o.name_count = argc - i - 1;
   }
-  int result = o.list ? list(mutants, count) : run(&o, mutants, count, arena);
+  int result;
+  if (o.judge) {
+    result = mutants_judge(o.judge);
+  } else if (o.list) {
+    result = list(mutants, count);
+  } else {
+    count = pick(&o, mutants, count);
+    result = o.stage ? mutants_stage(o.stage, mutants, count, !o.brief)
+                     : run(&o, mutants, count, arena);
+  }
   ws_arena_destroy(arena);
   return result;
 }
