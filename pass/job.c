@@ -147,35 +147,57 @@ static bool is_out_of_memory(const char *output) {
          strstr(output, "Cannot allocate memory");
 }
 
-static void explain(const job *j, int wait_status, ws_arena *arena,
-                    ws_job_outcome *out) {
-  const char *output = read_output(j, arena), *line = find_line(output);
-  int length = (int)strcspn(line, "\n");
+/* A disk without room ends a compiler in many ways: an error, an abort, SIGBUS
+ * where what is written is mapped. */
+static ws_blame blame_of_shortage(const job *j, const char *output) {
+  return ws_sandbox_blame_of_shortage(j->temp_folder,
+                                      ws_sandbox_speaks_of_shortage(output) &&
+                                          !is_out_of_memory(output));
+}
+
+static ws_blame blame_of_end(const job *j, int wait_status) {
+  ws_blame blame = WIFSIGNALED(wait_status)
+                       ? ws_blame_of_signal(WTERMSIG(wait_status))
+                       : WS_BLAME_SUSPECTED;
+  return blame == WS_BLAME_SUSPECTED && ws_sandbox_is_confined(j->limits)
+             ? WS_BLAME_OURS
+             : blame;
+}
+
+static const char *describe_end(const job *j, int wait_status,
+                                const char *output, ws_arena *arena) {
+  const char *line = find_line(output);
+  int length = (int)strcspn(line, "\n"), number = WTERMSIG(wait_status);
+  const char *colon = length ? ": " : "";
   if (length > REASON_MAX)
     length = REASON_MAX;
-  out->end = WS_JOB_DIED;
-  out->blame = WIFSIGNALED(wait_status)
-                   ? ws_blame_of_signal(WTERMSIG(wait_status))
-                   : WS_BLAME_SUSPECTED;
-  if (out->blame == WS_BLAME_SUSPECTED && ws_sandbox_is_confined(j->limits))
-    out->blame = WS_BLAME_OURS;
-  if (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGXCPU) {
-    out->end = WS_JOB_TIMEOUT;
-    out->reason = ws_arena_printf(arena, "took more than %d ms of CPU time",
-                                  j->limits->cpu_ms);
-  } else if (is_out_of_memory(output)) {
-    out->reason = ws_arena_printf(arena, "out of memory, limit %d MB",
-                                  j->limits->memory_mb);
-  } else if (WIFSIGNALED(wait_status)) {
-    out->reason =
-        ws_arena_printf(arena, "the compiler died of signal %d (%s)%s%.*s",
-                        WTERMSIG(wait_status), strsignal(WTERMSIG(wait_status)),
-                        length ? ": " : "", length, line);
-  } else {
+  if (WIFSIGNALED(wait_status) && number == SIGXCPU)
+    return ws_arena_printf(arena, "took more than %d ms of CPU time",
+                           j->limits->cpu_ms);
+  if (is_out_of_memory(output))
+    return ws_arena_printf(arena, "out of memory, limit %d MB",
+                           j->limits->memory_mb);
+  if (WIFSIGNALED(wait_status))
+    return ws_arena_printf(arena, "the compiler died of signal %d (%s)%s%.*s",
+                           number, strsignal(number), colon, length, line);
+  return ws_arena_printf(arena, "the compiler gave up with exit code %d%s%.*s",
+                         WEXITSTATUS(wait_status), colon, length, line);
+}
+
+static void explain(const job *j, int wait_status, ws_arena *arena,
+                    ws_job_outcome *out) {
+  const char *output = read_output(j, arena);
+  ws_blame of_shortage = blame_of_shortage(j, output);
+  bool late = WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGXCPU;
+  out->end = late ? WS_JOB_TIMEOUT : WS_JOB_DIED;
+  out->blame = blame_of_end(j, wait_status);
+  out->reason = describe_end(j, wait_status, output, arena);
+  if (of_shortage > out->blame) /* they are in the order of their weight */
+    out->blame = of_shortage;
+  if (of_shortage == WS_BLAME_OURS)
     out->reason = ws_arena_printf(
-        arena, "the compiler gave up with exit code %d%s%.*s",
-        WEXITSTATUS(wait_status), length ? ": " : "", length, line);
-  }
+        arena, "no room for a compiler's files in the temp folder (TMPDIR): %s",
+        out->reason);
 }
 
 /* The whole group, and the child last: while it is not reaped its number is

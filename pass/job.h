@@ -48,9 +48,15 @@ bool ws_sandbox_no_network(void);
 void ws_sandbox_limit(const ws_limits *limits, pid_t parent);
 /* This process may use less memory than its job, by somebody else's limit. */
 bool ws_sandbox_is_confined(const ws_limits *limits);
-/* A file of a megabyte cannot be written in the folder: a full disk, a quota,
- * no descriptors. */
-bool ws_sandbox_is_short(const char *folder);
+/* Words by which the system says that it ran out of something. A candidate can
+ * write such words, too: they alone are no proof. */
+bool ws_sandbox_speaks_of_shortage(const char *text);
+/* Whose doing a failure is that wrote files in the folder (NULL: none), and
+ * that spoke of a shortage or did not: WS_BLAME_OURS when a file of a megabyte
+ * cannot be written there (a full disk, a quota, no descriptors) or when files
+ * may be no larger by somebody else's limit; WS_BLAME_CANDIDATE when nothing
+ * says that there is a shortage. */
+ws_blame ws_sandbox_blame_of_shortage(const char *folder, bool spoken_of);
 
 /* Removes a folder with all that is in it; never follows links. */
 void ws_remove_tree(const char *path);

@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -76,6 +77,17 @@ static rlim_t address_space(void) {
   return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
 }
 
+/* A limit of the user's may be lower, and stays then. A write beyond it fails,
+ * as on a full disk, where the signal would look like a crash. */
+static void limit_files(void) {
+  struct rlimit both;
+  rlim_t most = MAX_FILE_BYTES;
+  if (getrlimit(RLIMIT_FSIZE, &both) == 0 && both.rlim_max < most)
+    most = both.rlim_max;
+  signal(SIGXFSZ, SIG_IGN);
+  limit(RLIMIT_FSIZE, most, most);
+}
+
 void ws_sandbox_limit(const ws_limits *limits, pid_t parent) {
   rlim_t cpu_seconds = ((rlim_t)limits->cpu_ms + 999) / 1000;
   rlim_t memory = (rlim_t)limits->memory_mb << 20, own = address_space();
@@ -83,7 +95,7 @@ void ws_sandbox_limit(const ws_limits *limits, pid_t parent) {
   if (getppid() != parent)
     _exit(1); /* it died before the signal was asked for */
   limit(RLIMIT_CORE, 0, 0);
-  limit(RLIMIT_FSIZE, MAX_FILE_BYTES, MAX_FILE_BYTES);
+  limit_files();
   /* SIGXCPU at the soft limit says why; the hard one would just kill. */
   limit(RLIMIT_CPU, cpu_seconds, cpu_seconds + 1);
   if (own)
@@ -97,7 +109,7 @@ bool ws_sandbox_is_confined(const ws_limits *limits) {
          both.rlim_cur < wanted;
 }
 
-bool ws_sandbox_is_short(const char *folder) {
+static bool is_short(const char *folder) {
   enum { SIZE = 1 << 20 };
   static const char bytes[4096];
   char path[512];
@@ -111,6 +123,29 @@ bool ws_sandbox_is_short(const char *folder) {
   close(file);
   unlink(path);
   return got != sizeof bytes;
+}
+
+bool ws_sandbox_speaks_of_shortage(const char *text) {
+  static const char *const words[] = {
+      "No space left on device", "Disk quota exceeded", "File too large",
+      "Too many open files", "Cannot allocate memory"};
+  for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+    if (strstr(text, words[i]))
+      return true;
+  return false;
+}
+
+static bool files_are_limited(void) {
+  struct rlimit both;
+  return getrlimit(RLIMIT_FSIZE, &both) == 0 && both.rlim_max < MAX_FILE_BYTES;
+}
+
+ws_blame ws_sandbox_blame_of_shortage(const char *folder, bool spoken_of) {
+  if (folder && is_short(folder))
+    return WS_BLAME_OURS;
+  if (!spoken_of)
+    return WS_BLAME_CANDIDATE;
+  return files_are_limited() ? WS_BLAME_OURS : WS_BLAME_UNKNOWN;
 }
 
 static int remove_entry(const char *path, const struct stat *info, int type,

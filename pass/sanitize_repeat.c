@@ -8,6 +8,8 @@
  */
 #include "sanitize_internal.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -31,7 +33,10 @@ static int make_piece(const ws_problem *problem, int arg, int layout,
   int file = memfd_create("operand", MFD_CLOEXEC);
   WS_ASSERT(contents);
   problem->generate(arg, &shape, layout, seed, contents);
+  errno = 0;
   if (file >= 0 && write(file, contents, PIECE) != PIECE) {
+    fprintf(stderr, "fatal error: no room for an operand: %s\n",
+            strerror(errno ? errno : EFBIG)); /* a limit cuts a write short */
     close(file);
     file = -1;
   }

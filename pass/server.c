@@ -92,32 +92,21 @@ static void send_result(int socket, const ws_build_result *result) {
   send_json(socket, json, result->code_object, result->code_object_size);
 }
 
-/* What an answer says when the machine ran out of something on the way. */
 static bool speaks_of_shortage(const ws_build_result *result) {
-  static const char *const texts[] = {
-      "No space left on device", "Disk quota exceeded", "Too many open files",
-      "Cannot allocate memory"};
-  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-    if (strstr(result->reason, texts[i]))
-      return true;
-    for (int f = 0; f < result->finding_count; f++)
-      if (strstr(result->findings[f].text, texts[i]))
-        return true;
-  }
-  return false;
+  bool found = ws_sandbox_speaks_of_shortage(result->reason);
+  for (int i = 0; i < result->finding_count; i++)
+    found = found || ws_sandbox_speaks_of_shortage(result->findings[i].text);
+  return found;
 }
 
-/* A full disk makes linkers and assemblers refuse good code. A candidate can
- * write such words, too: they alone are no proof. */
+/* A full disk makes linkers and assemblers refuse good code. */
 static ws_blame blame_of(const ws_build_result *result) {
-  const char *folder = getenv("TMPDIR");
   bool lowering =
       !strcmp(result->stage, "lower") || !strcmp(result->stage, "facts");
   if (result->verdict == WS_VERDICT_OK)
     return WS_BLAME_CANDIDATE;
-  if (lowering && folder && ws_sandbox_is_short(folder))
-    return WS_BLAME_OURS;
-  return speaks_of_shortage(result) ? WS_BLAME_UNKNOWN : WS_BLAME_CANDIDATE;
+  return ws_sandbox_blame_of_shortage(lowering ? getenv("TMPDIR") : NULL,
+                                      speaks_of_shortage(result));
 }
 
 static void run_build(void *context, int socket) {

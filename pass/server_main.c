@@ -55,6 +55,7 @@ int main(void) {
    * the temp folder behind. */
   prctl(PR_SET_PDEATHSIG, 0);
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN); /* a limit on files is a full disk */
   signal(SIGTERM, on_stop_signal);
   signal(SIGINT, on_stop_signal);
   signal(SIGHUP, on_stop_signal);

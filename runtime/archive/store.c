@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 /* ---- errors ---- */
@@ -22,6 +23,10 @@ static const struct error_meaning {
     {SQLITE_FULL, WS_ENVIRONMENT,
      "no space left on the device; what was recorded is kept: free some space "
      "and run the same command again"},
+    {SQLITE_TOOBIG, WS_ENVIRONMENT,
+     "the file may not grow, by a limit on the size of files; what was "
+     "recorded "
+     "is kept: raise it (ulimit -f) and run the same command again"},
     {SQLITE_BUSY, WS_ENVIRONMENT,
      "another process has held its lock for 10 s; end that process or wait "
      "for it"},
@@ -47,11 +52,21 @@ static const struct error_meaning {
      "no permission to open the file; make it readable and writable"},
 };
 
+/* What SQLite does after a failed write overwrites its errno. */
+static bool may_not_grow(ws_archive *archive) {
+  struct rlimit limit;
+  int code = sqlite3_extended_errcode(archive->database);
+  return (code == SQLITE_IOERR_WRITE || code == SQLITE_IOERR_SHMSIZE) &&
+         getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+         limit.rlim_cur != RLIM_INFINITY;
+}
+
 ws_status ws__archive_error(ws_archive *archive, int code, ws_diag *diag) {
-  int primary = code & 0xff;
-  if (primary == SQLITE_IOERR &&
-      sqlite3_system_errno(archive->database) == ENOSPC)
+  int primary = code & 0xff, cause = sqlite3_system_errno(archive->database);
+  if (primary == SQLITE_IOERR && (cause == ENOSPC || cause == EDQUOT))
     primary = SQLITE_FULL;
+  if (primary == SQLITE_IOERR && may_not_grow(archive))
+    primary = SQLITE_TOOBIG;
   /* SQLite has no code of its own for a header that says so. */
   if (primary == SQLITE_ERROR &&
       strstr(sqlite3_errmsg(archive->database), "unsupported file format"))

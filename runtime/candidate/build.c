@@ -48,10 +48,11 @@ bool ws_blame_parse(const char *text, ws_blame *out_blame) {
 }
 
 /* Code raises these by itself; SIGKILL is the operator's, or the kernel's when
- * memory runs out. */
+ * memory runs out. SIGBUS is no crash: a mapped page could not be had, for want
+ * of room on a disk or of memory. */
 ws_blame ws_blame_of_signal(int signal) {
-  static const int crashes[] = {SIGABRT, SIGBUS,  SIGFPE,  SIGILL, SIGSEGV,
-                                SIGSYS,  SIGTRAP, SIGXCPU, SIGXFSZ};
+  static const int crashes[] = {SIGABRT, SIGFPE,  SIGILL,  SIGSEGV,
+                                SIGSYS,  SIGTRAP, SIGXCPU};
   for (size_t i = 0; i < sizeof crashes / sizeof crashes[0]; i++)
     if (signal == crashes[i])
       return WS_BLAME_SUSPECTED;

@@ -266,3 +266,50 @@ WS_TEST(no_core_files_and_no_endless_ones) {
   WS_CHECK_INT(f.outcome.end, WS_JOB_ANSWERED);
   done(&f);
 }
+
+/* What the system says of it differs by where the file's size ends. */
+static void write_a_file(void *context, int socket_) {
+  char path[512];
+  (void)context;
+  snprintf(path, sizeof path, "%s/file", getenv("TMPDIR"));
+  FILE *file = fopen(path, "wb");
+  for (int i = 0; file && i < 1 << 21; i++)
+    if (putc(i, file) == EOF)
+      break;
+  if (!file || fflush(file) != 0 || ferror(file)) {
+    fprintf(stderr, "fatal error: %s\n", strerror(errno));
+    _exit(70);
+  }
+  answer(NULL, socket_);
+}
+WS_TEST(a_limit_on_files_is_not_the_candidates) {
+  fixture f = run(write_a_file);
+  WS_CHECK_INT(f.outcome.end, WS_JOB_ANSWERED);
+  done(&f);
+  static const rlim_t sizes[] = {1 << 10,
+                                 1100 << 10}; /* one is less than probed */
+  for (size_t i = 2; i-- > 0;) {
+    WS_CHECK(setrlimit(RLIMIT_FSIZE, &(struct rlimit){sizes[i], sizes[i]}) ==
+             0);
+    f = run(write_a_file);
+    WS_CHECK_INT(f.outcome.end, WS_JOB_DIED);
+    WS_CHECK_INT(f.outcome.blame, WS_BLAME_OURS);
+    WS_CHECK_CONTAINS(f.outcome.reason, "File too large");
+    done(&f);
+  }
+}
+
+/* A linker that maps its output dies so on a full disk. */
+static void touch_a_missing_page(void *context, int socket_) {
+  int file = memfd_create("empty", 0);
+  char *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  (void)context, (void)socket_;
+  signal(SIGBUS, SIG_DFL);
+  *(volatile char *)at = 1;
+}
+WS_TEST(a_page_that_is_missing_is_no_crash) {
+  fixture f = run(touch_a_missing_page);
+  WS_CHECK_INT(f.outcome.end, WS_JOB_DIED);
+  WS_CHECK_INT(f.outcome.blame, WS_BLAME_UNKNOWN);
+  done(&f);
+}
