@@ -153,7 +153,7 @@ bool ws__session_must_end(const ws_session *s);
 /* signals.c: Ctrl-C ends a session cleanly. */
 void ws__signals_catch(void);
 void ws__signals_restore(void);
-bool ws__signals_interrupted(void);
+int ws__signals_interrupted(void); /* by which signal; 0: not */
 
 /* propose.c */
 bool ws__may_propose(const ws_session *s);

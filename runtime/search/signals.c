@@ -14,8 +14,7 @@ enum { SIGNAL_COUNT = sizeof interrupt_signals / sizeof interrupt_signals[0] };
 static struct sigaction before[SIGNAL_COUNT];
 
 static void on_interrupt(int signal_number) {
-  (void)signal_number;
-  interrupted = 1;
+  interrupted = signal_number;
 }
 
 void ws__signals_catch(void) {
@@ -32,4 +31,4 @@ void ws__signals_restore(void) {
     sigaction(interrupt_signals[i], &before[i], NULL);
 }
 
-bool ws__signals_interrupted(void) { return interrupted != 0; }
+int ws__signals_interrupted(void) { return interrupted; }

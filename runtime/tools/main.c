@@ -50,7 +50,8 @@ static void print_usage(FILE *out) {
             entries[i].command->purpose);
   fputs("\n`wavesmith COMMAND --help` shows the options of a command.\n"
         "Exit codes: 0 done, 1 a candidate or input is at fault, 2 wrong "
-        "usage,\n3 the environment is at fault.\n",
+        "usage,\n3 the environment is at fault, 128 and the signal's number: "
+        "interrupted.\n",
         out);
 }
 

@@ -21,8 +21,8 @@ const ws_command tune_command = {
         "all\n"
         "that was learned in an archive. The same command again resumes: what "
         "the\n"
-        "archive knows is not built, timed or asked again. Ctrl-C ends with\n"
-        "everything kept.",
+        "archive knows is not built, timed or asked again. Ctrl-C (or SIGTERM) "
+        "ends\nwith everything kept, and exit code 130 (143).",
     .options = tune_option_rows};
 
 /* ---- JSON ---- */
@@ -144,7 +144,7 @@ static void print_json(const ws_tune_result *result) {
   cJSON_AddNumberToObject(json, "evaluated", (double)result->evaluated);
   cJSON_AddNumberToObject(json, "replayed", (double)result->replayed);
   cJSON_AddNumberToObject(json, "seconds", result->seconds);
-  cJSON_AddBoolToObject(json, "interrupted", result->interrupted);
+  cJSON_AddBoolToObject(json, "interrupted", result->interrupted != 0);
   cJSON_AddBoolToObject(json, "exhausted", result->exhausted);
   cJSON *verdicts = cJSON_AddObjectToObject(json, "verdicts");
   for (int i = 0; i < WS_VERDICT_COUNT; i++)
@@ -176,7 +176,8 @@ static void print_json(const ws_tune_result *result) {
   cJSON_free(text);
 }
 
-/* An interrupted run that got anywhere has done its work. */
+/* An interrupted run ends as a shell says it of a process that the signal
+ * ended: what follows in a script is not to take a part for the whole. */
 static int finish(const tune_arguments *arguments,
                   const ws_tune_result *result) {
   if (arguments->tune.json)
@@ -186,9 +187,7 @@ static int finish(const tune_arguments *arguments,
   if (!result->interrupted)
     return 0;
   fputs("wavesmith tune: interrupted, resume with the same command\n", stderr);
-  return result->evaluated + result->replayed > 0
-             ? 0
-             : ws_status_exit_code(WS_INTERRUPTED);
+  return 128 + result->interrupted;
 }
 
 int tool_tune(int argc, char **argv) {

@@ -109,7 +109,6 @@ class Disturbed:
                 if self.done() < self.a.kills:
                     self.strike(tune)
                 continue
-            # SIGTERM ends a run cleanly, with 0.
             if tune.returncode == 0 and len(read(self.archive)) == self.wanted:
                 return
             self.errors.append(tune.returncode)

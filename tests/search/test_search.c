@@ -255,7 +255,7 @@ WS_TEST(interrupted_keeps_everything) {
     _exit(0);
   }
   ws_tune_result result = tune(&b);
-  WS_CHECK(result.interrupted);
+  WS_CHECK_INT(result.interrupted, SIGINT);
   WS_CHECK(result.evaluated < 150);
   WS_CHECK_INT(number(&b, "SELECT count(*) FROM candidate"), result.evaluated);
   waitpid(child, NULL, 0);

@@ -108,8 +108,8 @@ typedef struct ws_tune_result {
   int64_t archive_candidates; /* of this problem, layout and target, all runs */
   int64_t verdicts[WS_VERDICT_COUNT];
   double seconds;
-  bool interrupted;
-  bool exhausted; /* no legal point is left */
+  int interrupted; /* the signal that ended it; 0: none */
+  bool exhausted;  /* no legal point is left */
   const ws_tune_row *rows;
   int row_count;
   /* Geometric means over the shapes that have both, of one provenance; 0:
