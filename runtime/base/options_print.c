@@ -149,7 +149,8 @@ void ws_program_print_man(const ws_program *program, FILE *out) {
   for (int i = 0; i < program->command_count; i++)
     print_man_command(program->commands[i], out);
   fputs(".SH EXIT STATUS\n.TP\n0\ndone\n.TP\n1\na candidate or input is at "
-        "fault\n.TP\n2\nwrong usage\n.TP\n3\nthe environment is at fault\n",
+        "fault\n.TP\n2\nwrong usage\n.TP\n3\nthe environment is at fault\n"
+        ".TP\n130, 143\ninterrupted by Ctrl-C or SIGTERM\n",
         out);
 }
 

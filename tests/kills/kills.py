@@ -4,9 +4,10 @@
 jobs and of its device servers, at random moments: no candidate may be
 condemned, and what is proposed must be what an undisturbed run proposes.
 
-usage: kills.py PROGRAM TEMPLATE FOLDER [--kills N] [--seed N] [--pause S]
-                [--long-stops N SECONDS] [-- OPTION OF TUNE ...]
-Runs end and begin anew until N kills are done; each finished run is compared
+usage: kills.py PROGRAM TEMPLATE FOLDER [--kills N] [--each N] [--seed N]
+                [--pause S] [--long-stops N SECONDS] [-- OPTION OF TUNE ...]
+Runs end and begin anew until N kills and stops are done, and of tune, compile
+servers, jobs and device servers --each N have been ended; each finished run is compared
 with the undisturbed one: candidates in the order of draws, and their verdicts.
 """
 import argparse, collections, os, random, shutil, signal, sqlite3, subprocess
@@ -78,6 +79,8 @@ class Disturbed:
         kinds = [kind for kind in ("tune", "compiler", "device", "job") if found[kind]]
         if not kinds:
             return
+        if "job" in kinds:  # they are short, and what dies in one is a candidate's
+            kinds += ["job"] * 2
         kind = self.random.choice(kinds)
         what = self.random.choice(["KILL", "KILL", "TERM", "STOP"])
         pid = self.random.choice(found[kind])
@@ -99,6 +102,14 @@ class Disturbed:
     def done(self):
         return sum(n for k, n in self.counts.items() if k != "long")
 
+    def enough(self):
+        ended = collections.Counter()
+        for key, count in self.counts.items():
+            if not key.endswith("STOP"):
+                ended[key.split()[0]] += count
+        return self.done() >= self.a.kills and all(
+            ended[kind] >= self.a.each for kind in ("tune", "compiler", "device", "job"))
+
     def run(self):
         """One archive from the beginning to the end, killed on the way."""
         tune = self.start()
@@ -106,7 +117,7 @@ class Disturbed:
             try:
                 tune.wait(self.random.uniform(0.2, 2) * self.a.pause)
             except subprocess.TimeoutExpired:
-                if self.done() < self.a.kills:
+                if not self.enough():
                     self.strike(tune)
                 continue
             if tune.returncode == 0 and len(read(self.archive)) == self.wanted:
@@ -125,6 +136,7 @@ def main():
     parser.add_argument("template")
     parser.add_argument("folder")
     parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--each", type=int, default=0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--pause", type=float, default=0.5)
     parser.add_argument("--long-stops", type=float, nargs=2)
@@ -141,7 +153,7 @@ def main():
           dict(collections.Counter(row[2] for row in want)), flush=True)
     runs = other = condemned = 0
     disturbed = Disturbed(a, command, os.path.join(a.folder, "killed.db"), len(want))
-    while disturbed.done() < a.kills:
+    while not disturbed.enough():
         for name in os.listdir(a.folder):
             if name.startswith("killed.db"):
                 os.remove(os.path.join(a.folder, name))
@@ -157,7 +169,7 @@ def main():
         print(f"run {runs}: {disturbed.done()} kills, {len(got)} candidates", flush=True)
     codes = dict(collections.Counter(disturbed.errors))
     print("kills and stops:", dict(sorted(disturbed.counts.items())))
-    print(f"{runs} runs, {disturbed.done()} kills, {condemned} other verdicts, {other} other sequences, "
+    print(f"seed {a.seed}: {runs} runs, {disturbed.done()} kills, {condemned} other verdicts, {other} other sequences, "
           f"tune was started again after codes {codes}, {time.time() - begin:.0f} s")
     return 1 if condemned or other else 0
 
