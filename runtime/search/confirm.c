@@ -458,14 +458,17 @@ static void decide(const confirmation *c, const winner *w, const contest *who,
         c->s->arena, "no gain beyond the noise on %s shapes", where);
 }
 
-/* Times on held-out shapes are of use to a dispatch's rules. */
+/* Times on held-out shapes are of use to a dispatch's rules; a simulator's on
+ * the search's, where there were none, are not to be asked for again. */
 static ws_status keep_times(const confirmation *c, const contest *who) {
   ws_measurement *items =
       ws_arena_alloc(c->arena, sizeof *items * (size_t)(c->shape_count + 1));
   int count = 0;
-  for (int i = c->search_count; i < c->shape_count; i++) {
+  for (int i = 0; i < c->shape_count; i++) {
     const ws_measured *one = time_on(who, i);
-    if (one)
+    bool wanted = i >= c->search_count ||
+                  (c->simulated && isnan(recorded_us(c, who, i)));
+    if (one && wanted)
       items[count++] =
           (ws_measurement){.shape = c->shapes[i],
                            .us = one->us,
@@ -588,11 +591,13 @@ static ws_status prepare(confirmation *c) {
     ws_device_client_renew(c->s->trials.client);
   pick_shapes(c);
   WS_TRY(load(c, c->against_id, &c->reference));
+  if (!was_timed(c, &c->reference)) /* times of unverified code are not kept */
+    add(c, &c->reference, WS__VERIFY_EDGES, -1);
   add_times(c, &c->reference, c->simulated ? nowhere : NULL);
   WS_TRY(ask(c, &c->reference, &c->has_reference));
   if (c->has_reference && !c->simulated)
     find_noise(c);
-  return c->has_reference && was_timed(c, &c->reference)
+  return c->has_reference && !failure_of(&c->reference)
              ? keep_times(c, &c->reference)
              : WS_OK;
 }

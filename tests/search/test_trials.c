@@ -190,17 +190,40 @@ WS_TEST(dispatch_decides_by_complete_rows_of_one_provenance) {
 
 /* A second run may ask for more, but never again for the same: winners are
  * confirmed on other contents. */
+static void check_nothing_twice(bench *b, const char *log) {
+  FILE *twice = popen(
+      ws_arena_printf(b->arena, "grep ^time %s | sort | uniq -d", log), "r");
+  char line[400];
+  WS_CHECK(twice);
+  if (fgets(line, sizeof line, twice))
+    WS_FAIL("twice: %s", line);
+  pclose(twice);
+}
+
 WS_TEST(times_are_not_taken_twice) {
   bench b = device_bench();
   char *log = ws_arena_printf(b.arena, "%s/log", b.folder);
   setenv("FAKE_DEVICE_LOG", log, 1);
   WS_CHECK(tune(&b).timed > 0);
   tune(&b);
-  FILE *twice = popen(
-      ws_arena_printf(b.arena, "grep ^time %s | sort | uniq -d", log), "r");
-  char line[100];
-  WS_CHECK(twice && !fgets(line, sizeof line, twice));
-  pclose(twice);
+  check_nothing_twice(&b, log);
+  free_bench(&b);
+}
+
+/* What a run begins with may be far from the best by the time that the device
+ * comes to it, as on a busy machine: then only confirmations time it. */
+WS_TEST(the_start_is_not_timed_twice_either) {
+  bench b = device_bench();
+  char *log = ws_arena_printf(b.arena, "%s/log", b.folder);
+  setenv("FAKE_DEVICE_LOG", log, 1);
+  const char *device = b.options.device;
+  b.options.device = NULL;
+  tune(&b);
+  b.options.device = device;
+  WS_CHECK(tune(&b).confirmation_count > 0);
+  b.options.evaluations = 250;
+  WS_CHECK(tune(&b).confirmation_count > 0);
+  check_nothing_twice(&b, log);
   free_bench(&b);
 }
 
