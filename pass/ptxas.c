@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * NVIDIA's assembler as a child process: PTX in, cubin and a report out, all in
- * TMPDIR, which in a job is the job's own. It inherits the job's limits and
- * closed network, and dies with it. What its report says becomes facts,
- * or findings: "ptxas" (it refuses the PTX; with the line), "ptxas-serialized"
- * (C75xx: it takes the PTX, but waits after every wgmma or ignores setmaxnreg,
- * which costs a factor).
+ * a folder of its own below TMPDIR, whose name nobody can guess. It inherits
+ * the job's limits and closed network, and dies with it. What its report says
+ * becomes facts, or findings: "ptxas" (it refuses the PTX; with the line),
+ * "ptxas-serialized" (C75xx: it takes the PTX, but waits after every wgmma or
+ * ignores setmaxnreg, which costs a factor).
  */
+#include "job.h"
 #include "lower.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -75,11 +77,11 @@ static void die_of(int signal_) {
 
 void ws__ptxas_enter_job(void) { in_job = true; }
 
-static const char *temp_path(ws_arena *arena, const char *name) {
-  const char *folder = getenv("TMPDIR");
-  return ws_arena_printf(arena, "%s/wavesmith-%ld-%s",
-                         folder && *folder ? folder : "/tmp", (long)getpid(),
-                         name);
+/* NULL: it cannot be made, with errno set. ws_remove_tree removes it. */
+static const char *make_folder(ws_arena *arena) {
+  const char *base = getenv("TMPDIR");
+  return mkdtemp(ws_arena_printf(arena, "%s/wavesmith-ptxas-XXXXXX",
+                                 base && *base ? base : "/tmp"));
 }
 
 /* ---- which one ----------------------------------------------------------- */
@@ -116,20 +118,22 @@ static void find_path(void) {
 static void read_version(void) {
   ws_arena *arena = ws_arena_create();
   const char *arguments[] = {ptxas.path, "--version", NULL};
-  const char *log = temp_path(arena, "ptxas-version.txt");
+  const char *folder = make_folder(arena);
+  const char *log = ws_arena_printf(arena, "%s/version", folder ? folder : "");
   char *text;
   size_t size;
   ws_diag diag;
   snprintf(ptxas.version, sizeof ptxas.version, "of unknown version");
   int signal_;
-  if (run_process(arguments, log, LIMIT_MS, &signal_) == 0 &&
+  if (folder && run_process(arguments, log, LIMIT_MS, &signal_) == 0 &&
       ws_file_read(arena, log, &text, &size, &diag) == WS_OK) {
     const char *mark = strstr(text, ", V");
     if (mark)
       snprintf(ptxas.version, sizeof ptxas.version, "%.*s",
                (int)strspn(mark + 3, "0123456789."), mark + 3);
   }
-  unlink(log);
+  if (folder)
+    ws_remove_tree(folder);
   ws_arena_destroy(arena);
 }
 
@@ -277,8 +281,8 @@ static bool assemble(const ws_lowering *l, ws_blob ptx,
     ws_findings_add(l->findings, "ptxas", "", NULL, 0, "ptxas: %s", diag.text);
     return false;
   }
-  int signal_, code = run_process(arguments, paths[2],
-                                  in_job ? 0 : LIMIT_MS, &signal_);
+  int signal_,
+      code = run_process(arguments, paths[2], in_job ? 0 : LIMIT_MS, &signal_);
   if (signal_ && in_job)
     die_of(signal_);
   if (!read_text(l, paths[2], &report, &size))
@@ -296,11 +300,16 @@ static bool assemble(const ws_lowering *l, ws_blob ptx,
 
 bool ws__ptxas_run(const ws_lowering *l, ws_blob ptx, ws_kernel_facts *kernels,
                    int count, ws_blob *out_cubin) {
-  const char *paths[] = {temp_path(l->arena, "kernels.ptx"),
-                         temp_path(l->arena, "kernels.cubin"),
-                         temp_path(l->arena, "ptxas.txt")};
+  const char *folder = make_folder(l->arena);
+  if (!folder) {
+    ws_findings_add(l->findings, "ptxas", "", NULL, 0,
+                    "ptxas: no folder for its files: %s", strerror(errno));
+    return false;
+  }
+  const char *paths[] = {ws_arena_printf(l->arena, "%s/kernels.ptx", folder),
+                         ws_arena_printf(l->arena, "%s/kernels.cubin", folder),
+                         ws_arena_printf(l->arena, "%s/ptxas.txt", folder)};
   bool done = assemble(l, ptx, kernels, count, paths, out_cubin);
-  for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
-    unlink(paths[i]);
+  ws_remove_tree(folder);
   return done;
 }

@@ -54,6 +54,7 @@ static ws_status build(profiles *p, const ws_candidate *candidate,
       p->arena, candidate, stored.text, strlen(stored.text));
   request.stages = WS_STAGE_CHECK | WS_STAGE_LOWER | WS_STAGE_LINES;
   request.limits = ws_limits_default;
+  request.give_up_ms = p->s->deadline_ms;
   if (!p->compiler)
     WS_TRY(ws_compiler_start(&p->compiler, p->diag));
   return ws_compiler_build(p->compiler, p->arena, &request, out, p->diag);
@@ -68,6 +69,7 @@ static ws_status measure(profiles *p, const ws_candidate *candidate,
       p->arena, &p->s->task, ws_device_client_info(client)->cu_count, candidate,
       result, WS__TIME, shape, "", &request, p->diag));
   request.settings.wall_ms = WALL_MS;
+  request.give_up_ms = p->s->deadline_ms;
   return ws_device_client_measure(client, p->arena, &request, out, p->diag);
 }
 

@@ -208,6 +208,37 @@ WS_TEST(sums_onto_sums) {
   ws_arena_destroy(arena);
 }
 
+/* In a plugin TMPDIR may be unset: what lies in /tmp under a name that can be
+ * guessed is anybody's to prepare. */
+WS_TEST(files_lie_in_a_folder_of_our_own) {
+  static const char script[] =
+      "#!/bin/sh\n[ \"$1\" = --version ] && exit 0\n"
+      "folder=${4%/*}; echo \"$folder\" >\"$0.said\"\n"
+      "stat -c '%a %u' \"$folder\" >>\"$0.said\"; exit 1\n";
+  ws_arena *arena = ws_arena_create();
+  ws_diag diag;
+  size_t size;
+  char path[] = "/tmp/wavesmith-test-XXXXXX", *said;
+  int file = mkstemp(path);
+  WS_CHECK(file >= 0 && write(file, script, sizeof script - 1) > 0);
+  WS_CHECK(fchmod(file, 0700) == 0 && close(file) == 0);
+  setenv("WAVESMITH_PTXAS", path, 1);
+  unsetenv("TMPDIR");
+  lowered l = lower_changed("@", "@", "columns=32");
+  WS_CHECK(!l.good);
+  const char *record = ws_arena_printf(arena, "%s.said", path);
+  WS_CHECK_INT(ws_file_read(arena, record, &said, &size, &diag), WS_OK);
+  char *folder = strtok(said, "\n");
+  WS_CHECK_TEXT(strtok(NULL, "\n"),
+                ws_arena_printf(arena, "700 %d", (int)geteuid()));
+  WS_CHECK(!strstr(folder, ws_arena_printf(arena, "%ld", (long)getpid())));
+  WS_CHECK(!ws_file_exists(folder));
+  unlink(record);
+  unlink(path);
+  fixture_destroy(&l.f);
+  ws_arena_destroy(arena);
+}
+
 /* ---- expansion ----------------------------------------------------------- */
 
 static void check_shape(const char *from, const char *to, const char *words,
