@@ -99,14 +99,14 @@ def mount_again(disk):
 
 def main():
     program, template, folder, *options = sys.argv[1:]
+    inside = ["unshare", "-rm"]  # root's mounts would outlive us elsewhere
+    if INSIDE not in os.environ and shutil.which("unshare") and subprocess.run(
+            inside + ["true"], stderr=subprocess.DEVNULL).returncode == 0:
+        os.environ[INSIDE] = "1"
+        os.execvp("unshare", inside + [sys.executable, *sys.argv])
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
-    mounts = mount(os.path.join(folder, "probe"), "64k")
-    if not mounts and INSIDE not in os.environ and shutil.which("unshare"):
-        os.environ[INSIDE] = "1"
-        inside = ["unshare", "-rm", "true"]
-        if subprocess.run(inside, stderr=subprocess.DEVNULL).returncode == 0:
-            os.execvp("unshare", inside[:-1] + [sys.executable, *sys.argv])
+    mounts = INSIDE in os.environ and mount(os.path.join(folder, "probe"), "64k")
     cases = Cases(program, template, folder, options)
     codes = [cases.limited(8 << 10), cases.limited(500 << 10)]
     if mounts:
