@@ -329,7 +329,8 @@ static ws_status ask_device(confirmation *c, contest *who, bool *out_done) {
       break;
     WS_TRY(status);
     more = answer->verdict == WS_VERDICT_OK;
-    failed = ws__measuring_is_too_slow(c->s->trials.client, answer);
+    failed = ws__measuring_is_too_slow(
+        ws_device_client_info(c->s->trials.client), answer);
   }
   *out_done = !failed && !out_of_time(c->s);
   return WS_OK;
@@ -466,8 +467,8 @@ static ws_status keep_times(const confirmation *c, const contest *who) {
   int count = 0;
   for (int i = 0; i < c->shape_count; i++) {
     const ws_measured *one = time_on(who, i);
-    bool wanted = i >= c->search_count ||
-                  (c->simulated && isnan(recorded_us(c, who, i)));
+    bool wanted =
+        i >= c->search_count || (c->simulated && isnan(recorded_us(c, who, i)));
     if (one && wanted)
       items[count++] =
           (ws_measurement){.shape = c->shapes[i],

@@ -101,8 +101,8 @@ int ws__measuring_large(const ws_problem *problem,
   return found;
 }
 
-bool ws__measuring_is_too_slow(const ws_device_client *client,
+bool ws__measuring_is_too_slow(const ws_device_info *device,
                                const ws_measured *measured) {
-  return ws_device_client_info(client)->simulated && !measured->finding_count &&
+  return device->simulated && !measured->finding_count &&
          measured->verdict == WS_VERDICT_TIMEOUT;
 }

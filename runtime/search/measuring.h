@@ -39,8 +39,10 @@ ws_status ws__measuring_request(ws_arena *arena, const ws__task *task,
 int ws__measuring_large(const ws_problem *problem,
                         const ws_candidate *candidate, const ws_shape *shapes,
                         int count);
-/* A simulator that is too slow says nothing about the candidate. */
-bool ws__measuring_is_too_slow(const ws_device_client *client,
+/* A simulator that does not end in time says something of the host and nothing
+ * of the candidate, unless it has a finding: then it is not known, neither a
+ * verdict nor a time, whoever asked. */
+bool ws__measuring_is_too_slow(const ws_device_info *device,
                                const ws_measured *measured);
 
 #endif

@@ -200,6 +200,11 @@ static void keep_time(ws__ranked *out, int s, const ws_measured *measured) {
 bool ws__plan_take(ws__plan *plan, int step, const ws_device_info *device,
                    const ws_measured *measured) {
   plan->out.device = device;
+  if (ws__measuring_is_too_slow(device, measured)) {
+    ws_log(WS_LOG_WARN, "%s is not timed further: %s", plan->candidate->id.hex,
+           measured->reason);
+    return false;
+  }
   if (measured->verdict != WS_VERDICT_OK) {
     fail(plan, measured->verdict, measured->reason);
     plan->out.findings = measured->findings;

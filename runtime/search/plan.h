@@ -59,6 +59,7 @@ ws_status ws__plan_make(ws__plan *plan, const ws__schedule *schedule,
                         const ws_build_result *build, const double *known_us,
                         const double *bar_us, ws_diag *diag) WS_MUST_CHECK;
 /* Takes a device's answer to a request; what it points at lives in the arena.
+ * Where a simulator is too slow the plan ends with what it has (measuring.h).
  * False: the plan is at its end, `out` says how. */
 bool ws__plan_take(ws__plan *plan, int step, const ws_device_info *device,
                    const ws_measured *measured);

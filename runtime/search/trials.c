@@ -461,7 +461,8 @@ static ws_status receive(ws__trials *t, ws__trial_slot *slot, ws_diag *diag) {
   t->busy_ms += spent_ms;
   if (slot->candidate == t->baseline)
     t->baseline_ms += spent_ms;
-  if (status == WS_OK && ws__measuring_is_too_slow(slot->client, &measured))
+  if (status == WS_OK &&
+      ws__measuring_is_too_slow(ws_device_client_info(slot->client), &measured))
     status = ws_fail(diag, WS_ENVIRONMENT, NULL, 0, "%s", measured.reason);
   if (status != WS_OK) {
     note_failure(t, slot, diag);

@@ -7,12 +7,11 @@
  * The environment says how it misbehaves:
  *   FAKE_DEVICE_DELAY_US  each request takes this long
  *   FAKE_DEVICE_WRONG_AT  m,n,k: all that is run whole there is wrong
- *   FAKE_DEVICE_WHOLE_US  each whole run takes this long
- *   FAKE_DEVICE_DIES      set: every request kills it
- *   FAKE_DEVICE_ARCH      of the card, in place of gfx942
- *   FAKE_DEVICE_PROVENANCE  likewise
- *   FAKE_DEVICE_STEEP     set: that factor to the power of four
- *   FAKE_DEVICE_COUNT     so many cards: hip:0 and up
+ *   FAKE_DEVICE_TIMES_OUT code that begins with this digit: its times do not
+ * end FAKE_DEVICE_WHOLE_US  each whole run takes this long FAKE_DEVICE_DIES
+ * set: every request kills it FAKE_DEVICE_ARCH      of the card, in place of
+ * gfx942 FAKE_DEVICE_PROVENANCE  likewise FAKE_DEVICE_STEEP     set: that
+ * factor to the power of four FAKE_DEVICE_COUNT     so many cards: hip:0 and up
  *   FAKE_DEVICE_CARD      set: it is a card; a folder: where the server locks
  *                         it, as the real one does
  *   FAKE_DEVICE_NOISE     code beside itself takes that many times its time
@@ -120,6 +119,7 @@ static void measure(ws_arena *arena, const cJSON *json, const char *code) {
                           .bound = "mfma",
                           .report = ""};
   const char *op = cJSON_GetObjectItem(json, "op")->valuestring;
+  const char *out = getenv("FAKE_DEVICE_TIMES_OUT");
   const cJSON *first = cJSON_GetObjectItem(json, "workloads")->child;
   if (ws_workload_from_json(arena, first, &workload, &diag) != WS_OK)
     _exit(1);
@@ -128,6 +128,9 @@ static void measure(ws_arena *arena, const cJSON *json, const char *code) {
   if (!strcmp(op, "verify") && (code[0] < '8' || fails_whole(&workload))) {
     measured.verdict = WS_VERDICT_WRONG;
     measured.reason = "made up";
+  } else if (!strcmp(op, "time") && out && code[0] == *out) {
+    measured.verdict = WS_VERDICT_TIMEOUT;
+    measured.reason = "did not end in time";
   } else if (!strcmp(op, "time")) {
     measured.us = time_of(shape, code);
     time_rival(json, code, shape, &measured);

@@ -240,6 +240,25 @@ WS_TEST(a_slow_device_keeps_the_time_limit) {
   free_bench(&b);
 }
 
+/* On a faster machine it may have a time: no verdict, whoever asked. */
+WS_TEST(a_simulator_that_is_too_slow_condemns_nothing) {
+  bench b = device_bench();
+  setenv("FAKE_DEVICE_TIMES_OUT", "c", 1);
+  setenv("WAVESMITH_LOG", "error", 1);
+  b.options.rank = "device";
+  tune(&b);
+  WS_CHECK_INT(number(&b, "SELECT count(*) FROM candidate WHERE verdict="
+                          "'timeout'"),
+               0);
+  static const char untimed[] =
+      "SELECT count(*) FROM candidate c WHERE verdict='ok' AND NOT EXISTS"
+      " (SELECT 1 FROM measurement m WHERE m.candidate_id=c.id AND"
+      " m.provenance LIKE 'sim:%')";
+  WS_CHECK(number(&b, untimed) > 0);
+  WS_CHECK_INT(tune(&b).evaluated, 0); /* asked again, and goes on the same */
+  free_bench(&b);
+}
+
 /* A simulator that dies is no verdict on a candidate. */
 WS_TEST(a_device_that_dies_is_given_up) {
   bench b = device_bench();
