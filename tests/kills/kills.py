@@ -111,13 +111,14 @@ class Disturbed:
             ended[kind] >= self.a.each for kind in ("tune", "compiler", "device", "job"))
 
     def run(self):
-        """One archive from the beginning to the end, killed on the way."""
-        tune = self.start()
+        """One archive from the beginning to the end, killed on the way; not so
+        often that it never comes to an end."""
+        tune, last = self.start(), self.done() + self.a.kills
         while True:
             try:
                 tune.wait(self.random.uniform(0.2, 2) * self.a.pause)
             except subprocess.TimeoutExpired:
-                if not self.enough():
+                if not self.enough() and self.done() < last:
                     self.strike(tune)
                 continue
             if tune.returncode == 0 and len(read(self.archive)) == self.wanted:
