@@ -16,8 +16,9 @@ static const char *id_of(const ws_session *s, int result) {
 static const char *proposer_of(const ws_session *s, const ws__job *job) {
   if (!job->by_model)
     return job->request.origin;
-  return s->llm ? ws_llm_member_at(s->llm, job->request.member)->name
-                : "outside";
+  return s->models.llm
+             ? ws_llm_member_at(s->models.llm, job->request.member)->name
+             : "outside";
 }
 
 static ws_candidate_row origin_of(const ws_session *s, const ws__job *job) {
@@ -54,28 +55,12 @@ static ws_status judge(ws_session *s, ws__job *job, ws__judgement *out) {
   WS_TRY(ws__judge_replay(&s->judge, job->arena, job->candidate, ranked,
                           &judged, out, s->diag));
   job->replayed = job->replayed || judged;
-  return judged ? ws_archive_put_draw(s->archive, s->run_id, job->sequence,
+  return judged ? ws_archive_put_draw(s->archive, s->run.id, job->sequence,
                                       job->candidate->id.hex, s->diag)
                 : record_new(s, job, ranked, out);
 }
 
 /* ---- the result ---- */
-static void keep_arena(ws_session *s, ws__job *job) {
-  if (!job->keep)
-    return;
-  if (s->kept_count == s->kept_capacity) {
-    int capacity = s->kept_capacity ? 2 * s->kept_capacity : 64;
-    ws_arena **kept =
-        ws_arena_alloc(s->arena, sizeof(ws_arena *) * (size_t)capacity);
-    if (s->kept_count)
-      memcpy(kept, s->kept, sizeof(ws_arena *) * (size_t)s->kept_count);
-    s->kept = kept;
-    s->kept_capacity = capacity;
-  }
-  s->kept[s->kept_count++] = job->keep;
-  job->keep = NULL;
-}
-
 static bool is_timed(const ws_session *s, const ws__judgement *judgement) {
   for (int i = 0; i < s->task.shape_count; i++)
     if (isfinite(judgement->us[i]))
@@ -88,8 +73,8 @@ static bool wants_repair(const ws_session *s, const ws__job *job,
                          const ws__judgement *judgement, int repairs) {
   int most = s->options->repairs < 0 ? 1 : s->options->repairs;
   ws_verdict verdict = judgement->verdict;
-  return s->llm && job->by_model && !*job->answer.error && repairs < most &&
-         !ws_request_is_document(job->request.kind) &&
+  return s->models.llm && job->by_model && !*job->answer.error &&
+         repairs < most && !ws_request_is_document(job->request.kind) &&
          verdict != WS_VERDICT_OK && verdict != WS_VERDICT_DUPLICATE &&
          verdict != WS_VERDICT_SLOW;
 }
@@ -101,23 +86,11 @@ static int repairs_before(const ws_session *s, const ws__job *job) {
 }
 
 static void queue_repair(ws_session *s, const ws__job *job, int result) {
-  if (s->queue_end == s->queue_capacity) {
-    int open = s->queue_end - s->queue_begin;
-    int capacity = 2 * open + 16;
-    ws__request *queue =
-        ws_arena_alloc(s->arena, sizeof *queue * (size_t)capacity);
-    if (open)
-      memcpy(queue, s->queue + s->queue_begin, sizeof *queue * (size_t)open);
-    s->queue = queue;
-    s->queue_begin = 0;
-    s->queue_end = open;
-    s->queue_capacity = capacity;
-  }
   ws__request request = job->request;
   request.kind = WS_REQUEST_REPAIR;
   request.parents[0] = result;
   request.origin = "repair";
-  s->queue[s->queue_end++] = request;
+  ws__repairs_push(&s->repairs, s->arena, &request);
   s->knowledge.repairs_open++;
 }
 
@@ -126,9 +99,9 @@ static void queue_repair(ws_session *s, const ws__job *job, int result) {
  * open at once and are the same, the first one's object stands for both. */
 static ws_status adopt_template(ws_session *s, ws__job *job, bool timed) {
   const ws_template *tmpl = job->candidate->tmpl;
-  const ws__source *known = ws__session_source(s, tmpl);
+  const ws__source *known = ws__sources_find(&s->sources, tmpl);
   if (!known)
-    ws__session_add_source(s, job->source);
+    ws__sources_add(&s->sources, s->arena, job->source);
   if (known && known->tmpl != tmpl) {
     ws_candidate *copy = ws_candidate_copy(job->arena, job->candidate);
     copy->tmpl = tmpl = known->tmpl;
@@ -159,7 +132,7 @@ static const ws_candidate *keep_what_lives_on(ws_session *s, ws__job *job,
     return job->candidate; /* the session's */
   bool document = ws_request_is_document(job->request.kind) && job->reply;
   if (document || (remembered && job->reply->template_text))
-    keep_arena(s, job);
+    ws__kept_add(&s->kept, s->arena, job);
   return remembered ? ws_candidate_copy(s->arena, job->candidate) : NULL;
 }
 
@@ -214,7 +187,7 @@ static ws_status close_exchange(ws_session *s, const ws__job *job, int index) {
   int parent = compared_to(s, result);
   bool document = ws_request_is_document(job->request.kind);
   ws_exchange_row row = {
-      .run_id = s->run_id,
+      .run_id = s->run.id,
       .sequence = job->sequence,
       .candidate_id = result->id,
       .verdict = document && job->reply ? "" : ws_verdict_text(result->verdict),
@@ -229,7 +202,7 @@ static ws_status close_exchange(ws_session *s, const ws__job *job, int index) {
   WS_TRY(ws_archive_set_outcome(s->archive, &row, s->diag));
   if (job->request.kind != WS_REQUEST_DISTIL || !job->reply)
     return WS_OK;
-  const ws_findings_row findings = {.run_id = s->run_id,
+  const ws_findings_row findings = {.run_id = s->run.id,
                                     .sequence = job->sequence,
                                     .text = job->reply->findings};
   return ws_archive_put_findings(s->archive, &findings, s->diag);
@@ -237,13 +210,14 @@ static ws_status close_exchange(ws_session *s, const ws__job *job, int index) {
 
 static void tell_bandit(ws_session *s, const ws__job *job, int index) {
   const ws__result *result = &s->knowledge.results[index];
-  if (!s->bandit || job->request.member < 0)
+  if (!s->models.bandit || job->request.member < 0)
     return;
   const ws__arm arm = {.member = job->request.member,
                        .kind = job->request.kind,
                        .region = ws__request_region(s, &job->request)};
   double reward = reward_of(s, result);
-  ws__bandit_learn(s->bandit, &arm, reward > 0 ? reward : 0, job->answer.usd);
+  ws__bandit_learn(s->models.bandit, &arm, reward > 0 ? reward : 0,
+                   job->answer.usd);
 }
 
 /* What the device did for the run's ranking. */
@@ -259,24 +233,24 @@ static void count_ranked(ws_session *s, const ws__ranked *ranked) {
 static void count(ws_session *s, const ws__job *job,
                   const ws__judgement *judgement) {
   if (ws_request_is_document(job->request.kind)) {
-    s->documents++;
+    s->counts.documents++;
     return;
   }
-  s->verdicts[judgement->verdict]++;
+  s->counts.verdicts[judgement->verdict]++;
   if (job->was_ranked && job->ranked.device)
     count_ranked(s, &job->ranked);
   if (!job->candidate)
-    s->refused++;
+    s->counts.refused++;
   else if (job->replayed)
-    s->replayed++;
+    s->counts.replayed++;
   else
-    s->evaluated++;
+    s->counts.evaluated++;
 }
 
 /* ---- one job ---- */
 static bool is_repeat(const ws_session *s, const ws__job *job) {
   return job->by_model && job->candidate &&
-         ws__seen_contains(&s->applied_ids, &job->candidate->id);
+         ws__seen_contains(&s->proposing.applied_ids, &job->candidate->id);
 }
 
 static ws_status no_candidate(ws_session *s, ws__job *job, ws_verdict verdict,
@@ -301,9 +275,10 @@ static ws_status judge_any(ws_session *s, ws__job *job, ws__judgement *out) {
   if (is_repeat(s, job))
     return no_candidate(s, job, WS_VERDICT_DUPLICATE,
                         "this candidate was proposed before in this run", out);
-  ws__seen_add(&s->applied_ids, &job->candidate->id);
-  if (job->by_model && !ws__seen_contains(&s->seen, &job->candidate->id))
-    ws__seen_add(&s->seen, &job->candidate->id);
+  ws__seen_add(&s->proposing.applied_ids, &job->candidate->id);
+  if (job->by_model &&
+      !ws__seen_contains(&s->proposing.seen, &job->candidate->id))
+    ws__seen_add(&s->proposing.seen, &job->candidate->id);
   return judge(s, job, out);
 }
 
@@ -321,11 +296,11 @@ static ws_status apply(ws_session *s, ws__job *job) {
     s->knowledge.repairs_open--;
   if (repair)
     queue_repair(s, job, index);
-  if (s->strategy)
-    s->strategy->learn(s->strategy_state, &s->knowledge, index);
+  if (s->proposing.strategy)
+    s->proposing.strategy->learn(s->proposing.state, &s->knowledge, index);
   count(s, job, &judgement);
   if (judgement.verdict == WS_VERDICT_OK && job->candidate &&
-      !s->rank_by_device)
+      !s->ranking.by_device)
     WS_TRY(ws__trials_note(&s->trials, job->candidate->id.hex, judgement.us,
                            s->diag));
   return WS_OK;
@@ -333,20 +308,17 @@ static ws_status apply(ws_session *s, ws__job *job) {
 
 ws_status ws__apply_next(ws_session *s, bool *out_applied) {
   *out_applied = false;
-  if (s->applied == s->proposed)
+  if (s->ring.applied == s->ring.proposed)
     return WS_OK;
-  ws__job *job = ws__job_at(s, s->applied);
+  ws__job *job = ws__ring_first(&s->ring);
   if (job->state != WS__JOB_DONE)
     return WS_OK;
   /* With a batch's first answer its card is known. */
-  if (s->batched && job->was_ranked && !*s->judge.provenance)
-    ws__session_meet_device(s);
+  if (s->ranking.batched && job->was_ranked && !*s->judge.provenance)
+    ws__ranking_meet_device(s);
   WS_TRY(apply(s, job));
-  ws_arena_destroy(job->arena);
-  ws_arena_destroy(job->keep);
-  job->arena = NULL;
-  job->keep = NULL;
-  s->applied++;
+  ws__job_deinit(job);
+  s->ring.applied++;
   *out_applied = true;
   return WS_OK;
 }

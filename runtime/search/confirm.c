@@ -120,7 +120,7 @@ static ws_status pick_winners(confirmation *c, winner winners[MOST_WINNERS],
                shipped.kernels[i].chosen);
   if (!shipped.count)
     WS_TRY(add_fastest(c, winners, out_count));
-  if (s->rank_by_device && k->leader >= 0)
+  if (s->ranking.by_device && k->leader >= 0)
     add_winner(c, winners, out_count, k->results[k->leader].id, NULL);
   return WS_OK;
 }
@@ -302,27 +302,19 @@ static void add_times(const confirmation *c, contest *who, const bool *again) {
 }
 
 /* ---- asking ---- */
-static bool out_of_time(const ws_session *s) {
-  return ws__signals_interrupted() || ws_clock_ms() >= s->deadline_ms;
-}
-
-/* When an answer is not wanted any more; 0: never. */
-static double give_up_ms(const ws_session *s) {
-  return isfinite(s->deadline_ms) ? s->deadline_ms : 0;
-}
-
 /* *out_done: false when time ran out on the way. */
 static ws_status ask_device(confirmation *c, contest *who, bool *out_done) {
   ws_measured *answers =
       ws_arena_alloc(c->arena, sizeof *answers * (size_t)(who->count + 1));
   bool more = true, failed = false;
   who->answers = answers;
-  while (who->answered < who->count && more && !out_of_time(c->s)) {
+  while (who->answered < who->count && more &&
+         !ws__clock_is_over(&c->s->clock)) {
     ws_measured *answer = &answers[who->answered];
     int most = who->whole[who->answered] < 0 ? WALL_MS : WHOLE_WALL_MS;
     ws_measure_request request = who->requests[who->answered++];
     request.settings.wall_ms = most;
-    request.give_up_ms = give_up_ms(c->s);
+    request.give_up_ms = ws__clock_give_up_ms(c->s->clock.deadline_ms);
     ws_status status = ws_device_client_measure(c->s->trials.client, c->arena,
                                                 &request, answer, c->s->diag);
     if (status == WS_INTERRUPTED)
@@ -332,7 +324,7 @@ static ws_status ask_device(confirmation *c, contest *who, bool *out_done) {
     failed = ws__measuring_is_too_slow(
         ws_device_client_info(c->s->trials.client), answer);
   }
-  *out_done = !failed && !out_of_time(c->s);
+  *out_done = !failed && !ws__clock_is_over(&c->s->clock);
   return WS_OK;
 }
 
@@ -348,13 +340,13 @@ static ws_status ask_batch(confirmation *c, contest *who, bool *out_done) {
       .rival_size = c->simulated ? 0 : r->build.code_object_size,
       .steps = who->requests,
       .step_count = who->count};
-  WS_TRY(ws__batched_request(c->s->batched, c->arena, &job, out_done, &answer,
-                             c->s->diag));
+  WS_TRY(ws__batched_request(c->s->ranking.batched, c->arena, &job, out_done,
+                             &answer, c->s->diag));
   if (*out_done) {
     who->answers = answer.steps;
     who->answered = answer.step_count;
   } else {
-    c->s->confirming++;
+    c->s->rounds.confirming++;
   }
   return WS_OK;
 }
@@ -363,8 +355,8 @@ static ws_status ask(confirmation *c, contest *who, bool *out_done) {
   *out_done = true;
   if (*who->refused || !who->count)
     return WS_OK;
-  return c->s->batched ? ask_batch(c, who, out_done)
-                       : ask_device(c, who, out_done);
+  return c->s->ranking.batched ? ask_batch(c, who, out_done)
+                               : ask_device(c, who, out_done);
 }
 
 /* ---- what the answers say ---- */
@@ -522,7 +514,7 @@ static ws_status sanitize(confirmation *c, const ws_candidate *candidate,
   request.limits = ws_limits_default;
   request.limits.memory_mb = WS_COVERAGE_FAR_MB;
   request.limits.wall_ms = request.limits.cpu_ms = WALL_MS;
-  request.give_up_ms = give_up_ms(s);
+  request.give_up_ms = ws__clock_give_up_ms(s->clock.deadline_ms);
   if (!c->compiler)
     WS_TRY(ws_compiler_start(&c->compiler, s->diag));
   ws_status status =
@@ -542,7 +534,7 @@ static ws_status judge(confirmation *c, const winner *w, const contest *who,
       (ws_confirmation_row){.candidate_id = ws_arena_strdup(s->arena, who->id),
                             .against_id = c->against_id,
                             .provenance = s->trials.provenance,
-                            .run_id = s->run_id,
+                            .run_id = s->run.id,
                             .reason = "",
                             .noise = c->noise};
   if (*who->refused)
@@ -550,7 +542,7 @@ static ws_status judge(confirmation *c, const winner *w, const contest *who,
   if (failure)
     return refute(c, row, failure->verdict, failure->reason);
   WS_TRY(sanitize(c, who->candidate, &sanitized));
-  *out_done = !out_of_time(s);
+  *out_done = !ws__clock_is_over(&s->clock);
   if (!*out_done)
     return WS_OK;
   if (sanitized.verdict != WS_VERDICT_OK)
@@ -588,7 +580,7 @@ static ws_status prepare(confirmation *c) {
   const bool *nowhere =
       ws_arena_alloc(c->arena, (size_t)c->s->task.shape_count);
   c->prepared = true;
-  if (!c->s->batched)
+  if (!c->s->ranking.batched)
     ws_device_client_renew(c->s->trials.client);
   pick_shapes(c);
   WS_TRY(load(c, c->against_id, &c->reference));
@@ -617,7 +609,7 @@ static ws_status keep_coverage(const confirmation *c, const contest *who) {
   if (who->answered <= who->covering)
     return WS_OK;
   return ws__covering_keep(c->s->archive, c->arena, who->id,
-                           c->s->trials.provenance, c->s->run_id,
+                           c->s->trials.provenance, c->s->run.id,
                            &who->coverage, count_covered(who),
                            failure ? failure->reason : NULL, c->s->diag);
 }
@@ -655,7 +647,7 @@ static void leave_open(const confirmation *c, const char *id,
   *row = (ws_confirmation_row){.candidate_id = ws_arena_strdup(c->s->arena, id),
                                .against_id = c->against_id,
                                .provenance = c->s->trials.provenance,
-                               .run_id = c->s->run_id,
+                               .run_id = c->s->run.id,
                                .verdict = WS_CONFIRMATION_OPEN,
                                .reason = reason,
                                .noise = c->noise};
@@ -669,9 +661,9 @@ static ws_status confirm_one(confirmation *c, const winner *w,
     return WS_OK;
   leave_open(c, w->id, "not confirmed: time ended before it was looked at",
              row);
-  if (!out_of_time(c->s))
+  if (!ws__clock_is_over(&c->s->clock))
     WS_TRY(prepare(c));
-  if (out_of_time(c->s))
+  if (ws__clock_is_over(&c->s->clock))
     return WS_OK;
   WS_TRY(load(c, w->id, &who));
   add_verifications(c, w, &who);
@@ -708,7 +700,7 @@ static ws_status confirm_these(confirmation *c, const winner *winners,
         is_among(rows, *count, winners[i].id))
       continue;
     WS_TRY(confirm_one(c, &winners[i], row, &done));
-    if (!done && c->s->batched) /* its answers are still to come */
+    if (!done && c->s->ranking.batched) /* its answers are still to come */
       continue;
     ++*count;
     *out_refuted = *out_refuted ||
@@ -748,11 +740,12 @@ const char *ws__confirm_start(const ws_session *s) {
 /* What the run found is kept, also where this cannot be done. */
 void ws__confirm(ws_session *s, ws_tune_result *out) {
   confirmation c = {.s = s, .against_id = ws__confirm_start(s)};
-  bool has_device = s->trials.client || (s->batched && *s->batched->provenance);
+  bool has_device = s->trials.client ||
+                    (s->ranking.batched && *s->ranking.batched->provenance);
   if (!has_device || !c.against_id)
     return;
   c.arena = ws_arena_create();
-  c.simulated = ws__session_simulates(s);
+  c.simulated = ws__ranking_simulates(&s->ranking);
   if (confirm_all(&c, out) != WS_OK)
     ws_log(WS_LOG_WARN, "winners are not confirmed: %s", s->diag->text);
   if (c.compiler)

@@ -7,7 +7,6 @@
  */
 #include "session.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { WAIT_MS = 100 };
@@ -20,7 +19,7 @@ static ws_status finish_job(ws_session *s) {
     WS_TRY(ws__take_answers(s));
     WS_TRY(ws__produce(s));
     WS_TRY(ws__apply_next(s, &applied));
-    if (!applied && ws__job_at(s, s->applied)->state != WS__JOB_DONE)
+    if (!applied && ws__ring_first(&s->ring)->state != WS__JOB_DONE)
       WS_TRY(ws__produce_wait(s, WAIT_MS));
   }
   return WS_OK;
@@ -34,7 +33,7 @@ static ws_status apply_given(ws_session *s) {
     if (made)
       WS_TRY(finish_job(s));
   }
-  s->no_more = false;
+  s->proposing.no_more = false;
   return WS_OK;
 }
 
@@ -94,7 +93,7 @@ static ws_status find_parents(ws_session *s, const ws_exchange_row *exchange,
 static ws_status resume(ws_session *s) {
   ws_exchange_row *rows;
   int count;
-  WS_TRY(ws_archive_list_exchanges(s->archive, s->arena, s->run_id, &rows,
+  WS_TRY(ws_archive_list_exchanges(s->archive, s->arena, s->run.id, &rows,
                                    &count, s->diag));
   for (int i = 0; i < count; i++) {
     ws_request_kind kind;
@@ -107,7 +106,7 @@ static ws_status resume(ws_session *s) {
     int parent_count = !*parents[0] ? 0 : *parents[1] ? 2 : 1;
     WS_TRY(make_request(s, kind, parents, parent_count, &request));
     ws_exchange_row whole; /* a list has no texts */
-    WS_TRY(ws_archive_get_exchange(s->archive, s->arena, s->run_id,
+    WS_TRY(ws_archive_get_exchange(s->archive, s->arena, s->run.id,
                                    rows[i].sequence, &found, &whole, s->diag));
     WS_TRY(ws__propose_given(s, &request, found ? whole.reply : ""));
     WS_TRY(finish_job(s));
@@ -134,8 +133,7 @@ ws_status ws_session_open(const ws_tune_options *options,
   s->options = options;
   s->arena = arena;
   s->diag = diag;
-  s->start_ms = ws_clock_ms();
-  s->deadline_ms = s->search_end_ms = INFINITY;
+  ws__clock_start(&s->clock, 0);
   *out_session = s;
   ws__signals_catch();
   ws_status status = begin(s);
@@ -156,7 +154,7 @@ void ws_session_close(ws_session *session) {
 
 ws_archive *ws_session_archive(ws_session *session) { return session->archive; }
 
-int64_t ws_session_run(const ws_session *session) { return session->run_id; }
+int64_t ws_session_run(const ws_session *session) { return session->run.id; }
 
 const char *ws_session_provenance(const ws_session *session) {
   return session->judge.provenance;

@@ -25,15 +25,15 @@ static ws_status look_up(ws_session *s, ws__job *job) {
   const char *id = job->candidate->id.hex;
   bool found = false;
   ws_candidate_row row;
-  if (!ws__times_builds(s))
+  if (!ws__ranking_times(&s->ranking))
     WS_TRY(ws_archive_get_candidate(s->archive, job->arena, id, &found, &row,
                                     s->diag));
   if (!found) {
     ws_build_result build;
     WS_TRY(ws_archive_get_build(s->archive, job->arena, id, &found, &build,
                                 s->diag));
-    found = found && (!ws__times_builds(s) || build.verdict != WS_VERDICT_OK ||
-                      build.code_object_size);
+    found = found && (!ws__ranking_times(&s->ranking) ||
+                      build.verdict != WS_VERDICT_OK || build.code_object_size);
     if (found)
       job->result = build;
   }
@@ -45,11 +45,11 @@ static ws_status look_up(ws_session *s, ws__job *job) {
 }
 
 static ws_status send(ws_session *s, ws__worker *worker, int index) {
-  ws__job *job = &s->jobs[index];
+  ws__job *job = &s->ring.jobs[index];
   ws_run runs[WS_STANDARD_RUNS];
   bool model = s->task.target->has_host_model;
   /* Profiles, of a simulator, quote lines. */
-  int lines = ws__times_builds(s) && model ? WS_STAGE_LINES : 0;
+  int lines = ws__ranking_times(&s->ranking) && model ? WS_STAGE_LINES : 0;
   ws_build_request request = ws_build_request_of(
       job->arena, job->candidate, job->source->text, job->source->size);
   request.stages = WS_STAGE_CHECK | WS_STAGE_LOWER | lines;
@@ -61,8 +61,7 @@ static ws_status send(ws_session *s, ws__worker *worker, int index) {
   request.limits = ws_limits_default;
   request.limits.cpu_ms = CPU_MS;
   request.limits.wall_ms = WALL_MS;
-  if (isfinite(s->search_end_ms))
-    request.give_up_ms = s->search_end_ms;
+  request.give_up_ms = ws__clock_give_up_ms(s->clock.search_end_ms);
   job->state = WS__JOB_BUILDING;
   return ws__pool_send(worker, index, &request, s->diag);
 }
@@ -79,12 +78,12 @@ static void skip_build(ws__job *job) {
 }
 
 static ws_status build_waiting(ws_session *s) {
-  for (int64_t i = s->applied; i < s->proposed && !ws__session_must_end(s);
-       i++) {
-    ws__job *job = ws__job_at(s, i);
+  for (int64_t i = s->ring.applied;
+       i < s->ring.proposed && !ws__clock_must_end(&s->clock); i++) {
+    ws__job *job = ws__job_at(&s->ring, i);
     if (job->state != WS__JOB_WAITING)
       continue;
-    if (s->table) {
+    if (s->ranking.table) {
       skip_build(job);
       continue;
     }
@@ -94,7 +93,7 @@ static ws_status build_waiting(ws_session *s) {
     ws__worker *worker = ws__pool_idle(&s->pool);
     if (!worker)
       return WS_OK;
-    WS_TRY(send(s, worker, (int)(i % s->ring)));
+    WS_TRY(send(s, worker, (int)(i % s->ring.size)));
   }
   return WS_OK;
 }
@@ -119,19 +118,19 @@ static ws_status keep_build(ws_session *s, ws__job *job) {
 
 ws_status ws__produce_wait(ws_session *s, int timeout_ms) {
   int others[WS__MOST_DEVICES + WS_DEVICE_CLIENTS], count = 0;
-  for (int i = 0; i < s->ranker_count; i++)
-    others[count++] = ws__ranker_descriptor(&s->rankers[i]);
+  for (int i = 0; i < s->ranking.count; i++)
+    others[count++] = ws__ranker_descriptor(&s->ranking.rankers[i]);
   ws__trials_descriptors(&s->trials, others + count);
   count += WS_DEVICE_CLIENTS;
   ws__worker *worker = ws__pool_wait(&s->pool, others, count, timeout_ms);
   if (!worker)
     return WS_OK;
-  ws__job *job = &s->jobs[worker->job];
+  ws__job *job = &s->ring.jobs[worker->job];
   bool done;
   ws_status status =
       ws__pool_receive(worker, job->arena, &job->result, &done, s->diag);
   /* The signal's sender may have ended the server, too; or time is up. */
-  if (ws__session_must_end(s))
+  if (ws__clock_must_end(&s->clock))
     return WS_OK;
   WS_TRY(status);
   if (!done)
@@ -147,7 +146,7 @@ static void look_up_times(ws_session *s, ws__job *job) {
   const char **bounds =
       ws_arena_alloc(job->arena, sizeof *bounds * (size_t)count);
   for (int i = 0; i < count; i++) {
-    us[i] = ws__table_us(s->table, job->candidate, &s->task.shapes[i]);
+    us[i] = ws__table_us(s->ranking.table, job->candidate, &s->task.shapes[i]);
     bounds[i] = "";
     known += isfinite(us[i]) != 0;
   }
@@ -171,10 +170,10 @@ static const char *twin_key(ws__job *job) {
 
 /* Whether an earlier job that is not applied yet is not built, or is the same
  * as this one. */
-static bool must_wait(const ws_session *s, ws__job *job) {
+static bool must_wait(const ws__ring *ring, ws__job *job) {
   const char *key = twin_key(job);
-  for (int64_t i = s->applied; i < job->sequence; i++) {
-    ws__job *other = ws__job_at(s, i);
+  for (int64_t i = ring->applied; i < job->sequence; i++) {
+    ws__job *other = ws__job_at(ring, i);
     if (other->state < WS__JOB_BUILT)
       return true;
     if (other->candidate && *key && *other->result.ir_hash &&
@@ -188,10 +187,10 @@ static ws_status ask_batch(ws_session *s, ws__job *job) {
   bool answered;
   ws__plan plan;
   /* Without known times: what is asked must not depend on what came before. */
-  WS_TRY(ws__plan_make(&plan, &s->schedule, job->arena,
+  WS_TRY(ws__plan_make(&plan, &s->ranking.schedule, job->arena,
                        s->task.target->cu_count, job->candidate, &job->result,
                        NULL, job->bar_us, s->diag));
-  WS_TRY(ws__batched_ask(s->batched, &plan, &answered, s->diag));
+  WS_TRY(ws__batched_ask(s->ranking.batched, &plan, &answered, s->diag));
   if (!answered)
     return WS_OK;
   job->ranked = plan.out;
@@ -200,10 +199,10 @@ static ws_status ask_batch(ws_session *s, ws__job *job) {
   return WS_OK;
 }
 
-static ws__ranker *idle_ranker(ws_session *s) {
-  for (int i = 0; i < s->ranker_count; i++)
-    if (!s->rankers[i].busy)
-      return &s->rankers[i];
+static ws__ranker *idle_ranker(ws__ranking *ranking) {
+  for (int i = 0; i < ranking->count; i++)
+    if (!ranking->rankers[i].busy)
+      return &ranking->rankers[i];
   return NULL;
 }
 
@@ -211,8 +210,8 @@ static ws__ranker *idle_ranker(ws_session *s) {
 static ws_status begin_timing(ws_session *s, ws__job *job, ws__ranker *ranker) {
   bool wants;
   double *known;
-  s->rounds += !s->round_asked;
-  s->round_asked = true;
+  s->rounds.count += !s->rounds.asked;
+  s->rounds.asked = true;
   WS_TRY(ws__judge_wants_times(&s->judge, job->arena, job->candidate,
                                &job->result, &wants, &known, s->diag));
   job->state = wants ? WS__JOB_TIMING : WS__JOB_DONE;
@@ -227,12 +226,13 @@ static ws_status begin_timing(ws_session *s, ws__job *job, ws__ranker *ranker) {
 
 /* Without a device to rank by, a build is the whole result. */
 static ws_status finish_built(ws_session *s, ws__job *job) {
-  ws__ranker *ranker = idle_ranker(s);
-  if (s->table)
+  ws__ranker *ranker = idle_ranker(&s->ranking);
+  if (s->ranking.table)
     look_up_times(s, job);
-  if (s->table || !ws__times_builds(s) || job->result.verdict != WS_VERDICT_OK)
+  if (s->ranking.table || !ws__ranking_times(&s->ranking) ||
+      job->result.verdict != WS_VERDICT_OK)
     job->state = WS__JOB_DONE;
-  else if ((ranker || s->batched) && !must_wait(s, job))
+  else if ((ranker || s->ranking.batched) && !must_wait(&s->ring, job))
     return begin_timing(s, job, ranker);
   return WS_OK;
 }
@@ -243,7 +243,7 @@ static ws_status step_ranker(ws_session *s, ws__ranker *ranker) {
   WS_TRY(ws__ranker_step(ranker, &done, &ranked, s->diag));
   if (!done)
     return WS_OK;
-  ws__job *job = ws__job_at(s, ranker->job);
+  ws__job *job = ws__job_at(&s->ring, ranker->job);
   job->ranked = ranked;
   job->was_ranked = true;
   job->state = WS__JOB_DONE;
@@ -251,17 +251,17 @@ static ws_status step_ranker(ws_session *s, ws__ranker *ranker) {
 }
 
 static ws_status step_rankers(ws_session *s) {
-  for (int i = 0; i < s->ranker_count; i++)
-    if (s->rankers[i].busy)
-      WS_TRY(step_ranker(s, &s->rankers[i]));
+  for (int i = 0; i < s->ranking.count; i++)
+    if (s->ranking.rankers[i].busy)
+      WS_TRY(step_ranker(s, &s->ranking.rankers[i]));
   return WS_OK;
 }
 
 static ws_status time_built(ws_session *s) {
   WS_TRY(step_rankers(s));
-  for (int64_t i = s->applied; i < s->proposed && !ws__session_must_end(s);
-       i++) {
-    ws__job *job = ws__job_at(s, i);
+  for (int64_t i = s->ring.applied;
+       i < s->ring.proposed && !ws__clock_must_end(&s->clock); i++) {
+    ws__job *job = ws__job_at(&s->ring, i);
     if (job->state == WS__JOB_BUILT)
       WS_TRY(finish_built(s, job));
   }
@@ -270,15 +270,15 @@ static ws_status time_built(ws_session *s) {
 
 bool ws__awaits_batch(const ws_session *s) {
   int asked = 0;
-  if (!s->batched || ws__round_is_open(s))
+  if (!s->ranking.batched || ws__round_is_open(s))
     return false;
-  for (int64_t i = s->applied; i < s->proposed; i++) {
-    const ws__job *job = ws__job_at(s, i);
+  for (int64_t i = s->ring.applied; i < s->ring.proposed; i++) {
+    const ws__job *job = ws__job_at(&s->ring, i);
     if (job->state < WS__JOB_BUILT)
       return false;
     asked += job->state == WS__JOB_TIMING;
   }
-  return asked > 0 && ws__job_at(s, s->applied)->state != WS__JOB_DONE;
+  return asked > 0 && ws__ring_first(&s->ring)->state != WS__JOB_DONE;
 }
 
 ws_status ws__produce(ws_session *s) {

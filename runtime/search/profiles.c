@@ -54,7 +54,7 @@ static ws_status build(profiles *p, const ws_candidate *candidate,
       p->arena, candidate, stored.text, strlen(stored.text));
   request.stages = WS_STAGE_CHECK | WS_STAGE_LOWER | WS_STAGE_LINES;
   request.limits = ws_limits_default;
-  request.give_up_ms = p->s->deadline_ms;
+  request.give_up_ms = ws__clock_give_up_ms(p->s->clock.deadline_ms);
   if (!p->compiler)
     WS_TRY(ws_compiler_start(&p->compiler, p->diag));
   return ws_compiler_build(p->compiler, p->arena, &request, out, p->diag);
@@ -69,7 +69,7 @@ static ws_status measure(profiles *p, const ws_candidate *candidate,
       p->arena, &p->s->task, ws_device_client_info(client)->cu_count, candidate,
       result, WS__TIME, shape, "", &request, p->diag));
   request.settings.wall_ms = WALL_MS;
-  request.give_up_ms = p->s->deadline_ms;
+  request.give_up_ms = ws__clock_give_up_ms(p->s->clock.deadline_ms);
   return ws_device_client_measure(client, p->arena, &request, out, p->diag);
 }
 
@@ -83,7 +83,7 @@ static ws_status take(profiles *p, const char *id, const bool *among) {
   ws_measured measured;
   WS_TRY(ws_archive_get_profile(s->archive, p->arena, id, s->trials.provenance,
                                 &found, &known, &report, p->diag));
-  if (found || ws_clock_ms() >= s->deadline_ms)
+  if (found || ws_clock_ms() >= s->clock.deadline_ms)
     return WS_OK;
   WS_TRY(ws__measuring_load(s->archive, p->arena, id, &candidate, &result,
                             p->diag));

@@ -27,7 +27,12 @@ void ws__progress_init(ws__progress *progress, bool json) {
 static double rate_of(const ws__progress *progress,
                       const ws__progress_state *state) {
   double seconds = (ws_clock_ms() - progress->start_ms) / 1000;
-  return seconds > 0 ? (double)state->evaluated / seconds : 0;
+  return seconds > 0 ? (double)state->counts->evaluated / seconds : 0;
+}
+
+/* With replies that held none. */
+static int64_t towards_limit(const ws__counts *counts) {
+  return counts->evaluated + counts->replayed + counts->refused;
 }
 
 static double seconds_left(const ws__progress_state *state) {
@@ -39,16 +44,16 @@ static void print_json(const ws__progress *progress,
                        const ws__progress_state *state) {
   cJSON *json = cJSON_CreateObject();
   cJSON_AddStringToObject(json, "event", "progress");
-  cJSON_AddNumberToObject(json, "evaluated", (double)state->evaluated);
-  cJSON_AddNumberToObject(json, "replayed", (double)state->replayed);
+  cJSON_AddNumberToObject(json, "evaluated", (double)state->counts->evaluated);
+  cJSON_AddNumberToObject(json, "replayed", (double)state->counts->replayed);
   cJSON_AddNumberToObject(json, "per_second", rate_of(progress, state));
   if (state->best_geomean_us > 0)
     cJSON_AddNumberToObject(json, "best_geomean_us", state->best_geomean_us);
   cJSON *verdicts = cJSON_AddObjectToObject(json, "verdicts");
   for (int i = 0; i < WS_VERDICT_COUNT; i++)
-    if (state->verdicts[i])
+    if (state->counts->verdicts[i])
       cJSON_AddNumberToObject(verdicts, ws_verdict_text((ws_verdict)i),
-                              (double)state->verdicts[i]);
+                              (double)state->counts->verdicts[i]);
   if (*state->provenance) {
     cJSON_AddStringToObject(json, "device", state->provenance);
     cJSON_AddNumberToObject(json, "timed", (double)state->timed);
@@ -74,20 +79,21 @@ static void print_text(const ws__progress *progress,
   ws_strbuf line;
   ws_strbuf_init(&line);
   double rate = rate_of(progress, state);
-  ws_strbuf_printf(&line, "%lld new, %.1f/%s", (long long)state->evaluated,
+  ws_strbuf_printf(&line, "%lld new, %.1f/%s",
+                   (long long)state->counts->evaluated,
                    rate < 0.1 ? 60 * rate : rate, rate < 0.1 ? "min" : "s");
-  if (state->replayed)
-    ws_strbuf_printf(&line, ", %lld known", (long long)state->replayed);
+  if (state->counts->replayed)
+    ws_strbuf_printf(&line, ", %lld known", (long long)state->counts->replayed);
   if (state->best_geomean_us > 0)
     ws_strbuf_printf(
         &line, " | best %.2f us (geomean, %.*s)", state->best_geomean_us,
         (int)strcspn(state->best_provenance, ":"), state->best_provenance);
   const char *separator = " | ";
   for (int i = 0; i < WS_VERDICT_COUNT; i++)
-    if (state->verdicts[i]) {
+    if (state->counts->verdicts[i]) {
       ws_strbuf_printf(&line, "%s%s %lld", separator,
                        ws_verdict_text((ws_verdict)i),
-                       (long long)state->verdicts[i]);
+                       (long long)state->counts->verdicts[i]);
       separator = " ";
     }
   if (*state->provenance)
@@ -101,7 +107,8 @@ static void print_text(const ws__progress *progress,
     int left = (int)ceil(seconds_left(state));
     ws_strbuf_printf(&line, " | %d:%02d left", left / 60, left % 60);
   } else if (state->evaluation_limit > 0) {
-    ws_strbuf_printf(&line, " | %lld of %lld", (long long)state->candidates,
+    ws_strbuf_printf(&line, " | %lld of %lld",
+                     (long long)towards_limit(state->counts),
                      (long long)state->evaluation_limit);
   }
   ws_terminal_progress(line.data, last);

@@ -13,14 +13,20 @@ typedef struct ws__progress {
   double start_ms, next_ms;
 } ws__progress;
 
+/* What became of a run's requests. Written by apply.c. */
+typedef struct ws__counts {
+  int64_t evaluated, replayed; /* candidates: new, known from the archive */
+  int64_t refused;             /* replies that held none */
+  int64_t documents;
+  int64_t verdicts[WS_VERDICT_COUNT];
+} ws__counts;
+
 typedef struct ws__progress_state {
-  int64_t evaluated, replayed;
-  int64_t candidates;       /* towards the limit: with replies that held none */
+  const ws__counts *counts;
   int64_t evaluation_limit; /* <= 0: none */
   double deadline_ms;       /* INFINITY: none */
   double best_geomean_us;   /* 0: none yet */
   const char *best_provenance;
-  const int64_t *verdicts;
   const char *provenance;    /* of the device; "": none */
   int64_t timed, refuted;    /* there */
   int64_t questions, tokens; /* models; 0: none */

@@ -12,41 +12,35 @@
 /* ---- what is next ---- */
 /* Whatever the results, no request follows. */
 static bool is_at_limit(const ws_session *s) {
-  return s->no_more || *s->stop ||
+  return s->proposing.no_more || *s->clock.stop ||
          (s->options->evaluations > 0 &&
-          s->candidates >= s->options->evaluations);
+          s->proposing.candidates >= s->options->evaluations);
 }
 
 bool ws__round_is_open(const ws_session *s) {
-  return s->round > 0 && !s->round_closed && s->proposed < s->round_end &&
-         !is_at_limit(s);
-}
-
-static int open_questions(const ws_session *s) {
-  int count = 0;
-  for (int64_t i = s->applied; s->llm && i < s->proposed; i++)
-    count += ws__job_at(s, i)->state == WS__JOB_ASKED;
-  return count;
+  return s->rounds.size > 0 && !s->rounds.closed &&
+         s->ring.proposed < s->rounds.end && !is_at_limit(s);
 }
 
 bool ws__may_propose(const ws_session *s) {
-  if (s->round > 0)
-    return ws__round_is_open(s) && open_questions(s) < s->in_flight;
-  return !is_at_limit(s) && s->proposed - s->applied < s->window;
+  if (s->rounds.size > 0)
+    return ws__round_is_open(s) &&
+           ws__ring_count(&s->ring, WS__JOB_ASKED) < s->models.in_flight;
+  return !is_at_limit(s) && s->ring.proposed - s->ring.applied < s->ring.window;
 }
 
-static void begin_round(ws_session *s) {
-  s->round_end = s->proposed + s->round;
-  s->round_closed = s->round_asked = false;
+static void begin_round(ws__rounds *rounds, const ws__ring *ring) {
+  rounds->end = ring->proposed + rounds->size;
+  rounds->closed = rounds->asked = false;
 }
 
 ws_status ws__fill_window(ws_session *s) {
   bool made = true;
-  if (s->applied == s->proposed)
-    begin_round(s);
-  while (made && ws__may_propose(s) && !ws__session_must_end(s))
+  if (s->ring.applied == s->ring.proposed)
+    begin_round(&s->rounds, &s->ring);
+  while (made && ws__may_propose(s) && !ws__clock_must_end(&s->clock))
     WS_TRY(ws__propose(s, &made));
-  s->round_closed = s->round_closed || !made;
+  s->rounds.closed = s->rounds.closed || !made;
   return WS_OK;
 }
 
@@ -64,26 +58,26 @@ static ws__request plain_request(ws_request_kind kind, const char *origin) {
  * that is done. */
 static bool next_given(ws_session *s, ws__request *out_request,
                        const ws_candidate **out_candidate) {
-  int64_t index = s->proposed;
+  int64_t index = s->ring.proposed;
   if (s->task.baseline_candidate && index-- == 0) {
     *out_request = plain_request(WS_REQUEST_EXPLORE, "baseline");
     *out_candidate = s->task.baseline_candidate;
     return true;
   }
-  if (index >= s->start_count)
+  if (index >= s->starts.count)
     return false;
-  *out_request = plain_request(WS_REQUEST_EXPLORE, s->start[index].origin);
-  *out_candidate = s->start[index].candidate;
+  *out_request =
+      plain_request(WS_REQUEST_EXPLORE, s->starts.items[index].origin);
+  *out_candidate = s->starts.items[index].candidate;
   return true;
 }
 
 static ws__draw next_request(ws_session *s, ws__request *out) {
-  if (s->queue_begin < s->queue_end) {
-    *out = s->queue[s->queue_begin++];
+  if (ws__repairs_pop(&s->repairs, out))
     return WS__DRAW_FOUND;
-  }
-  return s->strategy
-             ? s->strategy->next(s->strategy_state, &s->knowledge, &s->rng, out)
+  return s->proposing.strategy
+             ? s->proposing.strategy->next(s->proposing.state, &s->knowledge,
+                                           &s->proposing.rng, out)
              : WS__DRAW_WAIT;
 }
 
@@ -113,8 +107,9 @@ static void choose_region(ws_session *s, ws__request *request) {
   for (int i = 0; i < tmpl->region_count; i++)
     regions[i] = tmpl->regions[i].function;
   regions[tmpl->region_count] = ""; /* any, or parameters */
-  int picked = ws__bandit_pick_region(s->bandit, &s->rng, request->kind,
-                                      regions, tmpl->region_count + 1);
+  int picked =
+      ws__bandit_pick_region(s->models.bandit, &s->proposing.rng, request->kind,
+                             regions, tmpl->region_count + 1);
   request->region = picked < tmpl->region_count ? picked : -1;
 }
 
@@ -128,23 +123,25 @@ const char *ws__request_region(const ws_session *s,
 
 static void choose_member(ws_session *s, ws__request *request) {
   request->member = -1;
-  if (!s->llm)
+  if (!s->models.llm)
     return;
-  int count = ws_llm_member_count(s->llm);
+  int count = ws_llm_member_count(s->models.llm);
   bool allowed[count];
   for (int i = 0; i < count; i++)
-    allowed[i] = !ws_llm_is_builtin(s->llm, i) || suits_builtin(request->kind);
+    allowed[i] =
+        !ws_llm_is_builtin(s->models.llm, i) || suits_builtin(request->kind);
   choose_region(s, request);
-  request->member = ws__bandit_pick(s->bandit, &s->rng, allowed, request->kind,
-                                    ws__request_region(s, request));
-  if (request->member >= 0 && ws_llm_is_builtin(s->llm, request->member))
+  request->member =
+      ws__bandit_pick(s->models.bandit, &s->proposing.rng, allowed,
+                      request->kind, ws__request_region(s, request));
+  if (request->member >= 0 && ws_llm_is_builtin(s->models.llm, request->member))
     request->region = -1;
 }
 
 /* ---- jobs ---- */
 static ws__job *new_job(ws_session *s, const ws__request *request) {
-  ws__job *job = ws__job_at(s, s->proposed);
-  *job = (ws__job){.sequence = s->proposed,
+  ws__job *job = ws__job_at(&s->ring, s->ring.proposed);
+  *job = (ws__job){.sequence = s->ring.proposed,
                    .arena = ws_arena_create(),
                    .request = *request,
                    .source = NULL,
@@ -152,9 +149,9 @@ static ws__job *new_job(ws_session *s, const ws__request *request) {
                    .refused = ""};
   int leader = s->knowledge.leader;
   job->bar_us = leader >= 0 ? s->knowledge.results[leader].us : NULL;
-  s->proposed++;
+  s->ring.proposed++;
   if (!ws_request_is_document(request->kind))
-    s->candidates++;
+    s->proposing.candidates++;
   return job;
 }
 
@@ -162,7 +159,8 @@ static void set_candidate(ws_session *s, ws__job *job,
                           const ws_candidate *candidate,
                           const ws__source *source) {
   job->candidate = candidate;
-  job->source = source ? source : ws__session_source(s, candidate->tmpl);
+  job->source =
+      source ? source : ws__sources_find(&s->sources, candidate->tmpl);
   job->state = WS__JOB_WAITING;
 }
 
@@ -172,9 +170,9 @@ ws_status ws__render_prompt(ws_session *s, ws_arena *arena,
   const ws__brief brief = {.archive = s->archive,
                            .task = &s->task,
                            .knowledge = &s->knowledge,
-                           .prompts = s->prompts,
+                           .prompts = s->models.prompts,
                            .provenance = s->judge.provenance,
-                           .run_id = s->run_id,
+                           .run_id = s->run.id,
                            .budget_bytes = budget ? budget : WS_PROMPT_BYTES};
   return ws__brief_prompt(&brief, arena, request, out_prompt, s->diag);
 }
@@ -191,7 +189,7 @@ static ws_status reuse(ws_session *s, ws__job *job,
                    "run %lld was asked something else as request %lld (other "
                    "prompts, another version, or changed times); begin a new "
                    "run with another --seed or --archive",
-                   (long long)s->run_id, (long long)job->sequence);
+                   (long long)s->run.id, (long long)job->sequence);
   job->replayed = true;
   job->state = WS__JOB_ANSWERED;
   job->answer = (ws_llm_answer){.sequence = job->sequence,
@@ -212,7 +210,7 @@ static ws_status ask(ws_session *s, ws__job *job) {
   job->state = WS__JOB_ASKED;
   job->keep = ws_arena_create();
   WS_TRY(render(s, job));
-  WS_TRY(ws_archive_get_exchange(s->archive, job->arena, s->run_id,
+  WS_TRY(ws_archive_get_exchange(s->archive, job->arena, s->run.id,
                                  job->sequence, &found, &row, s->diag));
   if (found)
     return reuse(s, job, &row);
@@ -220,24 +218,24 @@ static ws_status ask(ws_session *s, ws__job *job) {
                                     .sequence = job->sequence,
                                     .system = job->prompt.system,
                                     .user = job->prompt.user};
-  return ws_llm_ask(s->llm, job->request.member, &question, s->diag);
+  return ws_llm_ask(s->models.llm, job->request.member, &question, s->diag);
 }
 
 static ws_status answer_builtin(ws_session *s, const ws__request *request,
                                 bool *out_made) {
   ws_candidate *candidate;
   const char *move;
-  ws__draw draw = ws__builtin_propose(&s->knowledge, &s->rng, s->arena, request,
-                                      &candidate, &move);
+  ws__draw draw = ws__builtin_propose(&s->knowledge, &s->proposing.rng,
+                                      s->arena, request, &candidate, &move);
   *out_made = draw == WS__DRAW_FOUND;
   if (!*out_made) {
-    s->no_more = true;
+    s->proposing.no_more = true;
     return WS_OK;
   }
   ws__job *job = new_job(s, request);
   job->move = move;
   set_candidate(s, job, candidate, NULL);
-  ws__seen_add(&s->seen, &candidate->id);
+  ws__seen_add(&s->proposing.seen, &candidate->id);
   return WS_OK;
 }
 
@@ -247,17 +245,17 @@ ws_status ws__propose(ws_session *s, bool *out_made) {
   *out_made = true;
   if (next_given(s, &request, &given)) {
     set_candidate(s, new_job(s, &request), given, NULL);
-    ws__seen_add(&s->seen, &given->id);
+    ws__seen_add(&s->proposing.seen, &given->id);
     return WS_OK;
   }
   ws__draw draw = next_request(s, &request);
   *out_made = draw == WS__DRAW_FOUND;
   if (draw != WS__DRAW_FOUND) {
-    s->no_more = draw != WS__DRAW_WAIT;
+    s->proposing.no_more = draw != WS__DRAW_WAIT;
     return WS_OK;
   }
   choose_member(s, &request);
-  if (request.member < 0 || ws_llm_is_builtin(s->llm, request.member))
+  if (request.member < 0 || ws_llm_is_builtin(s->models.llm, request.member))
     return answer_builtin(s, &request, out_made);
   return ask(s, new_job(s, &request));
 }
@@ -293,13 +291,13 @@ static ws_status keep_exchange(ws_session *s, ws__job *job) {
     return WS_OK;
   ws_hash hash = ws_llm_prompt_hash(job->prompt.system, job->prompt.user);
   const ws_exchange_row row = {
-      .run_id = s->run_id,
+      .run_id = s->run.id,
       .sequence = job->sequence,
       .kind = ws_request_text(job->request.kind),
       .parent_id = parent_id(s, job, 0),
       .second_parent_id = parent_id(s, job, 1),
-      .member = s->llm && job->request.member >= 0
-                    ? ws_llm_member_at(s->llm, job->request.member)->name
+      .member = s->models.llm && job->request.member >= 0
+                    ? ws_llm_member_at(s->models.llm, job->request.member)->name
                     : "outside",
       .prompt_version = job->prompt.version,
       .prompt_hash = hash.hex,
@@ -339,7 +337,7 @@ static ws_status describe(ws_session *s, ws__job *job, ws_compiler *compiler) {
 }
 
 static void check_template(ws_session *s, ws__job *job) {
-  const ws__source *known = ws__session_source(s, job->source->tmpl);
+  const ws__source *known = ws__sources_find(&s->sources, job->source->tmpl);
   if (known)
     job->source = known; /* one object per template */
   const ws_template *tmpl = job->source->tmpl;
@@ -382,13 +380,10 @@ static void apply_reply(ws_session *s, ws__job *job) {
   ws_candidate *candidate;
   const ws_candidate *parent = base_of(s, &job->request);
   if (!parent)
-    parent = s->start_count > 0 ? s->start[0].candidate : NULL;
-  if (!parent) {
-    int point[s->task.space.count + 1];
-    ws__space_default(&s->task.space, point);
-    parent = ws__space_candidate(&s->task.space, job->arena, point);
-  }
-  const ws__source *source = ws__session_source(s, parent->tmpl);
+    parent = s->starts.count > 0 ? s->starts.items[0].candidate : NULL;
+  if (!parent)
+    parent = ws__task_default(&s->task, job->arena);
+  const ws__source *source = ws__sources_find(&s->sources, parent->tmpl);
   if (ws_reply_apply(job->arena, job->reply, parent, source->text, &candidate,
                      &why) != WS_OK)
     refuse(job, why.text);
@@ -435,7 +430,7 @@ static ws_status digest(ws_session *s, ws__job *job) {
 }
 
 static void take(ws_session *s, const ws_llm_answer *answer) {
-  ws__job *job = ws__job_at(s, answer->sequence);
+  ws__job *job = ws__job_at(&s->ring, answer->sequence);
   WS_ASSERT(job->state == WS__JOB_ASKED && job->sequence == answer->sequence);
   job->answer = *answer;
   job->answer.text = ws_arena_strdup(job->arena, answer->text);
@@ -448,20 +443,20 @@ static void take(ws_session *s, const ws_llm_answer *answer) {
 static ws_status admit(ws_session *s, ws__job *job) {
   if (job->replayed || !job->by_model || job->reply)
     return WS_OK;
-  if (*job->answer.error && *ws_llm_spent_so_far(s->llm).exhausted) {
-    s->stop =
-        ws_arena_printf(s->arena, "%s", ws_llm_spent_so_far(s->llm).exhausted);
+  if (*job->answer.error && *ws_llm_spent_so_far(s->models.llm).exhausted) {
+    s->clock.stop = ws_arena_printf(
+        s->arena, "%s", ws_llm_spent_so_far(s->models.llm).exhausted);
     return WS_OK;
   }
   enum { MOST_FAILURES = 3 };
   const ws_llm_answer *answer = &job->answer;
   bool reached = !*answer->error || answer->prompt_tokens > 0;
-  s->model_failures = *answer->error ? s->model_failures + 1 : 0;
-  s->model_reached = s->model_reached || reached;
-  if (!s->model_reached)
+  s->models.failures = *answer->error ? s->models.failures + 1 : 0;
+  s->models.reached = s->models.reached || reached;
+  if (!s->models.reached)
     return ws_fail(s->diag, WS_ENVIRONMENT, NULL, 0,
                    "no answer to the first question: %s", answer->error);
-  if (s->model_failures >= MOST_FAILURES)
+  if (s->models.failures >= MOST_FAILURES)
     return ws_fail(s->diag, WS_ENVIRONMENT, NULL, 0,
                    "no answer to %d questions in a row: %s; everything is "
                    "kept, the same command goes on",
@@ -470,22 +465,24 @@ static ws_status admit(ws_session *s, ws__job *job) {
 }
 
 ws_status ws__take_answers(ws_session *s) {
-  bool found = s->llm != NULL;
+  bool found = s->models.llm != NULL;
   while (found) {
     ws_llm_answer answer;
     ws_arena *arena = ws_arena_create();
-    ws_status status = ws_llm_take(s->llm, arena, &found, &answer, s->diag);
+    ws_status status =
+        ws_llm_take(s->models.llm, arena, &found, &answer, s->diag);
     if (status == WS_OK && found)
       take(s, &answer);
     ws_arena_destroy(arena);
     WS_TRY(status);
   }
-  for (int64_t i = s->applied; i < s->proposed && !*s->stop; i++) {
-    ws__job *job = ws__job_at(s, i);
+  for (int64_t i = s->ring.applied; i < s->ring.proposed && !*s->clock.stop;
+       i++) {
+    ws__job *job = ws__job_at(&s->ring, i);
     if (job->state != WS__JOB_ANSWERED)
       continue;
     WS_TRY(admit(s, job));
-    if (!*s->stop)
+    if (!*s->clock.stop)
       WS_TRY(digest(s, job));
   }
   return WS_OK;

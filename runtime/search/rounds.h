@@ -18,6 +18,19 @@ typedef struct ws__batched {
   bool simulated;         /* likewise */
 } ws__batched;
 
+/* The rounds of a run. Written by propose.c and produce.c; confirming by
+ * confirm.c. */
+typedef struct ws__rounds {
+  int size;            /* requests of one; 0: no rounds */
+  int64_t end;         /* requests before it are of the round in hand */
+  bool closed;         /* before that: nothing more can be asked now */
+  bool asked;          /* something of this one was there to be timed */
+  int count;           /* of rounds of which something was */
+  int64_t confirming;  /* winners that wait for a batch, what they are
+                        * compared with included */
+  bool awaits_answers; /* the run ends because a batch has to be run */
+} ws__rounds;
+
 /* "batch:FOLDER"? */
 bool ws__is_batch(const char *device);
 ws_status ws__batched_open(ws_arena *arena, const char *device,

@@ -182,3 +182,9 @@ ws_status ws__task_init(ws__task *task, ws_arena *arena,
                              layout, diag)
              : WS_OK;
 }
+
+ws_candidate *ws__task_default(const ws__task *task, ws_arena *arena) {
+  int point[task->space.count + 1];
+  ws__space_default(&task->space, point);
+  return ws__space_candidate(&task->space, arena, point);
+}

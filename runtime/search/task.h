@@ -34,5 +34,7 @@ typedef struct ws__task {
 ws_status ws__task_init(ws__task *task, ws_arena *arena,
                         const ws_tune_options *options, ws_compiler *compiler,
                         ws_diag *diag) WS_MUST_CHECK;
+/* The template as it stands, in the layout; it may break its constraints. */
+ws_candidate *ws__task_default(const ws__task *task, ws_arena *arena);
 
 #endif

@@ -18,18 +18,13 @@ enum { WAIT_MS = 100 };
 
 /* ---- progress ---- */
 static void show_progress(ws_session *s, ws__progress *progress, bool last) {
-  ws_llm_spent spent = {0};
-  if (s->llm)
-    spent = ws_llm_spent_so_far(s->llm);
+  const ws_llm_spent spent = ws__models_spent(&s->models);
   const ws__progress_state state = {
-      .evaluated = s->evaluated,
-      .replayed = s->replayed,
-      .candidates = s->evaluated + s->replayed + s->refused,
+      .counts = &s->counts,
       .evaluation_limit = s->options->evaluations,
-      .deadline_ms = s->deadline_ms,
+      .deadline_ms = s->clock.deadline_ms,
       .best_geomean_us = ws__knowledge_geomean(&s->knowledge),
       .best_provenance = s->judge.provenance,
-      .verdicts = s->verdicts,
       .provenance = s->trials.provenance,
       .timed = s->trials.timed,
       .refuted = s->trials.refuted,
@@ -50,19 +45,19 @@ static int wait_ms(double deadline_ms) {
 
 /* What the first job lacks decides whether there is anything to wait for. */
 static ws_status wait_if_idle(ws_session *s) {
-  bool ready = ws__job_at(s, s->applied)->state == WS__JOB_DONE;
-  if (s->applied == s->proposed || (ready && !ws__round_is_open(s)))
+  bool ready = ws__ring_first(&s->ring)->state == WS__JOB_DONE;
+  if (s->ring.applied == s->ring.proposed || (ready && !ws__round_is_open(s)))
     return WS_OK;
-  return ws__produce_wait(s, wait_ms(s->search_end_ms));
+  return ws__produce_wait(s, wait_ms(s->clock.search_end_ms));
 }
 
 static ws_status apply_done(ws_session *s, ws__progress *progress) {
   bool applied = !ws__round_is_open(s);
-  while (applied && !ws__session_must_end(s)) {
+  while (applied && !ws__clock_must_end(&s->clock)) {
     WS_TRY(ws__apply_next(s, &applied));
     if (!applied)
       return WS_OK;
-    if (!s->round || s->applied == s->proposed)
+    if (!s->rounds.size || s->ring.applied == s->ring.proposed)
       WS_TRY(ws__fill_window(s)); /* right after it: see session.h */
     applied = !ws__round_is_open(s);
     show_progress(s, progress, false);
@@ -75,19 +70,19 @@ static ws_status step(ws_session *s, ws__progress *progress) {
   if (ws__round_is_open(s))
     WS_TRY(ws__fill_window(s)); /* a model has room for a further question */
   WS_TRY(ws__produce(s));
-  s->awaits_answers = ws__awaits_batch(s);
-  if (s->awaits_answers)
+  s->rounds.awaits_answers = ws__awaits_batch(s);
+  if (s->rounds.awaits_answers)
     return WS_OK;
   WS_TRY(wait_if_idle(s));
   WS_TRY(ws__produce(s)); /* first, so that no server waits for us */
   WS_TRY(apply_done(s, progress));
-  return s->rank_by_device ? WS_OK : ws__trials_step(&s->trials, s->diag);
+  return s->ranking.by_device ? WS_OK : ws__trials_step(&s->trials, s->diag);
 }
 
 static ws_status loop(ws_session *s, ws__progress *progress) {
   WS_TRY(ws__fill_window(s));
-  while (!ws__session_must_end(s) && !s->awaits_answers &&
-         s->applied < s->proposed)
+  while (!ws__clock_must_end(&s->clock) && !s->rounds.awaits_answers &&
+         s->ring.applied < s->ring.proposed)
     WS_TRY(step(s, progress));
   return WS_OK;
 }
@@ -97,7 +92,7 @@ static ws_status loop(ws_session *s, ws__progress *progress) {
 static ws_status finals(ws_session *s, ws__progress *progress) {
   ws__pool_stop(&s->pool);
   WS_TRY(ws__trials_begin_finals(&s->trials, s->diag));
-  while (!ws__signals_interrupted() && ws_clock_ms() < s->finals_end_ms &&
+  while (!ws__signals_interrupted() && ws_clock_ms() < s->clock.finals_end_ms &&
          ws__trials_pending(&s->trials)) {
     struct pollfd items[WS_DEVICE_CLIENTS];
     int descriptors[WS_DEVICE_CLIENTS];
@@ -105,7 +100,7 @@ static ws_status finals(ws_session *s, ws__progress *progress) {
     for (int i = 0; i < WS_DEVICE_CLIENTS; i++)
       items[i] = (struct pollfd){.fd = descriptors[i], .events = POLLIN};
     if (ws__trials_is_busy(&s->trials))
-      poll(items, WS_DEVICE_CLIENTS, wait_ms(s->finals_end_ms));
+      poll(items, WS_DEVICE_CLIENTS, wait_ms(s->clock.finals_end_ms));
     WS_TRY(ws__trials_step(&s->trials, s->diag));
     show_progress(s, progress, false);
   }
@@ -140,35 +135,33 @@ static void fill_geomeans(const ws_session *s, ws_tune_result *out,
 }
 
 static void fill_counts(const ws_session *s, ws_tune_result *out) {
-  out->run_id = s->run_id;
+  out->run_id = s->run.id;
   out->problem = s->task.problem->name;
   out->layout = s->task.layout;
   out->target = s->task.target->name;
-  out->evaluated = s->evaluated;
-  out->replayed = s->replayed;
-  out->documents = s->documents;
-  out->refused = s->refused;
-  memcpy(out->verdicts, s->verdicts, sizeof out->verdicts);
+  out->evaluated = s->counts.evaluated;
+  out->replayed = s->counts.replayed;
+  out->documents = s->counts.documents;
+  out->refused = s->counts.refused;
+  memcpy(out->verdicts, s->counts.verdicts, sizeof out->verdicts);
   out->timed = s->trials.timed;
   out->verified = s->trials.verified;
   out->refuted = s->trials.refuted;
   out->interrupted = ws__signals_interrupted();
-  out->exhausted = s->no_more;
-  out->stop = s->stop;
-  out->seconds = (ws_clock_ms() - s->start_ms) / 1000;
-  if (s->llm) {
-    ws_llm_spent spent = ws_llm_spent_so_far(s->llm);
-    out->questions = spent.questions;
-    out->prompt_tokens = spent.prompt_tokens;
-    out->reply_tokens = spent.reply_tokens;
-    out->usd = spent.usd;
-  }
+  out->exhausted = s->proposing.no_more;
+  out->stop = s->clock.stop;
+  out->seconds = (ws_clock_ms() - s->clock.start_ms) / 1000;
+  const ws_llm_spent spent = ws__models_spent(&s->models);
+  out->questions = spent.questions;
+  out->prompt_tokens = spent.prompt_tokens;
+  out->reply_tokens = spent.reply_tokens;
+  out->usd = spent.usd;
 }
 
 static ws_status fill_result(ws_session *s, ws_tune_result *out) {
   int count = s->task.shape_count;
-  const char *device =
-      s->table ? ws__table_provenance(s->table) : s->trials.provenance;
+  const char *device = s->ranking.table ? ws__table_provenance(s->ranking.table)
+                                        : s->trials.provenance;
   ws_tune_row *rows = ws_arena_alloc(s->arena, sizeof *rows * (size_t)count);
   for (int i = 0; i < count; i++)
     rows[i] = (ws_tune_row){.shape = s->task.shapes[i],
@@ -198,14 +191,14 @@ static ws_status fill_result(ws_session *s, ws_tune_result *out) {
 /* ---- the run ---- */
 /* What has to be done elsewhere before the run can go on. */
 static void say_what_is_awaited(ws_session *s, ws_tune_result *out) {
-  for (int64_t i = s->applied; s->batched && i < s->proposed; i++)
-    out->awaited += ws__job_at(s, i)->state == WS__JOB_TIMING;
-  int rounds = s->rounds + (s->confirming > 0);
-  out->awaited += s->confirming;
+  if (s->ranking.batched)
+    out->awaited = ws__ring_count(&s->ring, WS__JOB_TIMING);
+  int rounds = s->rounds.count + (s->rounds.confirming > 0);
+  out->awaited += s->rounds.confirming;
   if (!out->awaited)
     return;
-  const char *folder = s->batched->folder;
-  s->stop = ws_arena_printf(
+  const char *folder = s->ranking.batched->folder;
+  s->clock.stop = ws_arena_printf(
       s->arena,
       "round %d: %lld jobs in %s; run `wavesmith-device run %s` where the card "
       "is, bring %s/results.jsonl back, then repeat this command",
@@ -217,7 +210,7 @@ static ws_status run(ws_session *s, ws_tune_result *out) {
   WS_TRY(ws__session_begin(s));
   ws__progress_init(&progress, s->options->json);
   ws_status status = loop(s, &progress);
-  bool ended = s->awaits_answers || ws__signals_interrupted();
+  bool ended = s->rounds.awaits_answers || ws__signals_interrupted();
   if (status == WS_OK && !ended)
     status = finals(s, &progress);
   if (status == WS_OK && !ended && !ws__signals_interrupted()) {
@@ -231,18 +224,11 @@ static ws_status run(ws_session *s, ws_tune_result *out) {
 
 ws_status ws_tune(const ws_tune_options *options, ws_arena *arena,
                   ws_tune_result *out_result, ws_diag *diag) {
-  double start_ms = ws_clock_ms();
-  ws_session s = {.options = options,
-                  .arena = arena,
-                  .diag = diag,
-                  .start_ms = start_ms,
-                  .deadline_ms = options->minutes > 0
-                                     ? start_ms + options->minutes * 60000
-                                     : INFINITY};
-  s.search_end_ms = s.deadline_ms;
+  ws_session s = {.options = options, .arena = arena, .diag = diag};
+  ws__clock_start(&s.clock, options->minutes);
   *out_result = (ws_tune_result){.stop = ""};
-  s.strategy = ws__strategy_find(options->strategy, diag);
-  if (!s.strategy)
+  s.proposing.strategy = ws__strategy_find(options->strategy, diag);
+  if (!s.proposing.strategy)
     return WS_USAGE; /* before there is a session to end */
   ws__signals_catch();
   ws_status status = run(&s, out_result);
