@@ -24,6 +24,13 @@ int ws__ring_count(const ws__ring *ring, ws__job_state state) {
   return count;
 }
 
+void ws__job_set_candidate(ws__job *job, const ws_candidate *candidate,
+                           const ws__source *source) {
+  job->candidate = candidate;
+  job->source = source;
+  job->state = WS__JOB_WAITING;
+}
+
 void ws__job_deinit(ws__job *job) {
   ws_arena_destroy(job->arena);
   ws_arena_destroy(job->keep);

@@ -66,6 +66,10 @@ static inline ws__job *ws__ring_first(const ws__ring *ring) {
 /* Open jobs in this state. */
 int ws__ring_count(const ws__ring *ring, ws__job_state state);
 
+/* It has to be built now. source: the candidate's. */
+void ws__job_set_candidate(ws__job *job, const ws_candidate *candidate,
+                           const ws__source *source);
+
 /* Frees what dies with a job. */
 void ws__job_deinit(ws__job *job);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * From request to candidate: the baseline and what to begin with, then repairs
+ * From request to question: the baseline and what to begin with, then repairs
  * that are due, then what the strategy wants; the built-in proposer answers at
- * once, a model when it does. What the archive holds of a run's answers is not
- * asked again.
+ * once, a model when it does (answers.c). What the archive holds of a run's
+ * answers is not asked again.
  */
 #include "session.h"
 
@@ -82,14 +82,12 @@ static ws__draw next_request(ws_session *s, ws__request *out) {
 }
 
 /* ---- who answers ---- */
-/* What a reply's edits apply to: the parent; of a repair of a reply that held
- * no candidate, what that was meant to change. NULL: nothing was there. */
-static const ws_candidate *base_of(const ws_session *s,
-                                   const ws__request *request) {
+const ws_candidate *ws__request_base(const ws__knowledge *knowledge,
+                                     const ws__request *request) {
   int parent = request->parents[0];
-  while (parent >= 0 && !s->knowledge.results[parent].candidate)
-    parent = s->knowledge.results[parent].request.parents[0];
-  return parent >= 0 ? s->knowledge.results[parent].candidate : NULL;
+  while (parent >= 0 && !knowledge->results[parent].candidate)
+    parent = knowledge->results[parent].request.parents[0];
+  return parent >= 0 ? knowledge->results[parent].candidate : NULL;
 }
 
 /* Only a model can write documents and experiments, and mend. */
@@ -99,7 +97,7 @@ static bool suits_builtin(ws_request_kind kind) {
 }
 
 static void choose_region(ws_session *s, ws__request *request) {
-  const ws_candidate *parent = base_of(s, request);
+  const ws_candidate *parent = ws__request_base(&s->knowledge, request);
   const ws_template *tmpl = parent ? parent->tmpl : NULL;
   if (request->kind != WS_REQUEST_EXPLOIT || request->region >= 0 || !tmpl)
     return;
@@ -115,7 +113,7 @@ static void choose_region(ws_session *s, ws__request *request) {
 
 const char *ws__request_region(const ws_session *s,
                                const ws__request *request) {
-  const ws_candidate *parent = base_of(s, request);
+  const ws_candidate *parent = ws__request_base(&s->knowledge, request);
   return parent && request->region >= 0
              ? parent->tmpl->regions[request->region].function
              : "";
@@ -155,13 +153,11 @@ static ws__job *new_job(ws_session *s, const ws__request *request) {
   return job;
 }
 
-static void set_candidate(ws_session *s, ws__job *job,
-                          const ws_candidate *candidate,
-                          const ws__source *source) {
-  job->candidate = candidate;
-  job->source =
-      source ? source : ws__sources_find(&s->sources, candidate->tmpl);
-  job->state = WS__JOB_WAITING;
+/* A candidate of one of the run's templates. */
+static void set_known(const ws_session *s, ws__job *job,
+                      const ws_candidate *candidate) {
+  ws__job_set_candidate(job, candidate,
+                        ws__sources_find(&s->sources, candidate->tmpl));
 }
 
 ws_status ws__render_prompt(ws_session *s, ws_arena *arena,
@@ -234,7 +230,7 @@ static ws_status answer_builtin(ws_session *s, const ws__request *request,
   }
   ws__job *job = new_job(s, request);
   job->move = move;
-  set_candidate(s, job, candidate, NULL);
+  set_known(s, job, candidate);
   ws__seen_add(&s->proposing.seen, &candidate->id);
   return WS_OK;
 }
@@ -244,7 +240,7 @@ ws_status ws__propose(ws_session *s, bool *out_made) {
   const ws_candidate *given;
   *out_made = true;
   if (next_given(s, &request, &given)) {
-    set_candidate(s, new_job(s, &request), given, NULL);
+    set_known(s, new_job(s, &request), given);
     ws__seen_add(&s->proposing.seen, &given->id);
     return WS_OK;
   }
@@ -272,218 +268,5 @@ ws_status ws__propose_given(ws_session *s, const ws__request *request,
                                 .text = ws_arena_strdup(job->arena, reply),
                                 .error = "",
                                 .attempts = 1};
-  return WS_OK;
-}
-
-/* ---- answers ---- */
-static void refuse(ws__job *job, const char *why) {
-  job->refused = ws_arena_strdup(job->arena, *why ? why : "no reason given");
-  job->state = WS__JOB_DONE;
-}
-
-static const char *parent_id(const ws_session *s, const ws__job *job, int i) {
-  int parent = job->request.parents[i];
-  return parent >= 0 ? s->knowledge.results[parent].id : "";
-}
-
-static ws_status keep_exchange(ws_session *s, ws__job *job) {
-  if (job->replayed)
-    return WS_OK;
-  ws_hash hash = ws_llm_prompt_hash(job->prompt.system, job->prompt.user);
-  const ws_exchange_row row = {
-      .run_id = s->run.id,
-      .sequence = job->sequence,
-      .kind = ws_request_text(job->request.kind),
-      .parent_id = parent_id(s, job, 0),
-      .second_parent_id = parent_id(s, job, 1),
-      .member = s->models.llm && job->request.member >= 0
-                    ? ws_llm_member_at(s->models.llm, job->request.member)->name
-                    : "outside",
-      .prompt_version = job->prompt.version,
-      .prompt_hash = hash.hex,
-      .prompt_cut = job->prompt.cut,
-      .system = job->prompt.system,
-      .prompt = job->prompt.user,
-      .reply = job->answer.text,
-      .error = job->answer.error,
-      .prompt_tokens = job->answer.prompt_tokens,
-      .reply_tokens = job->answer.reply_tokens,
-      .usd = job->answer.usd,
-      .seconds = job->answer.seconds,
-      .unix_ms = ws_clock_unix_ms()};
-  return ws_archive_put_exchange(s->archive, &row, s->diag);
-}
-
-/* A new template: described, of this problem and target, with a legal point.
- * What is wrong with it is the reply's fault; that it could not be read for
- * reasons of ours is not. */
-static ws_status describe(ws_session *s, ws__job *job, ws_compiler *compiler) {
-  ws_diag why = {""};
-  ws__source *source = ws_arena_alloc(job->keep, sizeof *source);
-  source->text = ws_arena_strdup(job->keep, job->reply->template_text);
-  source->size = strlen(source->text);
-  const char *file =
-      ws_arena_printf(job->keep, "reply-%lld.ll", (long long)job->sequence);
-  ws_status status =
-      ws_compiler_describe(compiler, job->keep, file, source->text,
-                           source->size, &source->tmpl, &why);
-  if (status == WS_OK)
-    job->source = source;
-  else if (status == WS_INPUT)
-    refuse(job, why.text);
-  else if (!ws__signals_interrupted()) /* whose sender ended the server too */
-    return ws_fail(s->diag, status, NULL, 0, "%s", why.text);
-  return WS_OK;
-}
-
-static void check_template(ws_session *s, ws__job *job) {
-  const ws__source *known = ws__sources_find(&s->sources, job->source->tmpl);
-  if (known)
-    job->source = known; /* one object per template */
-  const ws_template *tmpl = job->source->tmpl;
-  ws_diag why = {""};
-  ws__space space;
-  if (strcmp(tmpl->problem, s->task.problem->name) ||
-      strcmp(tmpl->target, s->task.source.tmpl->target)) {
-    refuse(job,
-           ws_arena_printf(job->arena,
-                           "the template is for %s on %s; wanted is %s on "
-                           "%s",
-                           tmpl->problem, tmpl->target, s->task.problem->name,
-                           s->task.source.tmpl->target));
-    return;
-  }
-  int layout = ws_problem_layout_index(s->task.problem, s->task.layout);
-  if (ws__space_init(&space, job->arena, tmpl, layout, s->task.layout,
-                     s->task.shapes, s->task.shape_count, &why) != WS_OK) {
-    refuse(job, why.text);
-    return;
-  }
-  ws_candidate *candidate = ws_candidate_create(job->keep, tmpl);
-  if (ws_template_param_index(tmpl, "layout") >= 0 &&
-      ws_candidate_set(candidate,
-                       ws_arena_printf(job->arena, "layout=%d", layout),
-                       &why) != WS_OK) {
-    refuse(job, why.text);
-    return;
-  }
-  if (*job->reply->parameters &&
-      ws_candidate_set(candidate, job->reply->parameters, &why) != WS_OK) {
-    refuse(job, why.text);
-    return;
-  }
-  set_candidate(s, job, candidate, job->source);
-}
-
-static void apply_reply(ws_session *s, ws__job *job) {
-  ws_diag why = {""};
-  ws_candidate *candidate;
-  const ws_candidate *parent = base_of(s, &job->request);
-  if (!parent)
-    parent = s->starts.count > 0 ? s->starts.items[0].candidate : NULL;
-  if (!parent)
-    parent = ws__task_default(&s->task, job->arena);
-  const ws__source *source = ws__sources_find(&s->sources, parent->tmpl);
-  if (ws_reply_apply(job->arena, job->reply, parent, source->text, &candidate,
-                     &why) != WS_OK)
-    refuse(job, why.text);
-  else
-    set_candidate(s, job, candidate, source);
-}
-
-static void parse(ws__job *job) {
-  ws_diag why = {""};
-  ws_arena *arena =
-      ws_request_is_document(job->request.kind) ? job->keep : job->arena;
-  ws_reply *reply = ws_arena_alloc(arena, sizeof *reply);
-  if (*job->answer.error) {
-    refuse(job, job->answer.error);
-  } else if (ws_reply_parse(arena, job->answer.text, job->request.kind, reply,
-                            &why) != WS_OK) {
-    refuse(job, why.text);
-  } else {
-    job->reply = reply;
-    if (ws_request_is_document(job->request.kind))
-      job->state = WS__JOB_DONE;
-  }
-}
-
-/* One job's way from answer to candidate; a template has to wait for a server
- * that has time to read it. */
-static ws_status digest(ws_session *s, ws__job *job) {
-  if (!job->reply)
-    parse(job);
-  if (job->state != WS__JOB_ANSWERED)
-    return WS_OK;
-  if (!job->reply->template_text) {
-    apply_reply(s, job);
-    return WS_OK;
-  }
-  ws_compiler *compiler;
-  WS_TRY(ws__pool_idle_compiler(&s->pool, &compiler, s->diag));
-  if (!compiler)
-    return WS_OK;
-  WS_TRY(describe(s, job, compiler));
-  if (job->state == WS__JOB_ANSWERED && job->source)
-    check_template(s, job);
-  return WS_OK;
-}
-
-static void take(ws_session *s, const ws_llm_answer *answer) {
-  ws__job *job = ws__job_at(&s->ring, answer->sequence);
-  WS_ASSERT(job->state == WS__JOB_ASKED && job->sequence == answer->sequence);
-  job->answer = *answer;
-  job->answer.text = ws_arena_strdup(job->arena, answer->text);
-  job->answer.error = ws_arena_strdup(job->arena, answer->error);
-  job->state = WS__JOB_ANSWERED;
-}
-
-/* The reply is the request's result unless the model as such failed: a run that
- * gets no answers ends, and asks the same again when it is resumed. */
-static ws_status admit(ws_session *s, ws__job *job) {
-  if (job->replayed || !job->by_model || job->reply)
-    return WS_OK;
-  if (*job->answer.error && *ws_llm_spent_so_far(s->models.llm).exhausted) {
-    s->clock.stop = ws_arena_printf(
-        s->arena, "%s", ws_llm_spent_so_far(s->models.llm).exhausted);
-    return WS_OK;
-  }
-  enum { MOST_FAILURES = 3 };
-  const ws_llm_answer *answer = &job->answer;
-  bool reached = !*answer->error || answer->prompt_tokens > 0;
-  s->models.failures = *answer->error ? s->models.failures + 1 : 0;
-  s->models.reached = s->models.reached || reached;
-  if (!s->models.reached)
-    return ws_fail(s->diag, WS_ENVIRONMENT, NULL, 0,
-                   "no answer to the first question: %s", answer->error);
-  if (s->models.failures >= MOST_FAILURES)
-    return ws_fail(s->diag, WS_ENVIRONMENT, NULL, 0,
-                   "no answer to %d questions in a row: %s; everything is "
-                   "kept, the same command goes on",
-                   MOST_FAILURES, answer->error);
-  return keep_exchange(s, job);
-}
-
-ws_status ws__take_answers(ws_session *s) {
-  bool found = s->models.llm != NULL;
-  while (found) {
-    ws_llm_answer answer;
-    ws_arena *arena = ws_arena_create();
-    ws_status status =
-        ws_llm_take(s->models.llm, arena, &found, &answer, s->diag);
-    if (status == WS_OK && found)
-      take(s, &answer);
-    ws_arena_destroy(arena);
-    WS_TRY(status);
-  }
-  for (int64_t i = s->ring.applied; i < s->ring.proposed && !*s->clock.stop;
-       i++) {
-    ws__job *job = ws__job_at(&s->ring, i);
-    if (job->state != WS__JOB_ANSWERED)
-      continue;
-    WS_TRY(admit(s, job));
-    if (!*s->clock.stop)
-      WS_TRY(digest(s, job));
-  }
   return WS_OK;
 }

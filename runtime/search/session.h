@@ -13,8 +13,10 @@
  * and applied when the round is full. So a batch, which is answered elsewhere
  * and later, and a device that answers at once give the same run.
  *
- * One thread. Parts: propose.c makes jobs and their candidates, produce.c has
- * them built and timed, apply.c learns from them; tune.c and outside.c drive.
+ * One thread. Parts: propose.c makes jobs, answers.c and reading.c give them
+ * their candidates, produce.c has them built and timed, apply.c learns from
+ * them; tune.c and outside.c drive. Each field's type stands, with who writes
+ * it, in the header of its part.
  */
 #ifndef WAVESMITH_SEARCH_SESSION_H
 #define WAVESMITH_SEARCH_SESSION_H
@@ -105,8 +107,18 @@ ws_status ws__render_prompt(ws_session *s, ws_arena *arena,
                             ws_prompt *out_prompt) WS_MUST_CHECK;
 /* The function of the region that a request aims at; "": any. */
 const char *ws__request_region(const ws_session *s, const ws__request *request);
-/* Takes answers that have come; turns answers into candidates. */
+/* What a reply's edits apply to: the parent; of a repair of a reply that held
+ * no candidate, what that was meant to change. NULL: nothing was there. */
+const ws_candidate *ws__request_base(const ws__knowledge *knowledge,
+                                     const ws__request *request);
+
+/* answers.c: takes answers that have come; turns answers into candidates. */
 ws_status ws__take_answers(ws_session *s) WS_MUST_CHECK;
+
+/* reading.c: one job's way from answer to candidate (WS__JOB_WAITING), or to
+ * none (WS__JOB_DONE: a document, or refused). A template has to wait for a
+ * server that has time to read it: the job's state is as it was. */
+ws_status ws__read_answer(ws_session *s, ws__job *job) WS_MUST_CHECK;
 
 /* produce.c */
 /* All that is open waits for the answers of a batch. */

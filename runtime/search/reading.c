@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * From answer to candidate: the reply is read; its edits are applied to the
+ * parent, or its template is described by a compile server. What is wrong with
+ * a reply is its own fault and becomes the job's reason.
+ */
+#include "session.h"
+
+#include <string.h>
+
+static void refuse(ws__job *job, const char *why) {
+  job->refused = ws_arena_strdup(job->arena, *why ? why : "no reason given");
+  job->state = WS__JOB_DONE;
+}
+
+/* A new template: described, of this problem and target, with a legal point.
+ * What is wrong with it is the reply's fault; that it could not be read for
+ * reasons of ours is not. */
+static ws_status describe(ws_session *s, ws__job *job, ws_compiler *compiler) {
+  ws_diag why = {""};
+  ws__source *source = ws_arena_alloc(job->keep, sizeof *source);
+  source->text = ws_arena_strdup(job->keep, job->reply->template_text);
+  source->size = strlen(source->text);
+  const char *file =
+      ws_arena_printf(job->keep, "reply-%lld.ll", (long long)job->sequence);
+  ws_status status =
+      ws_compiler_describe(compiler, job->keep, file, source->text,
+                           source->size, &source->tmpl, &why);
+  if (status == WS_OK)
+    job->source = source;
+  else if (status == WS_INPUT)
+    refuse(job, why.text);
+  else if (!ws__signals_interrupted()) /* whose sender ended the server too */
+    return ws_fail(s->diag, status, NULL, 0, "%s", why.text);
+  return WS_OK;
+}
+
+static void check_template(ws_session *s, ws__job *job) {
+  const ws__source *known = ws__sources_find(&s->sources, job->source->tmpl);
+  if (known)
+    job->source = known; /* one object per template */
+  const ws_template *tmpl = job->source->tmpl;
+  ws_diag why = {""};
+  ws__space space;
+  if (strcmp(tmpl->problem, s->task.problem->name) ||
+      strcmp(tmpl->target, s->task.source.tmpl->target)) {
+    refuse(job,
+           ws_arena_printf(job->arena,
+                           "the template is for %s on %s; wanted is %s on "
+                           "%s",
+                           tmpl->problem, tmpl->target, s->task.problem->name,
+                           s->task.source.tmpl->target));
+    return;
+  }
+  int layout = ws_problem_layout_index(s->task.problem, s->task.layout);
+  if (ws__space_init(&space, job->arena, tmpl, layout, s->task.layout,
+                     s->task.shapes, s->task.shape_count, &why) != WS_OK) {
+    refuse(job, why.text);
+    return;
+  }
+  ws_candidate *candidate = ws_candidate_create(job->keep, tmpl);
+  if (ws_template_param_index(tmpl, "layout") >= 0 &&
+      ws_candidate_set(candidate,
+                       ws_arena_printf(job->arena, "layout=%d", layout),
+                       &why) != WS_OK) {
+    refuse(job, why.text);
+    return;
+  }
+  if (*job->reply->parameters &&
+      ws_candidate_set(candidate, job->reply->parameters, &why) != WS_OK) {
+    refuse(job, why.text);
+    return;
+  }
+  ws__job_set_candidate(job, candidate, job->source);
+}
+
+static void apply_reply(ws_session *s, ws__job *job) {
+  ws_diag why = {""};
+  ws_candidate *candidate;
+  const ws_candidate *parent = ws__request_base(&s->knowledge, &job->request);
+  if (!parent)
+    parent = s->starts.count > 0 ? s->starts.items[0].candidate : NULL;
+  if (!parent)
+    parent = ws__task_default(&s->task, job->arena);
+  const ws__source *source = ws__sources_find(&s->sources, parent->tmpl);
+  if (ws_reply_apply(job->arena, job->reply, parent, source->text, &candidate,
+                     &why) != WS_OK)
+    refuse(job, why.text);
+  else
+    ws__job_set_candidate(job, candidate, source);
+}
+
+static void parse(ws__job *job) {
+  ws_diag why = {""};
+  ws_arena *arena =
+      ws_request_is_document(job->request.kind) ? job->keep : job->arena;
+  ws_reply *reply = ws_arena_alloc(arena, sizeof *reply);
+  if (*job->answer.error) {
+    refuse(job, job->answer.error);
+  } else if (ws_reply_parse(arena, job->answer.text, job->request.kind, reply,
+                            &why) != WS_OK) {
+    refuse(job, why.text);
+  } else {
+    job->reply = reply;
+    if (ws_request_is_document(job->request.kind))
+      job->state = WS__JOB_DONE;
+  }
+}
+
+ws_status ws__read_answer(ws_session *s, ws__job *job) {
+  if (!job->reply)
+    parse(job);
+  if (job->state != WS__JOB_ANSWERED)
+    return WS_OK;
+  if (!job->reply->template_text) {
+    apply_reply(s, job);
+    return WS_OK;
+  }
+  ws_compiler *compiler;
+  WS_TRY(ws__pool_idle_compiler(&s->pool, &compiler, s->diag));
+  if (!compiler)
+    return WS_OK;
+  WS_TRY(describe(s, job, compiler));
+  if (job->state == WS__JOB_ANSWERED && job->source)
+    check_template(s, job);
+  return WS_OK;
+}
