@@ -10,12 +10,8 @@
 
 /* ---- submit ---- */
 static void put_verdict(ws__mcp_call *call, const ws_session_result *result) {
-  ws_strbuf_printf(call->out, "Verdict: %s", ws_verdict_text(result->verdict));
-  if (*result->stage)
-    ws_strbuf_printf(call->out, ", at stage %s", result->stage);
-  if (*result->reason)
-    ws_strbuf_printf(call->out, ": %s", result->reason);
-  ws_strbuf_printf(call->out, "\nCandidate: %s\n",
+  ws__mcp_put_verdict(call, result->verdict, result->stage, result->reason);
+  ws_strbuf_printf(call->out, "Candidate: %s\n",
                    *result->candidate_id ? result->candidate_id
                                          : "none; the reply held none");
   if (result->speedup_over_parent > 0)
@@ -29,10 +25,8 @@ static void put_verdict(ws__mcp_call *call, const ws_session_result *result) {
 static void structure_verdict(ws__mcp_call *call,
                               const ws_session_result *result) {
   cJSON *json = call->structured;
-  cJSON_AddStringToObject(json, "verdict", ws_verdict_text(result->verdict));
-  cJSON_AddStringToObject(json, "stage", result->stage);
-  cJSON_AddStringToObject(json, "reason", result->reason);
-  cJSON_AddStringToObject(json, "candidate", result->candidate_id);
+  ws__mcp_structure_verdict(call, result->verdict, result->stage,
+                            result->reason, result->candidate_id);
   cJSON_AddStringToObject(json, "provenance",
                           ws_session_provenance(call->session));
   if (result->speedup_over_parent > 0)
@@ -132,8 +126,7 @@ static ws_status structure_times(ws__mcp_call *call, const char *id) {
   cJSON *list = cJSON_AddArrayToObject(call->structured, "times");
   WS_TRY(ws_archive_get_measurements(call->archive, call->arena, id, &items,
                                      &count, call->diag));
-  for (int i = 0; i < count; i++)
-    cJSON_AddItemToArray(list, ws_json_write(&ws_measurement_json, &items[i]));
+  ws__mcp_structure_times(list, items, count);
   return WS_OK;
 }
 

@@ -4,6 +4,7 @@
  */
 #include "page.h"
 
+#include <cjson/cJSON.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,8 +27,10 @@ ws_status ws__mcp_load(ws__mcp_call *call, const char *id,
   WS_TRY(ws_archive_get_template(call->archive, call->arena,
                                  out->row.template_hash, &tmpl, &out->source,
                                  call->diag));
+  ws_candidate *candidate;
   WS_TRY(ws_archive_load_candidate(call->archive, call->arena, &out->row, tmpl,
-                                   &out->candidate, call->diag));
+                                   &candidate, call->diag));
+  out->candidate = candidate;
   return ws_archive_get_build(call->archive, call->arena, out->row.id,
                               &out->has_build, &out->build, call->diag);
 }
@@ -43,6 +46,24 @@ const char *ws__mcp_quote(ws_arena *arena, const ws__mcp_subject *subject,
   return ws_candidate_source_line(arena, subject->candidate,
                                   subject->source.text, subject->source.file,
                                   file, line);
+}
+
+/* ---- verdicts ---- */
+void ws__mcp_put_verdict(ws__mcp_call *call, ws_verdict verdict,
+                         const char *stage, const char *reason) {
+  ws_strbuf_printf(call->out, "Verdict: %s%s%s%s%s\n", ws_verdict_text(verdict),
+                   *stage ? ", at stage " : "", stage, *reason ? ": " : "",
+                   reason);
+}
+
+void ws__mcp_structure_verdict(ws__mcp_call *call, ws_verdict verdict,
+                               const char *stage, const char *reason,
+                               const char *candidate_id) {
+  cJSON *json = call->structured;
+  cJSON_AddStringToObject(json, "verdict", ws_verdict_text(verdict));
+  cJSON_AddStringToObject(json, "stage", stage);
+  cJSON_AddStringToObject(json, "reason", reason);
+  cJSON_AddStringToObject(json, "candidate", candidate_id);
 }
 
 /* ---- speed-ups ---- */
@@ -117,6 +138,27 @@ static void put_time(ws_strbuf *out, const ws_measurement *item,
   ws_strbuf_puts(out, "\n");
 }
 
+static void put_time_head(ws_strbuf *out, bool compared) {
+  ws_strbuf_printf(out,
+                   "| m,n,k | us | 95 %% | bound | times are |%s\n"
+                   "|---|---|---|---|---|%s\n",
+                   compared ? " other us | speed-up |" : "",
+                   compared ? "---|---|" : "");
+}
+
+void ws__mcp_put_time_table(ws__mcp_call *call, const ws_measurement *items,
+                            int count) {
+  put_time_head(call->out, false);
+  for (int i = 0; i < count; i++)
+    put_time(call->out, &items[i], NULL, false);
+}
+
+void ws__mcp_structure_times(cJSON *list, const ws_measurement *items,
+                             int count) {
+  for (int i = 0; i < count; i++)
+    cJSON_AddItemToArray(list, ws_json_write(&ws_measurement_json, &items[i]));
+}
+
 ws_status ws__mcp_put_times(ws__mcp_call *call, const char *id,
                             const char *provenance, const char *against) {
   ws_measurement *items, *others = NULL;
@@ -130,11 +172,7 @@ ws_status ws__mcp_put_times(ws__mcp_call *call, const char *id,
     ws_strbuf_puts(call->out, "No times: it was not timed.\n");
     return WS_OK;
   }
-  ws_strbuf_printf(call->out,
-                   "| m,n,k | us | 95 %% | bound | times are |%s\n"
-                   "|---|---|---|---|---|%s\n",
-                   *against ? " other us | speed-up |" : "",
-                   *against ? "---|---|" : "");
+  put_time_head(call->out, *against);
   for (int i = 0; i < count; i++)
     if (!provenance || !strcmp(provenance, items[i].provenance))
       put_time(call->out, &items[i], find_same(others, other_count, &items[i]),

@@ -12,7 +12,7 @@
 typedef struct ws__mcp_subject {
   ws_candidate_row row;
   ws_archived_template source; /* of its template */
-  ws_candidate *candidate;
+  const ws_candidate *candidate;
   bool has_build;
   ws_build_result build;
 } ws__mcp_subject;
@@ -34,6 +34,17 @@ ws_status ws__mcp_reference(ws__mcp_call *call,
 char *ws__mcp_speedup_text(ws_arena *arena, const ws_speedup *speedup);
 
 void ws__mcp_put_findings(ws__mcp_call *call, const ws__mcp_subject *subject);
+/* "Verdict: wrong, at stage sanitize: why", and as JSON. */
+void ws__mcp_put_verdict(ws__mcp_call *call, ws_verdict verdict,
+                         const char *stage, const char *reason);
+void ws__mcp_structure_verdict(ws__mcp_call *call, ws_verdict verdict,
+                               const char *stage, const char *reason,
+                               const char *candidate_id);
+/* Times as a table, and as objects of a list. */
+void ws__mcp_put_time_table(ws__mcp_call *call, const ws_measurement *items,
+                            int count);
+void ws__mcp_structure_times(struct cJSON *list, const ws_measurement *items,
+                             int count);
 /* A table. provenance NULL: all; against "": no ratios. */
 ws_status ws__mcp_put_times(ws__mcp_call *call, const char *id,
                             const char *provenance,

@@ -35,7 +35,21 @@ static const char *const verdicts[] = {
   { .name = "parents", .type = WS__MCP_TEXTS, .high = 2, .meaning = text }
 
 /* Schemas of structured results (JSON Schema). */
+#define REPLY_FIELD                                                            \
+  {                                                                            \
+    .name = "reply", .type = WS__MCP_TEXT, .required = true,                   \
+    .meaning =                                                                 \
+        "The whole reply in the grammar that the prompt describes: Markdown "  \
+        "with sections such as \"## name\", \"## reasoning\", "                \
+        "\"## expected\", \"## parameters\", \"## region NAME (ir)\" with a "  \
+        "whole body or SEARCH/REPLACE edits, or \"## template\"."              \
+  }
 #define TEXT_OR_NONE "{\"type\":\"string\"}"
+#define TIME_FIELDS                                                            \
+  "\"m\":{\"type\":\"integer\"},\"n\":{\"type\":\"integer\"},"                 \
+  "\"k\":{\"type\":\"integer\"},\"us\":{\"type\":\"number\"},"                 \
+  "\"low_us\":{\"type\":\"number\"},\"high_us\":{\"type\":\"number\"},"        \
+  "\"bound\":{\"type\":\"string\"},\"provenance\":{\"type\":\"string\"}"
 static const char submit_output[] =
     "{\"type\":\"object\",\"properties\":{"
     "\"verdict\":{\"type\":\"string\"},\"stage\":" TEXT_OR_NONE
@@ -46,6 +60,27 @@ static const char submit_output[] =
     "\"provenance\":{\"type\":\"string\",\"description\":\"of the times\"}},"
     "\"required\":[\"verdict\",\"stage\",\"reason\",\"candidate\","
     "\"provenance\"]}";
+static const char check_output[] =
+    "{\"type\":\"object\",\"properties\":{"
+    "\"verdict\":{\"type\":\"string\"},\"stage\":" TEXT_OR_NONE
+    ",\"reason\":" TEXT_OR_NONE ",\"candidate\":{\"type\":\"string\","
+    "\"description\":\"the id that a submit would give it; empty when the "
+    "reply held none\"},"
+    "\"stages\":{\"type\":\"array\",\"items\":{\"type\":\"string\"},"
+    "\"description\":\"that were run\"},"
+    "\"findings\":{\"type\":\"array\",\"items\":{\"type\":\"object\","
+    "\"properties\":{\"id\":{\"type\":\"string\"},"
+    "\"region\":" TEXT_OR_NONE ",\"file\":{\"type\":\"string\"},"
+    "\"line\":{\"type\":\"integer\"},\"text\":{\"type\":\"string\"},"
+    "\"code\":{\"type\":\"string\",\"description\":\"that line's\"}},"
+    "\"required\":[\"id\",\"text\"]}},"
+    "\"estimate_geomean_us\":{\"type\":\"number\"},"
+    "\"estimates\":{\"type\":\"array\",\"items\":{\"type\":\"object\","
+    "\"properties\":{" TIME_FIELDS "},"
+    "\"required\":[\"m\",\"n\",\"k\",\"us\",\"provenance\"]},"
+    "\"description\":\"of the bound model: no time was taken\"}},"
+    "\"required\":[\"verdict\",\"stage\",\"reason\",\"candidate\","
+    "\"stages\",\"findings\",\"estimates\"]}";
 static const char candidates_output[] =
     "{\"type\":\"object\",\"properties\":{"
     "\"reference\":{\"type\":\"string\"},"
@@ -64,11 +99,7 @@ static const char times_output[] =
     "{\"type\":\"object\",\"properties\":{"
     "\"candidate\":{\"type\":\"string\"},"
     "\"times\":{\"type\":\"array\",\"items\":{\"type\":\"object\","
-    "\"properties\":{\"m\":{\"type\":\"integer\"},"
-    "\"n\":{\"type\":\"integer\"},\"k\":{\"type\":\"integer\"},"
-    "\"us\":{\"type\":\"number\"},\"low_us\":{\"type\":\"number\"},"
-    "\"high_us\":{\"type\":\"number\"},\"bound\":{\"type\":\"string\"},"
-    "\"provenance\":{\"type\":\"string\"}},"
+    "\"properties\":{" TIME_FIELDS "},"
     "\"required\":[\"m\",\"n\",\"k\",\"us\",\"provenance\"]}}},"
     "\"required\":[\"candidate\",\"times\"]}";
 
@@ -132,6 +163,25 @@ static const ws__mcp_tool tools[] = {
                 {.name = "template",
                  .type = WS__MCP_FLAG,
                  .meaning = "The whole text of its template too."}}},
+    {.name = "check",
+     .title = "Check a reply",
+     .purpose =
+         "Says what submit would say of the same arguments, up to its timing: "
+         "the reply is read, built, checked, run by the sanitizer, lowered, "
+         "compared with what is known and, where the session times on a "
+         "device, verified there against the reference. Returns verdict, "
+         "stage, findings with lines and how to mend them, which stages were "
+         "run, and the bound model's estimate where there is one. Nothing "
+         "enters the run or the archive: no draw, no exchange, no candidate. "
+         "What is ok here can only be slow, or wrong in a timed launch. Takes "
+         "seconds.",
+     .run = ws__mcp_check,
+     .output = check_output,
+     .fields = {KIND_FIELD("The kind of request that the reply answers, as for "
+                           "prompt."),
+                PARENTS_FIELD("Ids of the candidates that the reply starts "
+                              "from, as for submit."),
+                REPLY_FIELD}},
     {.name = "submit",
      .title = "Submit a reply",
      .purpose =
@@ -144,21 +194,13 @@ static const ws__mcp_tool tools[] = {
      .run = ws__mcp_submit,
      .output = submit_output,
      .changes = true,
-     .fields =
-         {KIND_FIELD("The kind of request that the reply answers, as for "
-                     "prompt."),
-          PARENTS_FIELD("Ids of the candidates that the reply starts from, as "
-                        "given to prompt. Edits and parameters apply to the "
-                        "first. Without it the leader of the search."),
-          {.name = "reply",
-           .type = WS__MCP_TEXT,
-           .required = true,
-           .meaning =
-               "The whole reply in the grammar that the prompt describes: "
-               "Markdown with sections such as \"## name\", \"## reasoning\", "
-               "\"## expected\", \"## parameters\", \"## region NAME (ir)\" "
-               "with a whole body or SEARCH/REPLACE edits, or \"## "
-               "template\"."}}},
+     .fields = {KIND_FIELD("The kind of request that the reply answers, as for "
+                           "prompt."),
+                PARENTS_FIELD(
+                    "Ids of the candidates that the reply starts from, as "
+                    "given to prompt. Edits and parameters apply to the "
+                    "first. Without it the leader of the search."),
+                REPLY_FIELD}},
     {.name = "findings",
      .title = "Findings of a candidate",
      .purpose =

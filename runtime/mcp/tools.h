@@ -83,6 +83,7 @@ ws_status ws__mcp_task(ws__mcp_call *call);
 ws_status ws__mcp_prompt(ws__mcp_call *call);
 ws_status ws__mcp_candidates(ws__mcp_call *call);
 ws_status ws__mcp_show(ws__mcp_call *call);
+ws_status ws__mcp_check(ws__mcp_call *call);
 ws_status ws__mcp_submit(ws__mcp_call *call);
 ws_status ws__mcp_findings(ws__mcp_call *call);
 ws_status ws__mcp_profile(ws__mcp_call *call);

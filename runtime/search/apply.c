@@ -267,14 +267,22 @@ static ws_status no_candidate(ws_session *s, ws__job *job, ws_verdict verdict,
   return WS_OK;
 }
 
+bool ws__job_is_settled(const ws_session *s, const ws__job *job,
+                        ws_verdict *out_verdict, const char **out_reason) {
+  bool repeat = is_repeat(s, job);
+  *out_verdict = repeat          ? WS_VERDICT_DUPLICATE
+                 : *job->refused ? WS_VERDICT_ILLEGAL
+                                 : WS_VERDICT_OK;
+  *out_reason =
+      repeat ? "this candidate was proposed before in this run" : job->refused;
+  return repeat || !job->candidate;
+}
+
 static ws_status judge_any(ws_session *s, ws__job *job, ws__judgement *out) {
-  if (!job->candidate)
-    return no_candidate(s, job,
-                        *job->refused ? WS_VERDICT_ILLEGAL : WS_VERDICT_OK,
-                        job->refused, out);
-  if (is_repeat(s, job))
-    return no_candidate(s, job, WS_VERDICT_DUPLICATE,
-                        "this candidate was proposed before in this run", out);
+  ws_verdict verdict;
+  const char *reason;
+  if (ws__job_is_settled(s, job, &verdict, &reason))
+    return no_candidate(s, job, verdict, reason, out);
   ws__seen_add(&s->proposing.applied_ids, &job->candidate->id);
   if (job->by_model &&
       !ws__seen_contains(&s->proposing.seen, &job->candidate->id))

@@ -24,6 +24,29 @@ int ws__ring_count(const ws__ring *ring, ws__job_state state) {
   return count;
 }
 
+ws__job ws__job_of(int64_t sequence, ws_arena *arena,
+                   const ws__request *request) {
+  return (ws__job){.sequence = sequence,
+                   .arena = arena,
+                   .request = *request,
+                   .move = "",
+                   .refused = ""};
+}
+
+ws__job ws__job_given(int64_t sequence, ws_arena *arena, ws_arena *keep,
+                      const ws__request *request, const char *reply) {
+  ws__job job = ws__job_of(sequence, arena, request);
+  job.state = WS__JOB_ANSWERED;
+  job.by_model = true;
+  job.keep = keep;
+  job.answer = (ws_llm_answer){.sequence = sequence,
+                               .member = -1,
+                               .text = ws_arena_strdup(arena, reply),
+                               .error = "",
+                               .attempts = 1};
+  return job;
+}
+
 void ws__job_set_candidate(ws__job *job, const ws_candidate *candidate,
                            const ws__source *source) {
   job->candidate = candidate;

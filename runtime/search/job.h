@@ -66,6 +66,12 @@ static inline ws__job *ws__ring_first(const ws__ring *ring) {
 /* Open jobs in this state. */
 int ws__ring_count(const ws__ring *ring, ws__job_state state);
 
+/* A request that nobody has answered yet. */
+ws__job ws__job_of(int64_t sequence, ws_arena *arena,
+                   const ws__request *request);
+/* One whose reply was given with it; its prompt is empty. */
+ws__job ws__job_given(int64_t sequence, ws_arena *arena, ws_arena *keep,
+                      const ws__request *request, const char *reply);
 /* It has to be built now. source: the candidate's. */
 void ws__job_set_candidate(ws__job *job, const ws_candidate *candidate,
                            const ws__source *source);

@@ -44,11 +44,9 @@ static bool by_estimate(const ws__judge *judge) {
 }
 
 /* ---- estimates ---- */
-/* Fills the shapes that have no time yet. */
-static void estimate_missing(const ws__task *task,
-                             const ws_candidate *candidate,
-                             const ws_build_result *result, double *us,
-                             const char **bounds) {
+void ws__judge_estimate(const ws__task *task, const ws_candidate *candidate,
+                        const ws_build_result *result, double *us,
+                        const char **bounds) {
   for (int s = 0; task->target->has_host_model && s < task->shape_count; s++) {
     ws_estimate estimate;
     ws_diag diag;
@@ -187,7 +185,7 @@ static ws_status complete_times(ws__judge *judge, ws_arena *arena,
   WS_TRY(ws_archive_load_candidate(judge->archive, arena, row, tmpl, &candidate,
                                    diag));
   WS_TRY(read_result(arena, row, &result, diag));
-  estimate_missing(judge->task, candidate, &result, out->us, out->bounds);
+  ws__judge_estimate(judge->task, candidate, &result, out->us, out->bounds);
   return WS_OK;
 }
 
@@ -205,6 +203,8 @@ static bool is_complete(const ws__judge *judge, const ws__judgement *out) {
 static ws_status put_estimates(ws__judge *judge, ws_arena *arena,
                                const char *id, const ws__judgement *judgement,
                                ws_diag *diag) {
+  if (judge->dry)
+    return WS_OK;
   ws_measurement *items = new_measurements(arena, judge->task);
   int count =
       add_estimates(judge->task, judgement->us, judgement->bounds, items, 0);
@@ -256,21 +256,21 @@ static ws_status duplicate_times(ws__judge *judge, ws_arena *arena,
                             : WS_OK;
 }
 
+static bool refutes(const ws__ranked *ranked) {
+  return ranked->verdict != WS_VERDICT_OK && ranked->verdict != WS_VERDICT_SLOW;
+}
+
 /* What the device said of a candidate that the archive has already. */
 static ws_status keep_ranked(ws__judge *judge, ws_arena *arena, const char *id,
-                             const ws__ranked *ranked, ws__judgement *out,
-                             ws_diag *diag) {
+                             const ws__ranked *ranked, ws_diag *diag) {
   ws_measurement *items = new_measurements(arena, judge->task);
   int count = add_ranked(judge, ranked, items, 0);
   WS_TRY(ws_archive_put_measurements(judge->archive, id, items, count, diag));
   WS_TRY(put_timings(judge, id, ranked, diag));
-  if (ranked->verdict == WS_VERDICT_OK || ranked->verdict == WS_VERDICT_SLOW)
-    return WS_OK;
-  out->verdict = ranked->verdict;
-  out->stage = WS_STAGE_OF_DEVICE;
-  out->reason = ranked->reason;
-  return ws_archive_refute(judge->archive, id, ws_verdict_text(ranked->verdict),
-                           ranked->reason, diag);
+  return refutes(ranked) ? ws_archive_refute(judge->archive, id,
+                                             ws_verdict_text(ranked->verdict),
+                                             ranked->reason, diag)
+                         : WS_OK;
 }
 
 static ws_status replay_cell(ws__judge *judge, ws_arena *arena,
@@ -306,8 +306,13 @@ ws_status ws__judge_replay(ws__judge *judge, ws_arena *arena,
   *out = no_times(arena, judge->task, verdict);
   out->stage = row.stage;
   out->reason = row.reason;
-  if (ranked)
-    WS_TRY(keep_ranked(judge, arena, row.id, ranked, out, diag));
+  if (ranked && refutes(ranked)) {
+    out->verdict = ranked->verdict;
+    out->stage = WS_STAGE_OF_DEVICE;
+    out->reason = ranked->reason;
+  }
+  if (ranked && !judge->dry)
+    WS_TRY(keep_ranked(judge, arena, row.id, ranked, diag));
   if (!is_ranked(out->verdict))
     return WS_OK;
   WS_TRY(out->verdict == WS_VERDICT_DUPLICATE
@@ -411,10 +416,10 @@ static ws_status judge_ok(ws__judge *judge, ws_arena *arena,
   } else if (ranked) {
     take_ranked(judge->task, ranked, out);
     if (result->kernel_count > 0)
-      estimate_missing(judge->task, candidate, result, r->estimate_us,
-                       r->estimate_bounds);
+      ws__judge_estimate(judge->task, candidate, result, r->estimate_us,
+                         r->estimate_bounds);
   } else {
-    estimate_missing(judge->task, candidate, result, out->us, out->bounds);
+    ws__judge_estimate(judge->task, candidate, result, out->us, out->bounds);
   }
   return WS_OK;
 }
@@ -461,9 +466,26 @@ ws_status ws__judge_record(ws__judge *judge, ws_arena *arena,
   row.verdict = ws_verdict_text(out->verdict);
   row.stage = out->stage;
   row.reason = out->reason;
+  if (judge->dry)
+    return WS_OK;
   ws_measurement *items = new_measurements(arena, judge->task);
   int count = measurements_of(judge, &r, ranked, out, items);
   WS_TRY(ws_archive_put_candidate(judge->archive, &row, candidate, NULL, 0,
                                   items, count, diag));
   return put_timings(judge, row.id, ranked, diag);
+}
+
+ws_status ws__judge_foresee(const ws__judge *judge, ws_arena *arena,
+                            const ws_candidate *candidate,
+                            const ws_build_result *result,
+                            const ws__ranked *ranked, ws__judgement *out,
+                            ws_diag *diag) {
+  ws__judge dry = *judge;
+  const ws_candidate_row origin = {0};
+  bool found;
+  dry.dry = true;
+  WS_TRY(ws__judge_replay(&dry, arena, candidate, ranked, &found, out, diag));
+  return found ? WS_OK
+               : ws__judge_record(&dry, arena, candidate, result, ranked,
+                                  &origin, out, diag);
 }

@@ -17,6 +17,7 @@ typedef struct ws__judge {
   int64_t run_id;
   const char *provenance; /* results are ranked by times of this one */
   bool wants_cells;       /* of candidates that the archive knows, too */
+  bool dry;               /* says what it would record, and records nothing */
 } ws__judge;
 
 /* What became of a candidate. us and bounds are arrays by shape. */
@@ -45,6 +46,20 @@ ws_status ws__judge_record(ws__judge *judge, ws_arena *arena,
                            const ws__ranked *ranked,
                            const ws_candidate_row *origin, ws__judgement *out,
                            ws_diag *diag) WS_MUST_CHECK;
+
+/* What ws__judge_replay or else ws__judge_record would say. Records nothing. */
+ws_status ws__judge_foresee(const ws__judge *judge, ws_arena *arena,
+                            const ws_candidate *candidate,
+                            const ws_build_result *result,
+                            const ws__ranked *ranked, ws__judgement *out,
+                            ws_diag *diag) WS_MUST_CHECK;
+
+/* Estimates for the shapes that the candidate takes and that have no time yet
+ * (INFINITY). Both arrays are by shape. Nothing where there is no bound model
+ * of the target. */
+void ws__judge_estimate(const ws__task *task, const ws_candidate *candidate,
+                        const ws_build_result *result, double *us,
+                        const char **bounds);
 
 /* Whether the device still has to be asked about a candidate that was built:
  * no, if it or its twin is known to fail or has been timed on all shapes that

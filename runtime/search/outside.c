@@ -45,7 +45,7 @@ static int find_result(const ws_session *s, const char *id) {
   return -1;
 }
 
-static ws_status make_request(ws_session *s, ws_request_kind kind,
+ws_status ws__request_outside(const ws_session *s, ws_request_kind kind,
                               const char *const *parents, int count,
                               ws__request *out) {
   *out = (ws__request){.kind = kind,
@@ -104,7 +104,7 @@ static ws_status resume(ws_session *s) {
     bool found;
     WS_TRY(find_parents(s, &rows[i], parents));
     int parent_count = !*parents[0] ? 0 : *parents[1] ? 2 : 1;
-    WS_TRY(make_request(s, kind, parents, parent_count, &request));
+    WS_TRY(ws__request_outside(s, kind, parents, parent_count, &request));
     ws_exchange_row whole; /* a list has no texts */
     WS_TRY(ws_archive_get_exchange(s->archive, s->arena, s->run.id,
                                    rows[i].sequence, &found, &whole, s->diag));
@@ -166,7 +166,7 @@ ws_status ws_session_prompt(ws_session *session, ws_arena *arena,
                             ws_diag *diag) {
   ws__request request;
   session->diag = diag;
-  WS_TRY(make_request(session, kind, parents, parent_count, &request));
+  WS_TRY(ws__request_outside(session, kind, parents, parent_count, &request));
   return ws__render_prompt(session, arena, &request, out_prompt);
 }
 
@@ -176,7 +176,7 @@ ws_status ws_session_submit(ws_session *session, ws_arena *arena,
                             ws_session_result *out_result, ws_diag *diag) {
   ws__request request;
   session->diag = diag;
-  WS_TRY(make_request(session, kind, parents, parent_count, &request));
+  WS_TRY(ws__request_outside(session, kind, parents, parent_count, &request));
   WS_TRY(ws__propose_given(session, &request, reply));
   WS_TRY(finish_job(session));
   const ws__knowledge *k = &session->knowledge;

@@ -19,24 +19,27 @@
 enum { CPU_MS = 6000, WALL_MS = 60000 };
 
 /* ---- building ---- */
-/* A candidate or build that the archive holds is not built again, unless it has
- * to be timed and its code object is not there (an import). */
+ws_status ws__find_build(ws_session *s, ws__job *job, bool *out_found) {
+  bool timed = ws__ranking_times(&s->ranking);
+  ws_build_result build;
+  WS_TRY(ws_archive_get_build(s->archive, job->arena, job->candidate->id.hex,
+                              out_found, &build, s->diag));
+  *out_found = *out_found && (!timed || build.verdict != WS_VERDICT_OK ||
+                              build.code_object_size);
+  if (*out_found)
+    job->result = build;
+  return WS_OK;
+}
+
+/* What the archive holds is not built again. */
 static ws_status look_up(ws_session *s, ws__job *job) {
-  const char *id = job->candidate->id.hex;
   bool found = false;
   ws_candidate_row row;
   if (!ws__ranking_times(&s->ranking))
-    WS_TRY(ws_archive_get_candidate(s->archive, job->arena, id, &found, &row,
-                                    s->diag));
-  if (!found) {
-    ws_build_result build;
-    WS_TRY(ws_archive_get_build(s->archive, job->arena, id, &found, &build,
-                                s->diag));
-    found = found && (!ws__ranking_times(&s->ranking) ||
-                      build.verdict != WS_VERDICT_OK || build.code_object_size);
-    if (found)
-      job->result = build;
-  }
+    WS_TRY(ws_archive_get_candidate(
+        s->archive, job->arena, job->candidate->id.hex, &found, &row, s->diag));
+  if (!found)
+    WS_TRY(ws__find_build(s, job, &found));
   if (found) {
     job->replayed = true;
     job->state = WS__JOB_BUILT;
@@ -44,9 +47,8 @@ static ws_status look_up(ws_session *s, ws__job *job) {
   return WS_OK;
 }
 
-static ws_status send(ws_session *s, ws__worker *worker, int index) {
-  ws__job *job = &s->ring.jobs[index];
-  ws_run runs[WS_STANDARD_RUNS];
+ws_build_request ws__build_request(const ws_session *s, const ws__job *job,
+                                   ws_run runs[WS_STANDARD_RUNS]) {
   bool model = s->task.target->has_host_model;
   /* Profiles, of a simulator, quote lines. */
   int lines = ws__ranking_times(&s->ranking) && model ? WS_STAGE_LINES : 0;
@@ -62,6 +64,13 @@ static ws_status send(ws_session *s, ws__worker *worker, int index) {
   request.limits.cpu_ms = CPU_MS;
   request.limits.wall_ms = WALL_MS;
   request.give_up_ms = ws__clock_give_up_ms(s->clock.search_end_ms);
+  return request;
+}
+
+static ws_status send(ws_session *s, ws__worker *worker, int index) {
+  ws__job *job = &s->ring.jobs[index];
+  ws_run runs[WS_STANDARD_RUNS];
+  const ws_build_request request = ws__build_request(s, job, runs);
   job->state = WS__JOB_BUILDING;
   return ws__pool_send(worker, index, &request, s->diag);
 }

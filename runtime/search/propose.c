@@ -139,12 +139,7 @@ static void choose_member(ws_session *s, ws__request *request) {
 /* ---- jobs ---- */
 static ws__job *new_job(ws_session *s, const ws__request *request) {
   ws__job *job = ws__job_at(&s->ring, s->ring.proposed);
-  *job = (ws__job){.sequence = s->ring.proposed,
-                   .arena = ws_arena_create(),
-                   .request = *request,
-                   .source = NULL,
-                   .move = "",
-                   .refused = ""};
+  *job = ws__job_of(s->ring.proposed, ws_arena_create(), request);
   int leader = s->knowledge.leader;
   job->bar_us = leader >= 0 ? s->knowledge.results[leader].us : NULL;
   s->ring.proposed++;
@@ -259,14 +254,9 @@ ws_status ws__propose(ws_session *s, bool *out_made) {
 ws_status ws__propose_given(ws_session *s, const ws__request *request,
                             const char *reply) {
   ws__job *job = new_job(s, request);
-  job->by_model = true;
-  job->keep = ws_arena_create();
-  WS_TRY(render(s, job));
-  job->state = WS__JOB_ANSWERED;
-  job->answer = (ws_llm_answer){.sequence = job->sequence,
-                                .member = -1,
-                                .text = ws_arena_strdup(job->arena, reply),
-                                .error = "",
-                                .attempts = 1};
-  return WS_OK;
+  const double *bar_us = job->bar_us;
+  *job = ws__job_given(job->sequence, job->arena, ws_arena_create(), request,
+                       reply);
+  job->bar_us = bar_us;
+  return render(s, job);
 }

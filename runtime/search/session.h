@@ -121,6 +121,13 @@ ws_status ws__take_answers(ws_session *s) WS_MUST_CHECK;
 ws_status ws__read_answer(ws_session *s, ws__job *job) WS_MUST_CHECK;
 
 /* produce.c */
+/* What a compile server is asked about a job's candidate. runs: room. */
+ws_build_request ws__build_request(const ws_session *s, const ws__job *job,
+                                   ws_run runs[WS_STANDARD_RUNS]);
+/* The archive's build of a job's candidate becomes its result, unless it has to
+ * be timed and its code object is not there (an import). */
+ws_status ws__find_build(ws_session *s, ws__job *job,
+                         bool *out_found) WS_MUST_CHECK;
 /* All that is open waits for the answers of a batch. */
 bool ws__awaits_batch(const ws_session *s);
 /* Gives servers and device what waits for them. */
@@ -129,6 +136,10 @@ ws_status ws__produce(ws_session *s) WS_MUST_CHECK;
 ws_status ws__produce_wait(ws_session *s, int timeout_ms) WS_MUST_CHECK;
 
 /* apply.c */
+/* Whether there is nothing to build and judge: it brought no candidate, or one
+ * that the run had. What becomes of it then. */
+bool ws__job_is_settled(const ws_session *s, const ws__job *job,
+                        ws_verdict *out_verdict, const char **out_reason);
 /* Applies the first job if it is done. */
 ws_status ws__apply_next(ws_session *s, bool *out_applied) WS_MUST_CHECK;
 
@@ -137,6 +148,12 @@ void ws__confirm(ws_session *s, ws_tune_result *out);
 /* What the run began with, which winners are compared with; NULL: nothing that
  * has times. */
 const char *ws__confirm_start(const ws_session *s);
+
+/* outside.c: a request of who proposes from outside. parents: ids, or their
+ * first digits; none: the leader. WS_INPUT: the session does not know them. */
+ws_status ws__request_outside(const ws_session *s, ws_request_kind kind,
+                              const char *const *parents, int count,
+                              ws__request *out) WS_MUST_CHECK;
 
 /* claims.c: what a reply claimed, with what was measured; "" for nothing. */
 ws_status ws__claims_json(ws_session *s, ws_arena *arena, const ws__job *job,

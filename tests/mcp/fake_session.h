@@ -217,4 +217,57 @@ ws_status ws_session_submit(ws_session *session, ws_arena *arena,
   return WS_OK;
 }
 
+/* "wrong" is a candidate with the finding, "fine" one with estimates, all else
+ * is no candidate. */
+ws_status ws_session_check_reply(ws_session *session, ws_arena *arena,
+                                 ws_request_kind kind,
+                                 const char *const *parents, int parent_count,
+                                 const char *reply, ws_session_check *out_check,
+                                 ws_diag *diag) {
+  static const char *const stages[] = {"reply", "parse", "check", "sanitize"};
+  static const ws_measurement estimates[] = {
+      {.shape = {16, 576, 128},
+       .us = 2,
+       .low_us = 2,
+       .high_us = 2,
+       .bound = "mfma",
+       .provenance = WS_PROVENANCE_ESTIMATE},
+      {.shape = {1024, 1536, 7168},
+       .us = 8,
+       .low_us = 8,
+       .high_us = 8,
+       .bound = "hbm",
+       .provenance = WS_PROVENANCE_ESTIMATE}};
+  (void)diag;
+  fake_note(kind, parents, parent_count);
+  snprintf(fake.reply, sizeof fake.reply, "%s", reply);
+  *out_check = (ws_session_check){.candidate_id = "",
+                                  .verdict = WS_VERDICT_ILLEGAL,
+                                  .stage = "reply",
+                                  .reason = "the reply holds no section",
+                                  .stages = stages,
+                                  .stage_count = 1};
+  const bool wrong = !strcmp(reply, "wrong");
+  if (!wrong && strcmp(reply, "fine"))
+    return WS_OK;
+  ws_candidate *candidate = ws_candidate_create(arena, session->tmpl);
+  candidate->bodies[0] =
+      (ws_body){.variant = -1, .language = "ir", .text = "; a\n; b\n"};
+  ws_candidate_update_id(candidate);
+  *out_check =
+      (ws_session_check){.candidate = candidate,
+                         .candidate_id = candidate->id.hex,
+                         .template_text = template_text,
+                         .verdict = wrong ? WS_VERDICT_WRONG : WS_VERDICT_OK,
+                         .stage = wrong ? "sanitize" : "",
+                         .reason = wrong ? "LDS race in stage" : "",
+                         .stages = stages,
+                         .stage_count = 4,
+                         .findings = &fake_finding,
+                         .finding_count = wrong,
+                         .estimates = estimates,
+                         .estimate_count = wrong ? 0 : 2};
+  return WS_OK;
+}
+
 #endif

@@ -9,8 +9,10 @@ broken and one unreadable reply, ends, and finds everything again in a second
 session on the same archive. Expected values: the ids and verdicts must agree
 between the calls; the broken body reads one row past the operand.
 """
+import contextlib
 import json
 import pathlib
+import sqlite3
 import subprocess
 import sys
 
@@ -67,7 +69,8 @@ def structured_and_listed(session, template):
     first = session.call("tools/call", {"name": "candidates", "arguments": {}})["result"]
     identity = first["structuredContent"]["candidates"][0]["id"]
     assert identity[:12] in first["content"][0]["text"], first
-    calls = {"candidates": {"verdict": "any"}, "times": {"id": identity},
+    calls = {"check": {"kind": "exploit", "reply": "## parameters\ntile_m=64\n"},
+             "candidates": {"verdict": "any"}, "times": {"id": identity},
              "submit": {"kind": "exploit", "reply": "nothing"}}
     assert {name for name in tools if "outputSchema" in tools[name]} == set(calls)
     for name, arguments in calls.items():
@@ -99,6 +102,30 @@ def submit(session, reply):
     return session.tool("submit", kind="exploit", reply=reply)
 
 
+def count_rows(archive):
+    """Of every table, by another reader of SQLite."""
+    with contextlib.closing(sqlite3.connect(archive)) as database:
+        names = [row[0] for row in database.execute(
+            "select name from sqlite_master where type='table'")]
+        return {name: database.execute(f"select count(*) from {name}").fetchone() for name in names}
+
+
+def check_then_submit(session, archive, reply):
+    """What a check foresees comes true, and it leaves nothing behind."""
+    arguments = {"kind": "exploit", "reply": reply}
+    before = count_rows(archive)
+    check, result = (
+        session.call("tools/call", {"name": name, "arguments": arguments})["result"]
+        for name in ("check", "check"))
+    assert check == result and count_rows(archive) == before, (check, before)
+    result = session.call("tools/call", {"name": "submit", "arguments": arguments})["result"]
+    assert count_rows(archive) != before
+    foreseen, seen = check["structuredContent"], result["structuredContent"]
+    for key in ("verdict", "stage", "reason", "candidate"):
+        assert foreseen[key] == seen[key], (key, foreseen, seen)
+    return foreseen, result["content"][0]["text"]
+
+
 def main():
     program, templates, folder = sys.argv[1:]
     template = pathlib.Path(templates) / "fp8_gemm_naive.ll"
@@ -113,14 +140,24 @@ def main():
     names = {tool["name"] for tool in session.call("tools/list", {})["result"]["tools"]}
     assert {"task", "prompt", "submit", "candidates", "show"} <= names, names
     assert "128" in session.tool("task") and "dot" in session.tool("task")
-    good = submit(session, "## parameters\ntile_m=32\n")
+    check, good = check_then_submit(session, archive, "## parameters\ntile_m=32\n")
+    assert {"check", "sanitize", "lower"} <= set(check["stages"]), check
+    assert check["estimates"][0]["us"] > 0 and not check["findings"], check
     assert "ok" in good, good
     broken = body.replace("ptr addrspace(1) %a,", "ptr addrspace(1) %a.given,", 1)
     broken = broken.replace(
         "entry:\n", "entry:\n  %a = getelementptr i8, ptr addrspace(1) %a.given, i64 1048576\n", 1)
-    verdict = submit(session, "## region dot (ir)\n```llvm\n" + broken + "```\n")
+    check, verdict = check_then_submit(
+        session, archive, "## region dot (ir)\n```llvm\n" + broken + "```\n")
+    assert check["verdict"] == "wrong" and "lower" not in check["stages"], check
+    assert [each["id"] for each in check["findings"]] == ["oob-global-load"], check
+    assert check["findings"][0]["code"] in broken, check
     assert "wrong" in verdict and "oob-global-load" in verdict, verdict
-    assert "illegal" in submit(session, "I have no idea.")
+    check, verdict = check_then_submit(session, archive, "I have no idea.")
+    assert "illegal" in verdict and check["stages"] == ["reply"], check
+    check, verdict = check_then_submit(
+        session, archive, "## template\n```llvm\n" + text.replace("@dot(", "@dots(") + "```\n")
+    assert check["verdict"] == "illegal", check
     before = session.tool("candidates")
     structured_and_listed(session, text)
     session.end()

@@ -8,6 +8,7 @@
 
 #include <cjson/cJSON.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <sys/resource.h>
 
@@ -166,14 +167,14 @@ WS_TEST(handshake) {
 }
 
 WS_TEST(tools_are_described) {
-  static const char *const names[] = {"task",    "prompt", "candidates",
-                                      "show",    "submit", "findings",
-                                      "profile", "times"};
+  static const char *const names[] = {"task",     "prompt",  "candidates",
+                                      "show",     "check",   "submit",
+                                      "findings", "profile", "times"};
   talk t = make_talk();
   serve(&t, REQUEST("1", "tools/list", "{}"));
   const cJSON *tools = at(at(t.answers[0], "result"), "tools");
-  WS_CHECK_INT(cJSON_GetArraySize(tools), 8);
-  for (int i = 0; i < 8; i++) {
+  WS_CHECK_INT(cJSON_GetArraySize(tools), 9);
+  for (int i = 0; i < 9; i++) {
     const cJSON *tool = cJSON_GetArrayItem(tools, i), *field;
     const cJSON *schema = at(tool, "inputSchema");
     WS_CHECK_TEXT(at(tool, "name")->valuestring, names[i]);
@@ -181,11 +182,11 @@ WS_TEST(tools_are_described) {
     WS_CHECK_TEXT(at(schema, "type")->valuestring, "object");
     cJSON_ArrayForEach(field, at(schema, "properties"))
         WS_CHECK(strlen(at(field, "description")->valuestring) > 20);
-    const bool changes = i == 4;
+    const bool changes = !strcmp(names[i], "submit");
     WS_CHECK(cJSON_IsTrue(at(at(tool, "annotations"), "readOnlyHint")) ==
              !changes);
   }
-  const cJSON *submit = at(cJSON_GetArrayItem(tools, 4), "inputSchema");
+  const cJSON *submit = at(cJSON_GetArrayItem(tools, 5), "inputSchema");
   WS_CHECK_INT(cJSON_GetArraySize(at(submit, "required")), 2);
   const cJSON *kind = at(at(submit, "properties"), "kind");
   WS_CHECK_INT(cJSON_GetArraySize(at(kind, "enum")), 8);
@@ -223,8 +224,7 @@ static const struct fault {
      "null"},
     {"{\"jsonrpc\":\"2.0\",\"id\":[1],\"method\":\"ping\"}", -32600, "'id'",
      "null"},
-    {REQUEST("\"x\"", "roots/list", "{}"), -32601, "roots/list",
-     "\"x\""},
+    {REQUEST("\"x\"", "roots/list", "{}"), -32601, "roots/list", "\"x\""},
     {REQUEST("2", "", "{}"), -32601, "unknown method ''", "2"},
     {REQUEST("2", "ping", "[1]"), -32602, "'params'", "2"},
     {REQUEST("2", "ping", "null"), -32602, "'params'", "2"},
@@ -696,6 +696,39 @@ WS_TEST(submit) {
   WS_CHECK_CONTAINS(
       text, ws_arena_printf(t.arena, "The other is %.12s.", fake.ids[1]));
   WS_CHECK(!strstr(text, "estimate:"));
+  free_talk(&t);
+}
+
+/* The geometric mean of 2 and 8 is 4. */
+WS_TEST(check) {
+  talk t = make_talk();
+  const char *text = call(&t, "check",
+                          "{\"kind\":\"repair\",\"parents\":[\"abc\"],"
+                          "\"reply\":\"x \\u00e9\"}",
+                          false);
+  WS_CHECK_TEXT(fake.kind, "repair");
+  WS_CHECK_TEXT(fake.parents[0], "abc");
+  WS_CHECK_TEXT(fake.reply, "x \xc3\xa9");
+  WS_CHECK_CONTAINS(text, "Verdict: illegal, at stage reply: the reply holds");
+  WS_CHECK_CONTAINS(text, "Stages that were run: reply\n");
+  WS_CHECK_CONTAINS(text, "Nothing of this was recorded");
+  text = call(&t, "check", "{\"kind\":\"exploit\",\"reply\":\"wrong\"}", false);
+  WS_CHECK_CONTAINS(text, "Verdict: wrong, at stage sanitize");
+  WS_CHECK_CONTAINS(text, "**lds-race** in region stage, stage.ll line 2: two");
+  WS_CHECK_CONTAINS(text, "`; b`");
+  const cJSON *json = at(at(t.answers[0], "result"), "structuredContent");
+  const cJSON *finding = cJSON_GetArrayItem(at(json, "findings"), 0);
+  WS_CHECK_TEXT(at(json, "verdict")->valuestring, "wrong");
+  WS_CHECK_TEXT(at(finding, "id")->valuestring, "lds-race");
+  WS_CHECK_TEXT(at(finding, "code")->valuestring, "; b");
+  WS_CHECK_INT(cJSON_GetArraySize(at(json, "stages")), 4);
+  WS_CHECK(!cJSON_GetObjectItem(json, "estimate_geomean_us"));
+  text = call(&t, "check", "{\"kind\":\"exploit\",\"reply\":\"fine\"}", false);
+  WS_CHECK_CONTAINS(text, "Verdict: ok\n");
+  WS_CHECK_CONTAINS(text, "Geometric mean: 4.00 us");
+  WS_CHECK_CONTAINS(text, "| 1024,1536,7168 | 8.00 |  | hbm | estimate");
+  json = at(at(t.answers[0], "result"), "structuredContent");
+  WS_CHECK(fabs(at(json, "estimate_geomean_us")->valuedouble - 4) < 1e-12);
   free_talk(&t);
 }
 

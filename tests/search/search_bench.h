@@ -68,7 +68,7 @@ __attribute__((unused)) static void remove_archive(bench *b) {
   unlink(ws_arena_printf(b->arena, "%s-shm", b->archive));
 }
 
-static ws_tune_result tune(bench *b) {
+__attribute__((unused)) static ws_tune_result tune(bench *b) {
   ws_tune_result result;
   ws_diag diag = {""};
   if (ws_tune(&b->options, b->arena, &result, &diag) != WS_OK)

@@ -182,6 +182,33 @@ ws_status ws_session_submit(ws_session *session, ws_arena *arena,
                             ws_session_result *out_result,
                             ws_diag *diag) WS_MUST_CHECK;
 
+typedef struct ws_session_check {
+  const char *candidate_id; /* that a submit would give it; "": the reply held
+                             * none */
+  ws_verdict verdict;
+  const char *stage, *reason;
+  const char *const *stages; /* that were run, in order; what the archive knows
+                              * of the same build counts as run */
+  int stage_count;
+  const ws_finding *findings;
+  int finding_count;
+  const ws_candidate *candidate;   /* with candidate_id */
+  const char *template_text;       /* likewise */
+  const ws_measurement *estimates; /* of the bound model, where it was built */
+  int estimate_count;
+} ws_session_check;
+/* What a submit of the same would say, up to its timing: read, built, checked,
+ * run by the sanitizer, lowered, compared with what is known, and, where the
+ * session times on a device, verified there. So a candidate that is ok here can
+ * only be slow, or wrong in a launch that is timed. Nothing enters the run or
+ * the archive: no candidate, no exchange, no draw, no build. The result lives
+ * in the arena. WS_USAGE: the session's device is a table. */
+ws_status ws_session_check_reply(ws_session *session, ws_arena *arena,
+                                 ws_request_kind kind,
+                                 const char *const *parents, int parent_count,
+                                 const char *reply, ws_session_check *out_check,
+                                 ws_diag *diag) WS_MUST_CHECK;
+
 #ifdef __cplusplus
 }
 #endif
