@@ -120,8 +120,9 @@ ws_status ws__mcp_task(ws__mcp_call *call) {
   WS_TRY(put_state(call, &run));
   ws_strbuf_puts(call->out,
                  "\n## Next\n`prompt` with kind exploit or explore gives the "
-                 "full briefing and the reply's grammar; `submit` judges the "
-                 "reply; `candidates`, `show`, `times`, `profile` and "
+                 "full briefing and the reply's grammar; `check` says what "
+                 "is wrong with a reply, `submit` judges and keeps it; "
+                 "`candidates`, `show`, `times`, `profile` and "
                  "`findings` look closer.\n");
   return WS_OK;
 }

@@ -36,7 +36,8 @@ enum { PROTOCOLS = sizeof protocols / sizeof protocols[0] };
 static const char instructions[] =
     "wavesmith searches faster GPU kernels. You are the proposer. Call task to "
     "learn the rules, prompt for a full briefing with the reply's grammar, "
-    "then submit replies; every one is built, checked, verified and timed. "
+    "then submit replies; every one is built, checked, verified and timed; "
+    "check says beforehand what is wrong with one, and keeps nothing. "
     "Change one thing at a time, state the expected effect, read findings and "
     "profile before the next step, and mend failures with kind repair.";
 
