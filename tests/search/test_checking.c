@@ -178,6 +178,23 @@ WS_TEST(a_check_verifies_on_the_device) {
   free_bench(&b);
 }
 
+/* Recorded by estimates, and now met by a device that refutes some. */
+WS_TEST(a_check_verifies_what_is_known_by_estimates) {
+  bench b = session_bench(NULL);
+  int seen[WS_VERDICT_COUNT] = {0}, by_device = 0;
+  ws_session *session = open_session(&b);
+  for (int i = 0; i < REPLIES; i++)
+    submit(&b, session, make_reply(b.arena, i));
+  ws_session_close(session);
+  b.options.device = "sim";
+  b.options.seed = 2;
+  session = open_session(&b);
+  check_and_submit(&b, session, seen, &by_device);
+  WS_CHECK(seen[WS_VERDICT_WRONG] > 2 && by_device > 2);
+  ws_session_close(session);
+  free_bench(&b);
+}
+
 /* The device is asked to verify, and never for a time. */
 WS_TEST(a_check_takes_no_time) {
   bench b = session_bench("sim");
