@@ -87,6 +87,14 @@ __attribute__((unused)) static void tune_fails(bench *b, ws_status want,
   WS_CHECK(!strchr(diag.text, '\n'));
 }
 
+__attribute__((unused)) static ws_session *open_session(bench *b) {
+  ws_session *session;
+  ws_diag diag = {""};
+  if (ws_session_open(&b->options, &session, &diag) != WS_OK)
+    WS_FAIL("%s", diag.text);
+  return session;
+}
+
 /* ---- the archive as text ---- */
 static char *query(bench *b, const char *sql) {
   sqlite3 *database;

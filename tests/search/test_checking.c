@@ -18,14 +18,6 @@ static bench session_bench(const char *device) {
   return b;
 }
 
-static ws_session *open_session(bench *b) {
-  ws_session *session;
-  ws_diag diag = {""};
-  if (ws_session_open(&b->options, &session, &diag) != WS_OK)
-    WS_FAIL("%s", diag.text);
-  return session;
-}
-
 /* Points that are the same again and again, some of them illegal; what is no
  * reply; whole templates, one of them of another target. */
 static const char *make_reply(ws_arena *arena, int i) {

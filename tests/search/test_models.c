@@ -504,14 +504,6 @@ static const char *submit(ws_session *session, bench *b, const char *parent,
   return result.candidate_id;
 }
 
-static ws_session *open_session(bench *b) {
-  ws_session *session;
-  ws_diag diag = {""};
-  if (ws_session_open(&b->options, &session, &diag) != WS_OK)
-    WS_FAIL("%s", diag.text);
-  return session;
-}
-
 /* Where a candidate came from first is one thing, what this session was asked
  * for is another: its parents are the request's, not the candidate's. */
 WS_TEST(a_session_that_drew_a_known_candidate_opens_again) {
