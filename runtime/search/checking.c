@@ -51,12 +51,18 @@ static void note_build(checking *c, int asked) {
 }
 
 /* ---- the stages ---- */
+/* After each: whose sender may have ended the servers, too. */
+static ws_status look_for_signals(const checking *c) {
+  return ws__signals_interrupted()
+             ? ws_fail(c->s->diag, WS_INTERRUPTED, NULL, 0, "interrupted")
+             : WS_OK;
+}
+
 static ws_status read_reply(checking *c) {
-  ws_session *s = c->s;
   note_stage(c, "reply");
-  WS_TRY(ws__read_answer(s, &c->job));
-  if (c->job.state == WS__JOB_ANSWERED) /* the template's reader was ended */
-    return ws_fail(s->diag, WS_INTERRUPTED, NULL, 0, "interrupted");
+  WS_TRY(ws__read_answer(c->s, &c->job));
+  WS_TRY(look_for_signals(c));
+  WS_ASSERT(c->job.state != WS__JOB_ANSWERED && "a server had time to read");
   return WS_OK;
 }
 
@@ -75,7 +81,7 @@ static ws_status build(checking *c) {
                              s->diag));
   }
   note_build(c, request.stages);
-  return WS_OK;
+  return look_for_signals(c);
 }
 
 /* The first of the plan's requests verify; the others time. */
@@ -89,6 +95,7 @@ static ws_status ask_device(checking *c, ws_device_client *client,
                                     &measured, c->s->diag));
     more = ws__plan_take(plan, i, info, &measured);
     c->verified = true;
+    WS_TRY(look_for_signals(c));
   }
   c->verified = c->verified || plan->out.verdict != WS_VERDICT_OK;
   c->ranked = plan->out;
