@@ -94,7 +94,7 @@ static ws_status ask_device(checking *c, ws_device_client *client,
     WS_TRY(ws_device_client_measure(client, c->arena, &plan->requests[i],
                                     &measured, c->s->diag));
     more = ws__plan_take(plan, i, info, &measured);
-    c->verified = true;
+    c->verified = !ws__measuring_is_too_slow(info, &measured);
     WS_TRY(look_for_signals(c));
   }
   c->verified = c->verified || plan->out.verdict != WS_VERDICT_OK;

@@ -46,8 +46,8 @@ static ws_status prepare(ws__confirmation *c) {
     ws_device_client_renew(c->s->trials.client);
   ws__confirm_pick_shapes(c);
   WS_TRY(ws__contest_load(c, c->against_id, &c->reference));
-  if (!ws__contest_was_timed(c, &c->reference)) /* times of unverified code are
-                                                 * not kept */
+  /* Times of unverified code are not kept. */
+  if (!ws__contest_was_timed(c, &c->reference))
     ws__contest_add_edges(c, &c->reference);
   ws__contest_add_times(c, &c->reference, c->simulated ? nowhere : NULL);
   WS_TRY(ws__contest_ask(c, &c->reference, &c->has_reference));
