@@ -14,6 +14,7 @@
 
 enum { MAX_VALUES = 512, LOOK_BACK = 4 };
 static const int64_t most_value = INT64_C(1) << 31;
+static const int64_t most_mask = 1 << 24; /* of a remainder */
 
 /* value is about argument / divisor. */
 typedef struct followed {
@@ -146,12 +147,15 @@ static void take_operation(search *s, LLVMValueRef user, const followed *from) {
       report(s, by, divisor, MODULUS);
     return;
   case LLVMAnd:
-    if (!known)
+    if (!known || !by)
       return;
-    /* low bits are a remainder, high bits what is rounded down to */
-    report(s, by > 0 && !(by & (by + 1)) ? by + 1 : -by, divisor, MODULUS);
-    if (by > 0 && !(by & (by + 1)) && by < (1 << 24))
+    /* What is rounded down to; without the high bits it is a remainder. */
+    report(s, by & -by, divisor, MODULUS);
+    if (by > 0 && by < most_mask) {
+      report(s, INT64_C(2) << (63 - __builtin_clzll((uint64_t)by)), divisor,
+             MODULUS);
       return;
+    }
     break;
   case LLVMAdd:
   case LLVMSub:

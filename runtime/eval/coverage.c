@@ -406,6 +406,36 @@ static void add_far_extents(planner *p) {
   }
 }
 
+/* Every residue of a modulus that has no classes, beyond the modulus; the other
+ * extents are small. */
+static void add_residues(planner *p, int dimension, int64_t modulus) {
+  int64_t step = ws__extent_of(&p->problem->step, dimension);
+  for (int64_t residue = 0; residue < modulus; residue++)
+    for (int attempt = 0; attempt < SMALL; attempt++) {
+      ws_shape shape;
+      for (int d = 0; d < WS__EXTENTS; d++)
+        ws__extent_set(&shape, d,
+                       ws__extent_of(&p->problem->step, d) *
+                           (1 + below(p, FAR_STEPS)));
+      ws__extent_set(&shape, dimension,
+                     (modulus * (1 + below(p, 2)) + residue) * step);
+      if (flops_of(p, &shape) > p->most_flops || !is_taken(p, &shape))
+        continue;
+      add_case(p, &shape, 0, p->problem->flops(&shape) > most_compared_flops);
+      break;
+    }
+}
+
+static void add_moduli(planner *p, const ws_build_result *build) {
+  for (int d = 0; d < WS__EXTENTS; d++) {
+    int64_t moduli[WS__ALONE];
+    int count =
+        ws__coverage_alone(p->problem, build, p->out->factors, d, moduli);
+    for (int i = 0; i < count; i++)
+      add_residues(p, d, moduli[i]);
+  }
+}
+
 /* Enough for what is beyond all named extents, if only just. */
 static double limit_of(const planner *p) {
   double most = most_flops;
@@ -446,6 +476,7 @@ void ws_coverage_plan(ws_arena *arena, const ws_problem *problem, int layout,
   make_pairs(&p);
   cover_all(&p);
   add_far_extents(&p);
+  add_moduli(&p, build);
 }
 
 static ws_status workload_of(const ws_coverage_subject *subject,

@@ -211,6 +211,37 @@ static void classify_depth(const constants *c, ws_factor *out) {
   add_thresholds(c, small * step, step, out);
 }
 
+/* Does a class of the dimension fix the remainder by the modulus? */
+static bool is_told_apart(const ws_factor factors[WS_FACTORS], int dimension,
+                          int64_t modulus) {
+  for (int f = 0; f < WS_FACTORS; f++)
+    for (int i = 0; i < factors[f].count; i++)
+      if (ws__dimension_of((ws_factor_id)f) == dimension &&
+          factors[f].classes[i].modulus % modulus == 0)
+        return true;
+  return false;
+}
+
+int ws__coverage_alone(const ws_problem *problem, const ws_build_result *build,
+                       const ws_factor factors[WS_FACTORS], int dimension,
+                       int64_t out_moduli[WS__ALONE]) {
+  int64_t step = ws__extent_of(&problem->step, dimension);
+  int count = 0;
+  for (int k = 0; build && k < build->kernel_count; k++) {
+    const ws_kernel_facts *kernel = &build->kernels[k];
+    for (int i = 0; i < kernel->constant_count && count < WS__ALONE; i++) {
+      int64_t steps = kernel->constants[i].value / step;
+      if (kernel->constants[i].modulus &&
+          !strcmp(kernel->constants[i].scalar, dimension_names[dimension]) &&
+          kernel->constants[i].value % step == 0 && steps > 1 &&
+          steps <= WS__ALONE_STEPS &&
+          !is_told_apart(factors, dimension, steps * step))
+        out_moduli[count++] = steps;
+    }
+  }
+  return count;
+}
+
 /* ---- strides ---- */
 
 static bool is_mapped(const ws_candidate *candidate, const char *argument) {

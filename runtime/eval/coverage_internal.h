@@ -26,6 +26,12 @@ void ws__coverage_classes(const ws_problem *problem, int layout,
                           const ws_candidate *candidate,
                           const ws_build_result *build, const ws__tiles *tiles,
                           ws_factor out[WS_FACTORS]);
+/* Moduli of the code that the classes of a dimension do not tell apart, because
+ * all residues of all would be too many; in steps, at most WS__ALONE_STEPS. */
+enum { WS__ALONE = 8, WS__ALONE_STEPS = 64 };
+int ws__coverage_alone(const ws_problem *problem, const ws_build_result *build,
+                       const ws_factor factors[WS_FACTORS], int dimension,
+                       int64_t out_moduli[WS__ALONE]);
 /* Whether a candidate can be asked for: operands that it reads through a tensor
  * map lie without gaps (ir-templates/README.md). */
 bool ws__coverage_takes_striding(const ws_problem *problem, int layout,

@@ -5,8 +5,8 @@
  * generation pass them, a coverage must not. Each is an edit of a shipped
  * template; which calls it is wrong on is said here and known from the edit.
  */
-#include "wavesmith/coverage.h"
 #include "wavesmith/bound_model.h"
+#include "wavesmith/coverage.h"
 #include "ws_test.h"
 
 static const char mfma[] = "fp8_gemm_mfma", naive[] = "fp8_gemm_naive";
@@ -38,6 +38,10 @@ static const mutant mutants[] = {
      REMAINDER("blocks", "2", "1", "3")},
     {"a ring of 16 stages that forgets 8 left over", mfma, small_tiles, BLOCKS,
      REMAINDER("blocks", "16", "8", "8")},
+    {"12 left over of 16", mfma, small_tiles, BLOCKS,
+     REMAINDER("blocks", "16", "12", "16")},
+    {"31 left over of 48", mfma, small_tiles, BLOCKS,
+     REMAINDER("blocks", "48", "31", "48")},
     {"one of more than 64 blocks", mfma, small_tiles, BLOCKS,
      LESS_ONE_IF("  %bad = icmp ugt i32 %blocks, 64\n")},
     {"one of more than 128 blocks", mfma, small_tiles, BLOCKS,

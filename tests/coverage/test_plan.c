@@ -151,6 +151,21 @@ WS_TEST(each_extent_goes_far) {
   }
 }
 
+/* 48 blocks have too many residues for classes: each is there once. */
+WS_TEST(moduli_without_classes_have_all_residues) {
+  const ws_kernel_facts facts = {
+      .name = "gemm", .constants = {{"k", 48 * 128, 1}}, .constant_count = 1};
+  const ws_build_result build = {.kernels = &facts, .kernel_count = 1};
+  ws_coverage c =
+      plan_of(candidate_of(HEAD, "tile_m=128;tile_n=128"), &build, 5);
+  bool seen[48] = {false};
+  for (int i = 0; i < c.count; i++)
+    if (c.cases[i].shape.k > 48 * 128)
+      seen[c.cases[i].shape.k / 128 % 48] = true;
+  for (int i = 1; i < 48; i++)
+    WS_CHECK(seen[i]);
+}
+
 WS_TEST(constraints_hold) {
   const ws_candidate *candidate = candidate_of(
       HEAD "require|m % 64 == 0 && k % 512 == 0 && n >= 256|picky\n", "");
