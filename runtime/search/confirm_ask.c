@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * A contest's questions, one after the other to a device, or as one job of a
- * batch; and those to the sanitizer, which a compile server answers.
+ * A contest's questions, to a device, of a simulator on all cores, or as one
+ * job of a batch; and those to the sanitizer, which a compile server answers.
  */
 #include "confirm.h"
 
@@ -11,31 +11,31 @@ enum {
   WHOLE_WALL_MS = 600000 /* 6144,4608,7168 takes two free cores 10 s */
 };
 
+static bool is_over(void *clock) { return ws__clock_is_over(clock); }
+
 /* *out_done: false when time ran out on the way. */
 static ws_status ask_device(ws__confirmation *c, ws__contest *who,
                             bool *out_done) {
+  ws_device_client *client = c->s->trials.client;
+  ws__clock *clock = &c->s->clock;
   ws_measured *answers =
       ws_arena_alloc(c->arena, sizeof *answers * (size_t)(who->count + 1));
-  bool more = true, failed = false;
-  who->answers = answers;
-  while (who->answered < who->count && more &&
-         !ws__clock_is_over(&c->s->clock)) {
-    ws_measured *answer = &answers[who->answered];
-    int most =
-        who->whole[who->answered] < 0 ? WS__CONFIRM_WALL_MS : WHOLE_WALL_MS;
-    ws_measure_request request = who->requests[who->answered++];
-    request.settings.wall_ms = most;
-    request.give_up_ms = ws__clock_give_up_ms(c->s->clock.deadline_ms);
-    ws_status status = ws_device_client_measure(c->s->trials.client, c->arena,
-                                                &request, answer, c->s->diag);
-    if (status == WS_INTERRUPTED)
-      break;
-    WS_TRY(status);
-    more = answer->verdict == WS_VERDICT_OK;
-    failed = ws__measuring_is_too_slow(
-        ws_device_client_info(c->s->trials.client), answer);
+  for (int i = 0; i < who->count; i++) {
+    ws_measure_request *request = &who->requests[i];
+    request->settings.wall_ms =
+        who->whole[i] < 0 ? WS__CONFIRM_WALL_MS : WHOLE_WALL_MS;
+    request->give_up_ms = ws__clock_give_up_ms(clock->deadline_ms);
   }
-  *out_done = !failed && !ws__clock_is_over(&c->s->clock);
+  who->answers = answers;
+  ws_status status = ws_device_client_measure_all(
+      client, c->arena, who->requests, who->count, is_over, clock, answers,
+      &who->answered, c->s->diag);
+  if (status != WS_OK && status != WS_INTERRUPTED)
+    return status;
+  bool too_slow = who->answered > 0 &&
+                  ws__measuring_is_too_slow(ws_device_client_info(client),
+                                            &answers[who->answered - 1]);
+  *out_done = status == WS_OK && !too_slow && !ws__clock_is_over(clock);
   return WS_OK;
 }
 

@@ -63,12 +63,15 @@ void ws__confirm_find_noise(ws__confirmation *c) {
   }
 }
 
-static void find_worst(const ws__confirmation *c, const ws__contest *who,
-                       ws_confirmation_row *row) {
+/* Of a specialist where it is chosen: elsewhere nobody meets it. */
+static void find_worst(const ws__confirmation *c, const ws__winner *w,
+                       const ws__contest *who, ws_confirmation_row *row) {
   const ws_shape *shape = NULL;
   row->worst_speedup = 0;
   for (int i = 0; i < c->shape_count; i++) {
     double one = exp(gain_on(c, who, i));
+    if (w->shapes && w->somewhere && (i >= c->search_count || !w->shapes[i]))
+      continue;
     if (isfinite(one) && (!shape || one < row->worst_speedup)) {
       row->worst_speedup = one;
       shape = &c->shapes[i];
@@ -159,7 +162,11 @@ ws_status ws__contest_judge(ws__confirmation *c, const ws__winner *w,
   row->search_speedup = speedup(c, who, 0, c->search_count, NULL);
   row->held_out_speedup =
       speedup(c, who, c->search_count, c->shape_count, NULL);
+  for (int i = 0; i < c->search_count; i++)
+    row->chosen_shapes += w->shapes && w->shapes[i];
+  if (row->chosen_shapes)
+    row->chosen_speedup = speedup(c, who, 0, c->search_count, w->shapes);
   decide(c, w, who, row);
-  find_worst(c, who, row);
+  find_worst(c, w, who, row);
   return ws__contest_keep_times(c, who);
 }
