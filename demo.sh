@@ -11,7 +11,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
-setup_options=() minutes=3 layout=kmajor seed=1 device=auto
+setup_options=() minutes=4 layout=kmajor seed=1 device=auto
 while [ $# -gt 0 ]; do
   case $1 in
   --yes | -y) setup_options+=(--yes) ;;

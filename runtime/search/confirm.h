@@ -56,7 +56,9 @@ typedef struct ws__winner {
 } ws__winner;
 
 /* ---- confirm_who.c ---- */
-/* Those that gain most first, for the time may end before all are done. */
+/* The time may end before all are done. On a card those that gain most come
+ * first; on a simulator, where a large shape takes as long as several winners,
+ * those that take least, so that most are done. */
 ws_status ws__winners_pick(ws__confirmation *c,
                            ws__winner winners[WS__MOST_WINNERS],
                            int *out_count) WS_MUST_CHECK;

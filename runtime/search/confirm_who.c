@@ -6,6 +6,7 @@
 #include "confirm.h"
 #include "shipped.h"
 
+#include <math.h>
 #include <string.h>
 
 static void add_winner(const ws__confirmation *c,
@@ -44,6 +45,30 @@ static ws_status add_fastest(ws__confirmation *c,
   return WS_OK;
 }
 
+/* Of the runs that a simulator makes of a winner; those that are chosen on none
+ * of the search's shapes come last. */
+static double cost_of(const ws__confirmation *c, const ws__winner *w) {
+  const ws__task *task = &c->s->task;
+  double flops = 0;
+  for (int i = 0; i < task->shape_count; i++)
+    flops +=
+        !w->shapes || w->shapes[i] ? task->problem->flops(&task->shapes[i]) : 0;
+  return w->somewhere ? flops : INFINITY;
+}
+
+/* Stable: equals stay in the order of gains. */
+static void sort_by_cost(const ws__confirmation *c, ws__winner *winners,
+                         int count) {
+  for (int i = 1; i < count; i++) {
+    const ws__winner one = winners[i];
+    int place = i;
+    for (; place > 0 && cost_of(c, &one) < cost_of(c, &winners[place - 1]);
+         place--)
+      winners[place] = winners[place - 1];
+    winners[place] = one;
+  }
+}
+
 ws_status ws__winners_pick(ws__confirmation *c,
                            ws__winner winners[WS__MOST_WINNERS],
                            int *out_count) {
@@ -60,5 +85,7 @@ ws_status ws__winners_pick(ws__confirmation *c,
     WS_TRY(add_fastest(c, winners, out_count));
   if (s->ranking.by_device && k->leader >= 0)
     add_winner(c, winners, out_count, k->results[k->leader].id, NULL);
+  if (c->simulated)
+    sort_by_cost(c, winners, *out_count);
   return WS_OK;
 }

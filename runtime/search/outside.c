@@ -170,15 +170,32 @@ ws_status ws_session_prompt(ws_session *session, ws_arena *arena,
   return ws__render_prompt(session, arena, &request, out_prompt);
 }
 
+/* What fails here, fails for reasons of ours and leaves a job half done, which
+ * the next one would wait for. */
+static ws_status answer(ws_session *s, const ws__request *request,
+                        const char *reply) {
+  ws_status status = ws__propose_given(s, request, reply);
+  if (status == WS_OK)
+    status = finish_job(s);
+  if (status != WS_OK)
+    s->clock.stop = ws_arena_printf(
+        s->arena,
+        "the session cannot go on since this happened: %s; begin it again, "
+        "it goes on from what the archive has",
+        s->diag->text);
+  return status;
+}
+
 ws_status ws_session_submit(ws_session *session, ws_arena *arena,
                             ws_request_kind kind, const char *const *parents,
                             int parent_count, const char *reply,
                             ws_session_result *out_result, ws_diag *diag) {
   ws__request request;
   session->diag = diag;
+  if (*session->clock.stop)
+    return ws_fail(diag, WS_ENVIRONMENT, NULL, 0, "%s", session->clock.stop);
   WS_TRY(ws__request_outside(session, kind, parents, parent_count, &request));
-  WS_TRY(ws__propose_given(session, &request, reply));
-  WS_TRY(finish_job(session));
+  WS_TRY(answer(session, &request, reply));
   const ws__knowledge *k = &session->knowledge;
   int index = k->count - 1, parent = request.parents[0];
   const ws__result *result = &k->results[index];

@@ -13,6 +13,21 @@ static void refuse(ws__job *job, const char *why) {
   job->state = WS__JOB_DONE;
 }
 
+/* The layout is the run's, which shapes and times are for. */
+static void accept(ws_session *s, ws__job *job, ws_candidate *candidate,
+                   const ws__source *source) {
+  int index = ws_template_param_index(candidate->tmpl, "layout");
+  int layout = ws_problem_layout_index(s->task.problem, s->task.layout);
+  if (index >= 0 && candidate->values[index] != layout)
+    refuse(job, ws_arena_printf(job->arena,
+                                "layout=%lld is not this run's, which is %d "
+                                "(%s); leave it out",
+                                (long long)candidate->values[index], layout,
+                                s->task.layout));
+  else
+    ws__job_set_candidate(job, candidate, source);
+}
+
 /* A new template: described, of this problem and target, with a legal point.
  * What is wrong with it is the reply's fault; that it could not be read for
  * reasons of ours is not. */
@@ -71,7 +86,7 @@ static void check_template(ws_session *s, ws__job *job) {
     refuse(job, why.text);
     return;
   }
-  ws__job_set_candidate(job, candidate, job->source);
+  accept(s, job, candidate, job->source);
 }
 
 static void apply_reply(ws_session *s, ws__job *job) {
@@ -87,7 +102,7 @@ static void apply_reply(ws_session *s, ws__job *job) {
                      &why) != WS_OK)
     refuse(job, why.text);
   else
-    ws__job_set_candidate(job, candidate, source);
+    accept(s, job, candidate, source);
 }
 
 static void parse(ws__job *job) {

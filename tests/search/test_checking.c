@@ -7,6 +7,8 @@
  */
 #include "search_bench.h"
 
+#include <signal.h>
+
 enum { REPLIES = 40 };
 
 static bench session_bench(const char *device) {
@@ -17,6 +19,11 @@ static bench session_bench(const char *device) {
   unsetenv("FAKE_DEVICE_LOG");
   return b;
 }
+
+#define LAYOUT PARAM("layout", "0 1", "0")
+#define TILES PARAM("tile_m", "16 32", "32") "," PARAM("tile_n", "16 32", "32")
+#define GRID LAUNCH("ceildiv(m, tile_m) * ceildiv(n, tile_n)")
+#define GROWN "[" HEAD("grown") "," LAYOUT "," TILES "," GRID "]"
 
 /* Points that are the same again and again, some of them illegal; what is no
  * reply; whole templates, one of them of another target. */
@@ -29,16 +36,7 @@ static const char *make_reply(ws_arena *arena, int i) {
   if (i % 5 == 4)
     return others[i / 5 % 5];
   if (i > REPLIES / 2 && i % 8 == 6) /* of fewer parameters than the task's */
-    return "## template\n```llvm\n[" HEAD("grown") "," PARAM(
-        "layout", "0 1",
-        "0") "," PARAM("tile_m", "16 32",
-                       "32") "," PARAM("tile_n", "16 32",
-                                       "32") "," LAUNCH("ceildiv(m, "
-                                                        "tile_m) * "
-                                                        "ceildiv(n, "
-                                                        "tile_n)") "]\n`"
-                                                                   "``"
-                                                                   "\n";
+    return "## template\n```llvm\n" GROWN "\n```\n";
   return ws_arena_printf(arena, "## parameters\ntile_m=%d;tile_n=%d;pad=%d\n",
                          sizes[i % 3], sizes[i / 3 % 3], i % 2 ? 4 : 0);
 }
@@ -153,6 +151,55 @@ WS_TEST(a_check_foresees_a_submit) {
   WS_CHECK_INT(by_device, 0);
   ws_session_close(session);
   check_known(&b);
+  free_bench(&b);
+}
+
+WS_TEST(a_reply_keeps_the_layout_of_the_run) {
+  static const char *const replies[] = {
+      "## template\n```llvm\n" GROWN "\n```\n## parameters\nlayout=1\n",
+      "## template\n```llvm\n" GROWN "\n```\n## parameters\nlayout=0\n"};
+  bench b = session_bench(NULL);
+  ws_session *session = open_session(&b);
+  for (int i = 0; i < 2; i++) {
+    ws_session_check result = check(&b, session, replies[i]);
+    WS_CHECK_INT(result.verdict, i ? WS_VERDICT_OK : WS_VERDICT_ILLEGAL);
+    WS_CHECK(i || strstr(result.reason, "layout=1 is not this run's"));
+  }
+  ws_session_close(session);
+  free_bench(&b);
+}
+
+/* Ends the servers that this process has, and no new one lives. */
+static void lose_device(void) {
+  char path[64], text[400] = "";
+  snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+  FILE *file = fopen(path, "r");
+  WS_CHECK(file && fgets(text, sizeof text, file));
+  fclose(file);
+  setenv("FAKE_DEVICE_DIES", "1", 1);
+  setenv("WAVESMITH_LOG", "error", 1);
+  for (char *at = text; *at && *at != '\n'; at++)
+    kill((pid_t)strtol(at, &at, 10), SIGKILL);
+}
+
+WS_TEST(a_session_that_lost_its_device_says_so) {
+  bench b = session_bench("sim");
+  ws_session *session = open_session(&b);
+  ws_session_result result;
+  ws_diag diag;
+  lose_device();
+  for (int i = 0; i < 3; i++) { /* an error each time, and never a wait */
+    WS_CHECK_INT(ws_session_submit(session, b.arena, WS_REQUEST_EXPLOIT, NULL,
+                                   0, make_reply(b.arena, i + 1), &result,
+                                   &diag),
+                 WS_ENVIRONMENT);
+    WS_CHECK(i == 0 || strstr(diag.text, "begin it again"));
+  }
+  ws_session_close(session);
+  unsetenv("FAKE_DEVICE_DIES");
+  session = open_session(&b);
+  submit(&b, session, make_reply(b.arena, 1));
+  ws_session_close(session);
   free_bench(&b);
 }
 

@@ -438,6 +438,7 @@ WS_TEST(what_time_does_not_suffice_for_is_said) {
 
 WS_TEST(winners_are_confirmed_on_held_out_shapes_once) {
   bench b = slow_start();
+  int chosen = 0;
   ws_tune_result result = tune(&b);
   WS_CHECK(result.confirmation_count > 0);
   for (int i = 0; i < result.confirmation_count; i++) {
@@ -446,7 +447,11 @@ WS_TEST(winners_are_confirmed_on_held_out_shapes_once) {
     double gap = row->search_speedup - row->held_out_speedup;
     WS_CHECK(row->held_out_speedup > 0 && gap < 1e-9 && gap > -1e-9);
     WS_CHECK_TEXT(row->verdict, row->search_speedup > 1.003 ? "ok" : "slow");
+    gap = row->search_speedup - row->chosen_speedup;
+    WS_CHECK(!row->chosen_shapes || (gap < 1e-9 && gap > -1e-9));
+    chosen += row->chosen_shapes;
   }
+  WS_CHECK(chosen > 0);
   char *log = ws_arena_printf(b.arena, "%s/log", b.folder);
   setenv("FAKE_DEVICE_LOG", log, 1);
   tune(&b);
