@@ -20,6 +20,7 @@
 
 #include "sanitize.h"
 #include "sanitize_coroutine.h"
+#include "wavesmith/mfma.h"
 
 #include <llvm-c/TargetMachine.h>
 #include <setjmp.h>
@@ -48,6 +49,7 @@ typedef struct ws_operation {
   const char *name; /* without "llvm.amdgcn."; a type suffix may follow */
   ws_operation_kind kind;
   ws_operation_handler handler;
+  const ws_matrix_shape *shape; /* of matrix instructions */
 } ws_operation;
 /* NULL: no model of it. name is the whole intrinsic name. */
 const ws_operation *ws__operation_find(const char *name);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * What each llvm.amdgcn intrinsic does, on the operands that its lanes left
- * in their frames. Table: sanitize_intrinsics.def. Semantics of cross-lane
+ * in their frames. Tables: sanitize_intrinsics.def, and WS_MFMA_MAP for the
+ * matrix core. Semantics of cross-lane
  * operations are those of the CDNA3 ISA with the participating lanes as EXEC.
  */
 #include "sanitize_internal.h"
@@ -298,8 +299,13 @@ static void mov_dpp(const ws_site *site, uint64_t set) {
 
 /* ---- the matrix core ------------------------------------------------- */
 
-static void mfma_16x16x32(const ws_site *site, ws_fp8_format a_format,
-                          ws_fp8_format b_format) {
+static ws_fp8_format fp8_format(int type) {
+  return type == WS_MATRIX_FP8 ? WS_FP8_E4M3_FNUZ : WS_FP8_E5M2_FNUZ;
+}
+
+/* fp8 as GEMMs use it, without modifiers: by lanes, as the frames lie. */
+static void fp8_16x16x32(const ws_site *site, ws_fp8_format a_format,
+                         ws_fp8_format b_format) {
   uint64_t a[WS_WAVE_LANES], b[WS_WAVE_LANES];
   float c[WS_WAVE_LANES][4];
   for (int lane = 0; lane < WS_WAVE_LANES; lane++) {
@@ -311,11 +317,10 @@ static void mfma_16x16x32(const ws_site *site, ws_fp8_format a_format,
   ws_mfma_f32_16x16x32(a_format, b_format, a, b, c, c);
   for (int lane = 0; lane < WS_WAVE_LANES; lane++)
     memcpy(frame_of(lane), c[lane], sizeof c[lane]);
-  ws__sanitizer.recorder.observed->mfma_16x16x32++;
 }
 
-static void mfma_32x32x16(const ws_site *site, ws_fp8_format a_format,
-                          ws_fp8_format b_format) {
+static void fp8_32x32x16(const ws_site *site, ws_fp8_format a_format,
+                         ws_fp8_format b_format) {
   uint64_t a[WS_WAVE_LANES], b[WS_WAVE_LANES];
   float c[WS_WAVE_LANES][16];
   for (int lane = 0; lane < WS_WAVE_LANES; lane++) {
@@ -327,30 +332,68 @@ static void mfma_32x32x16(const ws_site *site, ws_fp8_format a_format,
   ws_mfma_f32_32x32x16(a_format, b_format, a, b, c, c);
   for (int lane = 0; lane < WS_WAVE_LANES; lane++)
     memcpy(frame_of(lane), c[lane], sizeof c[lane]);
-  ws__sanitizer.recorder.observed->mfma_32x32x16++;
 }
 
-#define MFMA(shape, a_name, a_format, b_name, b_format)                        \
-  static void mfma_##shape##_##a_name##_##b_name(const ws_site *site,          \
-                                                 uint64_t set) {               \
-    (void)set;                                                                 \
-    mfma_##shape(site, a_format, b_format);                                    \
+/* Operand `index` of all lanes, dword by dword. */
+static void take_registers(const ws_site *site, int index, int count,
+                           ws_matrix_register *out) {
+  for (int r = 0; r < count; r++)
+    for (int lane = 0; lane < WS_WAVE_LANES; lane++)
+      memcpy(&out[r][lane], frame_of(lane) + site->offset[index] + r * 4, 4);
+}
+
+static void mfma_by_registers(const ws_site *site, const ws_matrix_shape *shape,
+                              const ws_matrix_modifiers *modifiers) {
+  ws_matrix_register a[WS_MFMA_OPERAND_REGISTERS], b[WS_MFMA_OPERAND_REGISTERS];
+  ws_matrix_register c[WS_MFMA_RESULT_REGISTERS];
+  const int operands = ws_mfma_operand_registers(shape);
+  const int results = ws_mfma_result_registers(shape);
+  take_registers(site, 0, operands, a);
+  take_registers(site, 1, operands, b);
+  take_registers(site, 2, results, c);
+  ws_mfma(shape, modifiers, a, b, c, c);
+  for (int r = 0; r < results; r++)
+    for (int lane = 0; lane < WS_WAVE_LANES; lane++)
+      memcpy(frame_of(lane) + r * 4, &c[r][lane], 4);
+}
+
+/* Operands: A, B, C, cbsz, abid, blgp. */
+static void mfma(const ws_site *site, uint64_t set) {
+  (void)set;
+  const ws_matrix_shape *shape = site->operation->shape;
+  const ws_matrix_modifiers modifiers = {(int)site->immediate[3],
+                                         (int)site->immediate[4],
+                                         (int)site->immediate[5]};
+  if (!ws_mfma_takes(shape, &modifiers)) {
+    ws__fault(WS_FAULT_NO_HOST_MODEL, (ws_site *)site,
+              "cbsz %d abid %d blgp %d of a matrix instruction with %d blocks",
+              modifiers.cbsz, modifiers.abid, modifiers.blgp, shape->blocks);
+    return;
   }
-MFMA(16x16x32, fp8, WS_FP8_E4M3_FNUZ, fp8, WS_FP8_E4M3_FNUZ)
-MFMA(16x16x32, fp8, WS_FP8_E4M3_FNUZ, bf8, WS_FP8_E5M2_FNUZ)
-MFMA(16x16x32, bf8, WS_FP8_E5M2_FNUZ, fp8, WS_FP8_E4M3_FNUZ)
-MFMA(16x16x32, bf8, WS_FP8_E5M2_FNUZ, bf8, WS_FP8_E5M2_FNUZ)
-MFMA(32x32x16, fp8, WS_FP8_E4M3_FNUZ, fp8, WS_FP8_E4M3_FNUZ)
-MFMA(32x32x16, fp8, WS_FP8_E4M3_FNUZ, bf8, WS_FP8_E5M2_FNUZ)
-MFMA(32x32x16, bf8, WS_FP8_E5M2_FNUZ, fp8, WS_FP8_E4M3_FNUZ)
-MFMA(32x32x16, bf8, WS_FP8_E5M2_FNUZ, bf8, WS_FP8_E5M2_FNUZ)
+  ws_observed *observed = ws__sanitizer.recorder.observed;
+  const bool fp8 = shape->a_type >= WS_MATRIX_FP8;
+  if (!fp8 || modifiers.blgp)
+    mfma_by_registers(site, shape, &modifiers);
+  else
+    (shape->m == 16 ? fp8_16x16x32 : fp8_32x32x16)(
+        site, fp8_format(shape->a_type), fp8_format(shape->b_type));
+  *(!fp8             ? &observed->mfma_other
+    : shape->m == 16 ? &observed->mfma_16x16x32
+                     : &observed->mfma_32x32x16) += 1;
+}
 
 /* ---- the table ------------------------------------------------------- */
 
 static const ws_operation operations[] = {
-#define WS_INTRINSIC(name, kind, handler) {name, WS_OPERATION_##kind, handler},
+#define WS_INTRINSIC(name, kind, handler)                                      \
+  {name, WS_OPERATION_##kind, handler, NULL},
 #include "sanitize_intrinsics.def"
 #undef WS_INTRINSIC
+#define MATRIX(mnemonic, name, ...)                                            \
+  {name, WS_OPERATION_WAVE_ALL, mfma,                                          \
+   &(const ws_matrix_shape){__VA_ARGS__, false}},
+    WS_MFMA_MAP(MATRIX)
+#undef MATRIX
 };
 
 const ws_operation *ws__operation_find(const char *name) {

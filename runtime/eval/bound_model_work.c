@@ -70,10 +70,11 @@ static void divide(observed *all, double by) {
 static observed observe(const ws_observed *from) {
   observed out = {0};
   double small = (double)from->mfma_16x16x32,
-         large = (double)from->mfma_32x32x16;
-  out.mfma_ops = small + large;
+         large = (double)from->mfma_32x32x16, other = (double)from->mfma_other;
+  out.mfma_ops = small + large + other;
   out.mfma_clocks = small * ws__model.mfma_16x16x32_clocks +
-                    large * ws__model.mfma_32x32x16_clocks;
+                    large * ws__model.mfma_32x32x16_clocks +
+                    other * ws__model.mfma_other_clocks;
   observe_lds(from, &out);
   observe_memory(from, &out);
   divide(&out, fmax(1, (double)from->workgroups));

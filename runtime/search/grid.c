@@ -73,7 +73,7 @@ static int8_t bin_of(const ws__cell *cell, ws__axis axis, int64_t value) {
 static int64_t work_of(const ws_observed *o) {
   enum { CLOCKS_16 = 16, CLOCKS_32 = 32 };
   return o->ds_clocks + o->vmem_clocks + CLOCKS_16 * o->mfma_16x16x32 +
-         CLOCKS_32 * o->mfma_32x32x16;
+         CLOCKS_32 * (o->mfma_32x32x16 + o->mfma_other);
 }
 
 static const char *longest_kernel(const ws_build_result *result) {

@@ -193,10 +193,12 @@ typedef struct ws_kernel_facts {
  */
 
 /* Sums over one launch of one kernel in one run. "ops" are wave instructions
- * (one per 64 lanes in step), from the unoptimised IR. */
+ * (one per 64 lanes in step), from the unoptimised IR. The first two kinds of
+ * MFMA are fp8 and bf8. */
 #define WS_OBSERVED_MAP(X)                                                     \
   X(workgroups)                                                                \
-  X(waves) X(threads) X(mfma_16x16x32) X(mfma_32x32x16) X(barriers) X(         \
+  X(waves)                                                                     \
+  X(threads) X(mfma_16x16x32) X(mfma_32x32x16) X(mfma_other) X(barriers) X(    \
       ds_read_ops) X(ds_write_ops) X(ds_read_bytes) X(ds_write_bytes)          \
       X(ds_clocks) /* LDS array clocks with conflicts, from real addresses */  \
       X(ds_clocks_ideal) /* the same without conflicts */                      \

@@ -19,10 +19,10 @@
  * Not published, so choices: any NaN result is 0x7fc00000; sparse instructions
  * group the products that they have. The fp8 here serves those only.
  */
-#include "execute_matrix.h"
-#include "wavesmith/mfma.h"
+#include "matrix.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- elements -------------------------------------------------------------
  */
