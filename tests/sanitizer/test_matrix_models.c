@@ -351,6 +351,37 @@ static void check_variant(const struct form *f, const variant *v, int content,
     }
 }
 
+/* ---- a product of bf16: C (f32) = A B^T, 16 x 16 x 16, row-major -----------
+ */
+
+static void fill_product(uint8_t *out) {
+  state = 5;
+  memset(out, 0, INPUT_BYTES);
+  for (int i = 0; i < 512; i++) {
+    const uint16_t bits = (uint16_t)bits_of(BF16, INTEGERS);
+    memcpy(out + (i < 256 ? A_AT : B_AT) + i % 256 * 2, &bits, 2);
+  }
+}
+
+static double product_element(const uint8_t *input, int at, int row, int k) {
+  uint16_t bits;
+  memcpy(&bits, input + at + (row * 16 + k) * 2, 2);
+  return value_of(BF16, bits);
+}
+
+static void compare_product(const uint8_t *input, const float *c,
+                            ws_comparison *out) {
+  *out = (ws_comparison){.checked = 256};
+  for (int i = 0; i < 16; i++)
+    for (int j = 0; j < 16; j++) {
+      double sum = 0; /* exact */
+      for (int k = 0; k < 16; k++)
+        sum += product_element(input, A_AT, i, k) *
+               product_element(input, B_AT, j, k);
+      out->wrong += (double)c[i * 16 + j] != sum;
+    }
+}
+
 /* ---- a problem whose inputs and outputs are the test's -------------------
  */
 
@@ -362,7 +393,9 @@ static void generate(int arg, const ws_shape *shape, int layout, uint64_t seed,
                      void *out) {
   (void)shape;
   (void)layout;
-  if (arg == 0)
+  if (arg == 0 && !current)
+    fill_product(out);
+  else if (arg == 0)
     fill(current, (int)seed % CONTENTS, seed, out);
 }
 
@@ -378,6 +411,11 @@ static void take(const ws_shape *shape, const void *const *buffers,
                  const double *error, ws_comparison *out) {
   (void)shape, (void)begin, (void)end, (void)value, (void)error;
   const ws_problem *problem = ws_problem_find("fp8_gemm_blockscale");
+  if (!current) {
+    compare_product(buffers[0], buffers[ws_problem_arg_index(problem, "c")],
+                    out);
+    return;
+  }
   memcpy(outputs[compared++], buffers[ws_problem_arg_index(problem, "c")],
          (size_t)(current_variants * 64 * stride(current)));
   *out = (ws_comparison){.checked = 1};
@@ -386,9 +424,10 @@ static void take(const ws_shape *shape, const void *const *buffers,
 static int64_t bytes_of(int arg, const ws_shape *shape, int layout) {
   (void)shape, (void)layout;
   const ws_problem *problem = ws_problem_find("fp8_gemm_blockscale");
-  return arg == ws_problem_arg_index(problem, "c")
-             ? current_variants * 64 * stride(current)
-             : INPUT_BYTES;
+  const bool is_c = arg == ws_problem_arg_index(problem, "c");
+  if (!current)
+    return is_c ? 16 * 16 * 4 : INPUT_BYTES;
+  return is_c ? current_variants * 64 * stride(current) : INPUT_BYTES;
 }
 
 const ws_problem *__real_ws_problem_find(const char *name);
@@ -562,3 +601,84 @@ WS_TEST(bf16) { check_types(BF16, BF16); }
 WS_TEST(f64) { check_types(F64, F64); }
 WS_TEST(i8) { check_types(I8, I8); }
 WS_TEST(fp8_and_bf8) { check_types(FP8, BF8); }
+
+/* ---- a kernel of bf16 -------------------------------------------------------
+ */
+
+static const char product_body[] =
+    "  %row = and i32 %tid, 15\n"
+    "  %quarter = lshr i32 %tid, 4\n"
+    "  %rows = mul i32 %row, 32\n"
+    "  %ks = mul i32 %quarter, 8\n"
+    "  %a.off = add i32 %rows, %ks\n"
+    "  %b.off = add i32 %a.off, 1024\n"
+    "  %pa = getelementptr i8, ptr addrspace(1) %a, i32 %a.off\n"
+    "  %pb = getelementptr i8, ptr addrspace(1) %a, i32 %b.off\n"
+    "  %va = load <4 x i16>, ptr addrspace(1) %pa, align 8\n"
+    "  %vb = load <4 x i16>, ptr addrspace(1) %pb, align 8\n"
+    "  %d = call <4 x float> @llvm.amdgcn.mfma.f32.16x16x16bf16.1k(<4 x i16> "
+    "%va, <4 x i16> %vb, <4 x float> zeroinitializer, i32 0, i32 0, i32 0)\n"
+    "  %c.row = mul i32 %quarter, 256\n"
+    "  %c.column = mul i32 %row, 4\n"
+    "  %c.off = add i32 %c.row, %c.column\n"
+    "  %p0 = getelementptr i8, ptr addrspace(1) %c, i32 %c.off\n"
+    "  %p1 = getelementptr i8, ptr addrspace(1) %p0, i32 64\n"
+    "  %p2 = getelementptr i8, ptr addrspace(1) %p0, i32 128\n"
+    "  %p3 = getelementptr i8, ptr addrspace(1) %p0, i32 192\n"
+    "  %d0 = extractelement <4 x float> %d, i32 0\n"
+    "  %d1 = extractelement <4 x float> %d, i32 1\n"
+    "  %d2 = extractelement <4 x float> %d, i32 2\n"
+    "  %d3 = extractelement <4 x float> %d, i32 3\n"
+    "  store float %d0, ptr addrspace(1) %p0\n"
+    "  store float %d1, ptr addrspace(1) %p1\n"
+    "  store float %d2, ptr addrspace(1) %p2\n"
+    "  store float %d3, ptr addrspace(1) %p3\n"
+    "  ret void";
+
+static fixture run_product(const char *from, const char *to) {
+  ws_arena *arena = test_arena();
+  current = NULL;
+  return run_small((small){
+      .body = from ? exchanged(arena, product_body, from, to) : product_body,
+      .declares = "declare <4 x float> "
+                  "@llvm.amdgcn.mfma.f32.16x16x16bf16.1k(<4 x i16>, "
+                  "<4 x i16>, <4 x float>, i32, i32, i32)"});
+}
+
+WS_TEST(a_product_of_bf16_is_right_and_its_mutants_are_wrong) {
+  fixture right = run_product(NULL, NULL);
+  print_findings(&right);
+  WS_CHECK_INT(right.findings.count, 0);
+  WS_CHECK_INT(right.results[0].launches[0].observed.mfma_other, 1);
+  fixture lanes = run_product("%row, 32", "%quarter, 32");
+  expect_finding(&lanes, "wrong-result", NULL, 0);
+  fixture turned = run_product("<4 x i16> %va, <4 x i16> %vb",
+                               "<4 x i16> %vb, <4 x i16> %va");
+  expect_finding(&turned, "wrong-result", NULL, 0);
+}
+
+WS_TEST(modifiers_that_the_instruction_lacks) {
+  static const char *const lacking[] = {
+      "i32 1, i32 0, i32 0", "i32 0, i32 1, i32 0", "i32 0, i32 0, i32 8"};
+  for (int i = 0; i < 3; i++) {
+    fixture f = run_product("i32 0, i32 0, i32 0", lacking[i]);
+    expect_finding(&f, "no-host-model", NULL, 0);
+  }
+}
+
+WS_TEST(the_static_check_takes_all_of_them) {
+  ws_pass_initialize();
+  for (int i = 0; i < FORMS; i++) {
+    ws_arena *arena = test_arena();
+    ws_findings findings;
+    variant variants[MOST_VARIANTS];
+    const small s =
+        kernel_of(arena, &forms[i], variants, variants_of(&forms[i], variants));
+    const char *text = small_text(arena, &s);
+    ws_findings_init(&findings, arena);
+    LLVMModuleRef module = ws_pass_parse(LLVMContextCreate(), text,
+                                         strlen(text), "test.ll", &findings);
+    if (!module || !ws_pass_check(module, NULL, "gfx942", &findings))
+      WS_FAIL("%s: %s", forms[i].name, findings.items[0].text);
+  }
+}

@@ -212,7 +212,9 @@ WS_TEST(matrix_instructions_and_barriers) {
       .threads = 128,
       .declares = "declare <16 x float> "
                   "@llvm.amdgcn.mfma.f32.32x32x16.fp8.fp8(i64, i64, <16 x "
-                  "float>, i32, i32, i32)",
+                  "float>, i32, i32, i32)\n"
+                  "declare double @llvm.amdgcn.mfma.f64.4x4x4f64(double, "
+                  "double, double, i32, i32, i32)",
       .body =
           "  %d = call <4 x float> "
           "@llvm.amdgcn.mfma.f32.16x16x32.fp8.fp8(i64 0, i64 0, <4 x float> "
@@ -221,8 +223,11 @@ WS_TEST(matrix_instructions_and_barriers) {
           "  %e = call <16 x float> "
           "@llvm.amdgcn.mfma.f32.32x32x16.fp8.fp8(i64 0, i64 0, <16 x float> "
           "zeroinitializer, i32 0, i32 0, i32 0)\n"
+          "  %f = call double @llvm.amdgcn.mfma.f64.4x4x4f64(double 0.0, "
+          "double 0.0, double 0.0, i32 0, i32 0, i32 0)\n"
           "  ret void"});
   WS_CHECK_INT(o.mfma_16x16x32, 2);
   WS_CHECK_INT(o.mfma_32x32x16, 2);
+  WS_CHECK_INT(o.mfma_other, 2);
   WS_CHECK_INT(o.barriers, 2);
 }
