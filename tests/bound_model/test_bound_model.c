@@ -36,6 +36,26 @@ WS_TEST(matrix_bound_is_clocks_over_304_units) {
   ws_arena_destroy(arena);
 }
 
+/* 128 of 32 clocks are as many as 256 of 16. */
+WS_TEST(other_matrix_instructions_count) {
+  ws_arena *arena = ws_arena_create();
+  gemm g;
+  gemm_build(&g, arena, "", &compute_only);
+  ws_estimate before = gemm_estimate(&g, 2048, 2432, 16384);
+  for (int run = 0; run < 2; run++) {
+    ws_observed *o = &g.runs[run].launches[0].observed;
+    o->mfma_other = o->mfma_16x16x32 / 2;
+    o->mfma_16x16x32 = 0;
+  }
+  ws_mix *mix = &g.kernels[0].loops[0].mix;
+  mix->mfma_other = mix->mfma_16x16x32 / 2;
+  mix->mfma_16x16x32 = 0;
+  ws_estimate after = gemm_estimate(&g, 2048, 2432, 16384);
+  WS_CHECK_TEXT(ws_bound_text(after.bound), "mfma");
+  WS_CHECK_NEAR(after.us, before.us, 0.01 * before.us);
+  ws_arena_destroy(arena);
+}
+
 WS_TEST(one_tile_more_than_units_is_a_second_round) {
   ws_arena *arena = ws_arena_create();
   gemm g;

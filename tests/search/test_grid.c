@@ -53,6 +53,9 @@ WS_TEST(the_launch_with_most_work_counts) {
   run = two_launches(1601, 100);
   cell = ws__cell_of(candidate, &result, "hbm");
   check_cell(&cell, (int8_t[]){0, 0, 3, WS_BOUND_HBM, 2});
+  run.launches[1].observed.mfma_other = 1; /* 32 more */
+  cell = ws__cell_of(candidate, &result, "hbm");
+  check_cell(&cell, (int8_t[]){3, 3, 2, WS_BOUND_HBM, 2});
   ws_arena_destroy(arena);
 }
 

@@ -258,6 +258,21 @@ static void put(struct cJSON *json, const char *path, const char *text) {
     cJSON_AddItemToObject(json, part, cJSON_Parse(text));
 }
 
+/* As older archives hold it. */
+WS_TEST(observations_without_mfma_other_are_read) {
+  ws_arena *arena = ws_arena_create();
+  ws_build_result result = make_result(arena), back;
+  struct cJSON *json = through_text(ws_build_result_to_json(&result));
+  put(json, "runs.0.launches.1.observed.mfma_other", NULL);
+  ws_diag diag = {""};
+  if (ws_build_result_from_json(arena, json, &back, &diag) != WS_OK)
+    WS_FAIL("%s", diag.text);
+  WS_CHECK(back.runs[0].launches[0].observed.mfma_other != 0);
+  WS_CHECK_INT(back.runs[0].launches[1].observed.mfma_other, 0);
+  cJSON_Delete(json);
+  ws_arena_destroy(arena);
+}
+
 struct change {
   const char *path, *text, *want;
 };
