@@ -92,42 +92,48 @@ static bool is_among(const ws_confirmation_row *rows, int count,
   return false;
 }
 
-/* *out_refuted: one of them is not shipped any more. */
 static ws_status confirm_these(ws__confirmation *c, const ws__winner *winners,
                                int winner_count, ws_confirmation_row *rows,
-                               int *count, bool *out_refuted) {
-  ws_verdict verdict;
-  *out_refuted = false;
+                               int *count) {
   for (int i = 0; i < winner_count; i++) {
-    ws_confirmation_row *row = &rows[*count];
     bool done;
     if (!strcmp(winners[i].id, c->against_id) ||
         is_among(rows, *count, winners[i].id))
       continue;
-    WS_TRY(confirm_one(c, &winners[i], row, &done));
-    if (!done && c->s->ranking.batched) /* its answers are still to come */
-      continue;
-    ++*count;
-    *out_refuted = *out_refuted ||
-                   (ws_verdict_parse(row->verdict, &verdict) &&
-                    verdict != WS_VERDICT_OK && verdict != WS_VERDICT_SLOW);
+    WS_TRY(confirm_one(c, &winners[i], &rows[*count], &done));
+    if (done || !c->s->ranking.batched) /* else its answers are to come */
+      ++*count;
   }
   return WS_OK;
 }
 
-/* In place of one that was refuted another is shipped: picked anew. */
+/* The start's times are kept, and may change what is chosen. */
+static ws_status prepare_if_needed(ws__confirmation *c,
+                                   const ws__winner *winners, int count) {
+  bool found = true;
+  for (int i = 0; i < count && found; i++) {
+    ws_confirmation_row row;
+    if (strcmp(winners[i].id, c->against_id))
+      WS_TRY(find_earlier(c, winners[i].id, &row, &found));
+  }
+  return found || ws__clock_is_over(&c->s->clock) ? WS_OK : prepare(c);
+}
+
+/* In place of one that was refuted another is shipped, and times that are kept
+ * on the way may change the choice: picked anew until nobody is new. */
 static ws_status confirm_all(ws__confirmation *c, ws_tune_result *out) {
   enum { PICKS = 8 };
   ws__winner winners[WS__MOST_WINNERS];
-  int count;
-  bool again = true;
+  int count, before = -1;
   ws_confirmation_row *rows =
       ws_arena_alloc(c->s->arena, sizeof *rows * WS__MOST_WINNERS * PICKS);
   out->confirmations = rows;
-  for (int i = 0; i < PICKS && again; i++) {
+  WS_TRY(ws__winners_pick(c, winners, &count));
+  WS_TRY(prepare_if_needed(c, winners, count));
+  for (int i = 0; i < PICKS && before < out->confirmation_count; i++) {
+    before = out->confirmation_count;
     WS_TRY(ws__winners_pick(c, winners, &count));
-    WS_TRY(confirm_these(c, winners, count, rows, &out->confirmation_count,
-                         &again));
+    WS_TRY(confirm_these(c, winners, count, rows, &out->confirmation_count));
   }
   return WS_OK;
 }
