@@ -511,6 +511,22 @@ ws_status ws_coverage_request(ws_arena *arena,
   return WS_OK;
 }
 
+ws_status ws_coverage_requests(ws_arena *arena,
+                               const ws_coverage_subject *subject,
+                               const ws_coverage *coverage,
+                               ws_measure_request *out_requests, int *out_count,
+                               ws_diag *diag) {
+  *out_count = 0;
+  for (int i = 0; i < coverage->count; i += WS_COVERAGE_BATCH) {
+    int left = coverage->count - i;
+    WS_TRY(
+        ws_coverage_request(arena, subject, &coverage->cases[i],
+                            left < WS_COVERAGE_BATCH ? left : WS_COVERAGE_BATCH,
+                            &out_requests[(*out_count)++], diag));
+  }
+  return WS_OK;
+}
+
 /* ---- offsets of more than 32 bits ---- */
 
 static int64_t largest_input(const ws_problem *problem, int layout,

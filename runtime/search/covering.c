@@ -25,15 +25,8 @@ ws_status ws__covering_requests(ws_arena *arena, const ws__task *task,
       .candidate = candidate,
       .build = build,
       .cu_count = cu_count};
-  *out_count = 0;
-  for (int i = 0; i < coverage->count; i += WS_COVERAGE_BATCH) {
-    int left = coverage->count - i;
-    WS_TRY(
-        ws_coverage_request(arena, &subject, &coverage->cases[i],
-                            left < WS_COVERAGE_BATCH ? left : WS_COVERAGE_BATCH,
-                            &out_requests[(*out_count)++], diag));
-  }
-  return WS_OK;
+  return ws_coverage_requests(arena, &subject, coverage, out_requests,
+                              out_count, diag);
 }
 
 ws_status ws__covering_keep(ws_archive *archive, ws_arena *arena,

@@ -37,18 +37,14 @@ static ws_status cover(ws_device_client *client, ws_arena *arena,
   size_t most = (size_t)(coverage->count / WS_COVERAGE_BATCH + 1);
   ws_measure_request *requests = ws_arena_alloc(arena, sizeof *requests * most);
   ws_measured *answers = ws_arena_alloc(arena, sizeof *answers * most);
-  int count = 0, answered;
+  int count, answered;
   subject->cu_count = ws_device_client_info(client)->cu_count;
   *out = (ws_measured){.verdict = WS_VERDICT_OK};
   *out_verified = 0;
-  for (int i = 0; i < coverage->count; i += WS_COVERAGE_BATCH) {
-    int left = coverage->count - i;
-    ws_measure_request *request = &requests[count++];
-    WS_TRY(ws_coverage_request(
-        arena, subject, &coverage->cases[i],
-        left < WS_COVERAGE_BATCH ? left : WS_COVERAGE_BATCH, request, diag));
-    request->settings.wall_ms = WALL_MS;
-  }
+  WS_TRY(
+      ws_coverage_requests(arena, subject, coverage, requests, &count, diag));
+  for (int i = 0; i < count; i++)
+    requests[i].settings.wall_ms = WALL_MS;
   WS_TRY(ws_device_client_measure_all(client, arena, requests, count, NULL,
                                       NULL, answers, &answered, diag));
   for (int i = 0; i < answered; i++) {

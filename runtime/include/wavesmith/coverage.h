@@ -88,6 +88,13 @@ ws_status ws_coverage_request(ws_arena *arena,
                               const ws_covered *cases, int count,
                               ws_measure_request *out,
                               ws_diag *diag) WS_MUST_CHECK;
+/* All of its cases, in such batches; out_requests has room for
+ * count / WS_COVERAGE_BATCH + 1. */
+ws_status ws_coverage_requests(ws_arena *arena,
+                               const ws_coverage_subject *subject,
+                               const ws_coverage *coverage,
+                               ws_measure_request *out_requests, int *out_count,
+                               ws_diag *diag) WS_MUST_CHECK;
 /* Shapes whose operands are larger than 2^32 bytes, for the sanitizer: a few
  * workgroups of each, the last among them; nothing of that size is made. Needs
  * a host model, and WS_COVERAGE_FAR_MB of address space. 0: the candidate takes
