@@ -1,9 +1,10 @@
 # Tuned kernels at build time, without network, GPU or model.
 #
-#   wavesmith_add_kernels(NAME name ARCHIVE folder
+#   wavesmith_add_kernels(NAME name ARCHIVE folder [PROBLEM rmsnorm.c]
 #                         [LAYOUT kmajor] [TARGET gfx942] [MAX_KERNELS 8])
 #
-# (LAYOUT and TARGET default to what the archive's kernels are for)
+# (LAYOUT and TARGET default to what the archive's kernels are for; PROBLEM is
+# the file of a problem that does not come with wavesmith)
 #
 # makes the static library `name` from a text archive (`wavesmith archive
 # export`, committed beside the sources): `wavesmith build` compiles the
@@ -12,10 +13,10 @@
 # again when the archive, or wavesmith itself, changes.
 
 function(wavesmith_add_kernels)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;ARCHIVE;LAYOUT;TARGET;MAX_KERNELS" "")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;ARCHIVE;PROBLEM;LAYOUT;TARGET;MAX_KERNELS" "")
   if(arg_UNPARSED_ARGUMENTS OR arg_KEYWORDS_MISSING_VALUES)
     message(FATAL_ERROR "wavesmith_add_kernels: what is '${arg_UNPARSED_ARGUMENTS}${arg_KEYWORDS_MISSING_VALUES}'? "
-                        "It takes NAME, ARCHIVE, LAYOUT, TARGET and MAX_KERNELS, each with a value.")
+                        "It takes NAME, ARCHIVE, PROBLEM, LAYOUT, TARGET and MAX_KERNELS, each with a value.")
   endif()
   if(NOT arg_NAME MATCHES "^[A-Za-z_][A-Za-z0-9_]*$")
     message(FATAL_ERROR "wavesmith_add_kernels: NAME '${arg_NAME}' must be a C identifier.")
@@ -27,6 +28,14 @@ function(wavesmith_add_kernels)
   endif()
 
   set(options)
+  set(problem)
+  if(DEFINED arg_PROBLEM)
+    get_filename_component(problem "${arg_PROBLEM}" ABSOLUTE)
+    if(NOT EXISTS "${problem}")
+      message(FATAL_ERROR "wavesmith_add_kernels: PROBLEM '${arg_PROBLEM}' is no file.")
+    endif()
+    list(APPEND options --problem ${problem})
+  endif()
   foreach(option LAYOUT TARGET MAX_KERNELS)
     if(DEFINED arg_${option})
       string(TOLOWER ${option} flag)
@@ -40,7 +49,7 @@ function(wavesmith_add_kernels)
   add_custom_command(
     OUTPUT ${out}/${arg_NAME}.c ${out}/${arg_NAME}.h
     COMMAND wavesmith::wavesmith build ${archive} --name ${arg_NAME} --out ${out} ${options}
-    DEPENDS ${inputs} wavesmith::wavesmith wavesmith::wavesmith-compiler
+    DEPENDS ${inputs} ${problem} wavesmith::wavesmith wavesmith::wavesmith-compiler
     COMMENT "Building kernels ${arg_NAME}"
     VERBATIM)
   add_library(${arg_NAME} STATIC ${out}/${arg_NAME}.c ${out}/${arg_NAME}.h)

@@ -78,6 +78,28 @@ static bool check(build *b) {
                                     &b->findings);
 }
 
+static const char *text_of(build *b, const ws_finding *finding) {
+  return finding->line > 0
+             ? ws_arena_printf(b->arena, "%s:%d: %s", finding->file,
+                               finding->line, finding->text)
+             : finding->text;
+}
+
+/* Takes out the findings that only say what has no model; true when there were
+ * no others. */
+static bool only_not_modelled(build *b) {
+  int kept = 0;
+  for (int i = 0; i < b->findings.count; i++) {
+    ws_finding *finding = &b->findings.items[i];
+    if (strcmp(finding->id, WS_FINDING_NOT_MODELLED))
+      b->findings.items[kept++] = *finding;
+    else if (!b->out->not_modelled)
+      b->out->not_modelled = text_of(b, finding);
+  }
+  b->findings.count = kept;
+  return !kept && b->out->not_modelled;
+}
+
 /* Without a host model there is nothing to run on: no runs, no word of having
  * passed. */
 static bool sanitize(build *b) {
@@ -90,16 +112,15 @@ static bool sanitize(build *b) {
   if (is_raw(b) ||
       !ws_pass_sanitize(b->module, b->candidate, request->runs,
                         request->run_count, b->arena, results, &b->findings))
-    return is_raw(b);
+    return is_raw(b) || only_not_modelled(b);
   b->out->runs = results;
   b->out->run_count = request->run_count;
   return true;
 }
 
 static bool lower(build *b) {
-  bool lines = b->request->stages & WS_STAGE_LINES;
-  return ws_pass_lower(b->module, b->candidate, b->request->target, lines,
-                       b->arena, b->out, &b->findings);
+  return ws_pass_lower(b->module, b->candidate, b->request->target,
+                       b->request->stages, b->arena, b->out, &b->findings);
 }
 
 /* A stage without a bit always runs. */
@@ -139,10 +160,7 @@ static void conclude(build *b, const struct stage *stage) {
   for (size_t i = 0; i < sizeof illegal_ids / sizeof illegal_ids[0]; i++)
     if (!strcmp(first->id, illegal_ids[i]))
       b->out->verdict = WS_VERDICT_ILLEGAL;
-  b->out->reason = first->line > 0
-                       ? ws_arena_printf(b->arena, "%s:%d: %s", first->file,
-                                         first->line, first->text)
-                       : first->text;
+  b->out->reason = text_of(b, first);
 }
 
 void ws_pass_build(const ws_build_request *request, ws_arena *arena,

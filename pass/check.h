@@ -43,8 +43,17 @@ enum {
   WS_INTRINSIC_FPENV = 1024,
   WS_INTRINSIC_OTHER_TARGET = 2048, /* known, but not on this target */
   WS_INTRINSIC_UNLISTED = 4096,
-  WS_INTRINSIC_SENDS = 8192
+  WS_INTRINSIC_SENDS = 8192,
+  WS_INTRINSIC_POINTS = 16384,
+  WS_INTRINSIC_DPP = 32768,
+  WS_INTRINSIC_BYTE = 65536
 };
+/* The traits among these that no candidate may use; 0: it may. */
+static inline unsigned ws__intrinsic_refusal(unsigned traits) {
+  return traits & (WS_INTRINSIC_CLOCK | WS_INTRINSIC_TRAP | WS_INTRINSIC_HOST |
+                   WS_INTRINSIC_FPENV | WS_INTRINSIC_OTHER_TARGET |
+                   WS_INTRINSIC_UNLISTED);
+}
 /* Traits of the intrinsic with this name (suffix and all) for a target. */
 unsigned ws__intrinsic_traits(const char *name, const ws_target *target);
 

@@ -270,7 +270,11 @@ static unsigned char result_flags(const flow *f, int number) {
       from_operands |= INPUT;
     return from_operands;
   case LLVMCall:
-    return from_operands & DIVERGENT;
+    if (!(traits & WS_INTRINSIC_POINTS))
+      return from_operands & DIVERGENT;
+    if (is_constant_address(LLVMGetOperand(instruction, 0)))
+      from_operands |= INPUT;
+    return from_operands;
   case LLVMPHI:
     if (f->join[f->block_of[number]] && incoming_differ(instruction))
       from_operands |= DIVERGENT;

@@ -5,6 +5,7 @@
  * opcodes are looked at.
  */
 #include "check.h"
+#include "lane_patterns.h"
 #include "nvptx_expand.h"
 #include "template_ir.h"
 
@@ -130,6 +131,29 @@ static void check_load_to_lds(const ws_checker *checker, LLVMValueRef call) {
          bytes, checker->target->name, wide ? ", 12, 16" : "");
 }
 
+/* The control is the operand before both masks and the bound's flag. */
+static void check_dpp(const ws_checker *checker, LLVMValueRef call) {
+  unsigned at = LLVMGetNumArgOperands(call) - 4;
+  LLVMValueRef control = LLVMGetOperand(call, at);
+  unsigned long long word =
+      LLVMIsAConstantInt(control) ? LLVMConstIntGetZExtValue(control) : 0x1000;
+  if (word > 0xfff || ws_dpp_source((uint32_t)word, 0) == WS_DPP_UNKNOWN)
+    REPORT(checker, WS_CHECK_INTRINSIC, call,
+           "DPP control 0x%llx does not exist on %s", word,
+           checker->target->name);
+}
+
+/* LLVM aborts on others; one that is not constant is the verifier's. */
+static void check_byte(const ws_checker *checker, LLVMValueRef call) {
+  LLVMValueRef byte = LLVMGetOperand(call, LLVMGetNumArgOperands(call) - 1);
+  long long index =
+      LLVMIsAConstantInt(byte) ? LLVMConstIntGetSExtValue(byte) : -1;
+  if (index < 0 || index > 3)
+    REPORT(checker, WS_CHECK_INTRINSIC, call,
+           "byte %lld of @%s does not exist (0 to 3)", index,
+           name_of(ws__called_function(call)));
+}
+
 static void check_intrinsic(const ws_checker *checker, LLVMValueRef call,
                             LLVMValueRef callee) {
   const char *name = name_of(callee);
@@ -147,6 +171,10 @@ static void check_intrinsic(const ws_checker *checker, LLVMValueRef call,
            "@%s has no double form on GPUs; compute it in float", name);
   else if (traits & WS_INTRINSIC_COPIES)
     check_load_to_lds(checker, call);
+  else if (traits & WS_INTRINSIC_DPP)
+    check_dpp(checker, call);
+  else if (traits & WS_INTRINSIC_BYTE)
+    check_byte(checker, call);
 }
 
 /* A function that nvptx_expand.c makes assembly of. */
@@ -335,6 +363,25 @@ static void check_constant(const ws_checker *checker, LLVMValueRef user,
   }
 }
 
+static bool is_buffer(LLVMValueRef value) {
+  LLVMTypeRef type = LLVMTypeOf(value);
+  return LLVMGetTypeKind(type) == LLVMPointerTypeKind &&
+         LLVMGetPointerAddressSpace(type) == WS_SPACE_BUFFER;
+}
+
+/* Descriptors come from an intrinsic and go to intrinsics; LLVM aborts on most
+ * else. */
+static void check_result(const ws_checker *checker, LLVMValueRef instruction) {
+  bool may = LLVMIsACallInst(instruction) || LLVMIsAPHINode(instruction) ||
+             LLVMIsASelectInst(instruction);
+  if (!may || !is_buffer(instruction))
+    ws__check_type(checker, instruction, LLVMTypeOf(instruction));
+  for (int i = 0; !may && i < LLVMGetNumOperands(instruction); i++)
+    if (is_buffer(LLVMGetOperand(instruction, (unsigned)i)))
+      REPORT(checker, WS_CHECK_ADDRESS_SPACE, instruction,
+             "a buffer descriptor that is not just handed to an intrinsic");
+}
+
 static void check_operands(const ws_checker *checker,
                            LLVMValueRef instruction) {
   int count = LLVMGetNumOperands(instruction);
@@ -355,6 +402,6 @@ void ws__check_instruction(const ws_checker *checker,
   for (size_t i = 0; i < sizeof opcode_checks / sizeof *opcode_checks; i++)
     if (opcode_checks[i].opcode == opcode)
       opcode_checks[i].run(checker, instruction);
-  ws__check_type(checker, instruction, LLVMTypeOf(instruction));
+  check_result(checker, instruction);
   check_operands(checker, instruction);
 }

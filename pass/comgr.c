@@ -5,6 +5,7 @@
  * arena, and releases every handle, whatever happened.
  */
 #include "comgr.h"
+#include "wavesmith/hip_source.h"
 
 #include <amd_comgr/amd_comgr.h>
 #include <stdio.h>
@@ -324,4 +325,42 @@ bool ws_comgr_compile_opencl(const char *text, const char *file,
   *out_bitcode = bitcode.data;
   *out_size = bitcode.size;
   return true;
+}
+
+/* ---- HIP -------------------------------------------------------------------
+ */
+
+static void add_hip_errors(const char *log, const char *file, bool compiled,
+                           ws_findings *findings) {
+  int before = findings->count;
+  ws_hip_error error;
+  for (const char *at = log; ws_hip_next_error(findings->arena, &at, &error);)
+    ws_findings_add(findings, "hip", "", error.file, error.line, "%s",
+                    error.text);
+  if (findings->count == before && !compiled)
+    ws_findings_add(findings, "hip", "", file, 0,
+                    "HIP does not compile: %.600s", log);
+}
+
+bool ws_comgr_compile_hip(const char *text, const char *compiled_as,
+                          const char *target, const char *const *options,
+                          int option_count, ws_arena *arena,
+                          const void **out_bitcode, size_t *out_size,
+                          ws_findings *findings) {
+  const action act = {AMD_COMGR_ACTION_COMPILE_SOURCE_TO_BC,
+                      AMD_COMGR_DATA_KIND_SOURCE,
+                      AMD_COMGR_DATA_KIND_BC,
+                      AMD_COMGR_LANGUAGE_HIP,
+                      "kernel.hip",
+                      options,
+                      (size_t)option_count};
+  ws_blob bitcode = {NULL, 0};
+  char *log;
+  int before = findings->count;
+  bool compiled = run_action(&act, target, (ws_blob){text, strlen(text)}, arena,
+                             &bitcode, &log);
+  add_hip_errors(log, compiled_as, compiled, findings);
+  *out_bitcode = bitcode.data;
+  *out_size = bitcode.size;
+  return compiled && findings->count == before;
 }

@@ -9,9 +9,10 @@
  * so names, order and unused ones do not count. Kernels keep their names and
  * their arguments' names: launch rules and kernarg tables go by them.
  *
- * Not hashed: metadata (debug info, aliasing hints) and attributes that hold a
- * constant range. Both only inform optimisations that have been done by now;
- * the machine code hash (ws_code_hash) catches what they might still change.
+ * Of metadata only the kinds that code generation goes by are hashed. The rest
+ * (debug info, aliasing hints) and attributes that hold a constant range inform
+ * optimisations that have been done by now; the machine code hash
+ * (ws_code_hash) catches what they might still change.
  */
 #include "family.h"
 #include "lower.h"
@@ -321,6 +322,39 @@ static void put_other(walk *w, LLVMValueRef instruction, LLVMOpcode opcode) {
   }
 }
 
+/* Kind and operands of what changes the machine code: cache bits, the form of
+ * atomics, the accuracy of a division, the layout of blocks. */
+static void put_metadata(walk *w, LLVMValueRef instruction) {
+  static const char *const kinds[] = {"amdgpu.ignore.denormal.mode",
+                                      "amdgpu.no.fine.grained.memory",
+                                      "amdgpu.no.remote.memory",
+                                      "fpmath",
+                                      "invariant.load",
+                                      "nontemporal",
+                                      "prof",
+                                      "unpredictable"};
+  LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(instruction));
+  if (!LLVMHasMetadata(instruction))
+    return;
+  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+    LLVMValueRef node = LLVMGetMetadata(
+        instruction, LLVMGetMDKindIDInContext(context, kinds[k],
+                                              (unsigned)strlen(kinds[k])));
+    LLVMValueRef operands[8] = {NULL};
+    const unsigned count = node ? LLVMGetMDNodeNumOperands(node) : 0;
+    if (!node)
+      continue;
+    ws_hasher_update_text(w->hasher, kinds[k]);
+    put_number(w, count);
+    if (count > sizeof operands / sizeof *operands)
+      continue; /* weights of a large switch */
+    LLVMGetMDNodeOperands(node, operands);
+    for (unsigned i = 0; i < count; i++)
+      if (operands[i] && LLVMIsAConstant(operands[i]))
+        put_value(w, operands[i]);
+  }
+}
+
 static void put_instruction(walk *w, LLVMValueRef instruction) {
   bool is_new;
   LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
@@ -330,6 +364,7 @@ static void put_instruction(walk *w, LLVMValueRef instruction) {
   put_flags(w, instruction, opcode);
   put_memory(w, instruction, opcode);
   put_other(w, instruction, opcode);
+  put_metadata(w, instruction);
   put_operands(w, instruction);
 }
 

@@ -253,6 +253,17 @@ static void read_answer(job *j, ws_arena *arena, ws_job_outcome *out,
   }
 }
 
+/* What runs a function of a user's problem answers that (server.c). */
+static void ask_why_late(const job *j, ws_arena *arena, ws_job_outcome *out) {
+  enum { WAIT_MS = 200 };
+  ws_job_outcome last = {.end = WS_JOB_ANSWERED, .blame = WS_BLAME_CANDIDATE};
+  ws_diag ignored;
+  kill(j->pid, SIGALRM);
+  if (ws_message_receive(j->socket, WAIT_MS, arena, &last.json, &last.blob,
+                         &last.blob_size, NULL, &ignored) == WS_OK)
+    *out = last;
+}
+
 static void watch(job *j, ws_arena *arena, ws_job_outcome *out) {
   bool ended = false;
   switch (wait_for_news(j)) {
@@ -265,6 +276,7 @@ static void watch(job *j, ws_arena *arena, ws_job_outcome *out) {
     break;
   case WAKE_DEADLINE:
     set_timeout(j, arena, out);
+    ask_why_late(j, arena, out);
     break;
   }
   int wait_status = kill_and_reap(j);

@@ -171,11 +171,15 @@ static bool lower(ws_lowering *l, const ws_lowering_family *family) {
   }
   if (!family->prepare(l))
     return false;
-  if (!l->lines)
+  if (!(l->stages & (WS_STAGE_LINES | WS_STAGE_BRANCHES)))
     LLVMStripModuleDebugInfo(l->module);
   if (!ws__lower_passes(l, "default<O3>"))
     return false;
   ws__scalar_constants_find(l);
+  if (l->stages & WS_STAGE_BRANCHES)
+    ws__branches_find(l);
+  if (!(l->stages & WS_STAGE_LINES))
+    LLVMStripModuleDebugInfo(l->module);
   ws_hash hash = ws_ir_hash(l->module);
   l->out->ir_hash = ws_arena_strdup(l->arena, hash.hex);
   l->out->compiler = compiler_name(l->arena, family);
@@ -183,7 +187,7 @@ static bool lower(ws_lowering *l, const ws_lowering_family *family) {
 }
 
 bool ws_pass_lower(LLVMModuleRef module, const ws_candidate *candidate,
-                   const char *target, bool lines, ws_arena *arena,
+                   const char *target, int stages, ws_arena *arena,
                    ws_build_result *out_result, ws_findings *findings) {
   LLVMContextRef context = LLVMGetModuleContext(module);
   LLVMDiagnosticHandler handler = LLVMContextGetDiagnosticHandler(context);
@@ -193,7 +197,7 @@ bool ws_pass_lower(LLVMModuleRef module, const ws_candidate *candidate,
   ws_lowering lowering = {.module = module,
                           .candidate = candidate,
                           .target = target,
-                          .lines = lines,
+                          .stages = stages,
                           .machine = create_machine(family, target, findings),
                           .arena = arena,
                           .out = out_result,

@@ -19,7 +19,7 @@ typedef struct ws_lowering {
   LLVMModuleRef module;
   const ws_candidate *candidate; /* NULL: a raw module */
   const char *target;
-  bool lines; /* the code object keeps a line table */
+  int stages; /* of a request; WS_STAGE_LINES and _BRANCHES count */
   LLVMTargetMachineRef machine;
   ws_arena *arena;
   ws_build_result *out;
@@ -68,6 +68,13 @@ ws_hash ws_ir_hash(LLVMModuleRef module);
 void ws__scalar_constants_find(ws_lowering *lowering);
 void ws__scalar_constants_take(const ws_lowering *lowering,
                                ws_kernel_facts *kernels, int count);
+
+/* What the other side of a comparison with this one steps by, in loops. */
+enum { WS__MOST_STEPS = 16 };
+int ws__steps_towards(LLVMValueRef value, int64_t out_steps[WS__MOST_STEPS]);
+/* The optimised kernels' branches on scalars into out (scalar_branches.c);
+ * needs the module's lines. */
+void ws__branches_find(const ws_lowering *lowering);
 
 /* ---- AMD ---- */
 

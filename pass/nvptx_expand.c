@@ -6,11 +6,12 @@
  * to memory, from which SROA takes them again.
  *
  *   ws.wgmma.e4m3.k128(ptr sums, i64 a, i64 b, i32 columns)
- *     fence, four wgmma m64n{columns}k32 over 128 of k (descriptors advance by
- *     32 bytes: 2), commit. The first ignores the sums, so nothing is zeroed.
- *     sums[0 .. columns/2) are there after a wait only.
+ *   ws.wgmma.bf16.k64(ptr sums, i64 a, i64 b, i32 columns)
+ *     fence, four wgmma m64n{columns} over rows of 128 bytes (descriptors
+ *     advance by 32 bytes: 2), commit. The first ignores the sums, so nothing
+ *     is zeroed. sums[0 .. columns/2) are there after a wait only.
  *   ws.wgmma.e4m3.k128.onto(ptr sums, i64 a, i64 b, i32 columns,
- *                           i32 accumulate)
+ *                           i32 accumulate), ws.wgmma.bf16.k64.onto
  *     the same, but the sums go in too, and the first adds to them unless
  *     accumulate is 0. With a 0 that ptxas cannot see through, this keeps the
  *     sums in one set of registers: it may not let the last use of the old ones
@@ -28,13 +29,31 @@
 
 enum { MAX_COLUMNS = 256, COLUMN_STEP = 8, MAX_SUMS = MAX_COLUMNS / 2 };
 
+/* A matrix instruction over 32 bytes of k. */
+typedef struct wgmma_kind {
+  const char *shape; /* behind the columns */
+  const char *flags; /* behind the predicate: signs, and for 16-bit elements
+                        that k is contiguous in both */
+} wgmma_kind;
+
+static const wgmma_kind e4m3 = {"k32.f32.e4m3.e4m3", "1, 1"};
+static const wgmma_kind bf16 = {"k16.f32.bf16.bf16", "1, 1, 0, 0"};
+
 typedef struct expansion {
   LLVMContextRef context;
   LLVMBuilderRef builder;
   LLVMValueRef call;
+  const struct own_function *own;
   ws_findings *findings;
   ws_strbuf text, constraints;
 } expansion;
+
+struct own_function {
+  const char *name, *type;
+  bool (*expand)(expansion *e);
+  const wgmma_kind *kind; /* NULL: a wait */
+  bool onto;
+};
 
 /* ---- operands ------------------------------------------------------------ */
 
@@ -128,10 +147,11 @@ static void put_sums_in(expansion *e, LLVMValueRef sums, int count,
 }
 
 /* The text; operand number a is A's descriptor, a + 1 B's, a + 2 accumulate. */
-static void put_wgmma(expansion *e, int columns, int a, bool onto) {
+static void put_wgmma(expansion *e, int columns, int a) {
   enum { STEPS = 4, STEP_BYTES_16 = 2 }; /* of 32 bytes, in units of 16 */
+  const wgmma_kind *kind = e->own->kind;
   ws_strbuf_puts(&e->text, "{\n.reg .pred first, more;\n.reg .b64 a, b;\n");
-  if (onto)
+  if (e->own->onto)
     ws_strbuf_printf(&e->text, "setp.ne.b32 first, $%d, 0;\n", a + 2);
   else
     ws_strbuf_puts(&e->text, "setp.ne.b32 first, 0, 0;\n");
@@ -140,16 +160,18 @@ static void put_wgmma(expansion *e, int columns, int a, bool onto) {
   for (int step = 0; step < STEPS; step++) {
     ws_strbuf_printf(&e->text,
                      "add.s64 a, $%d, %d;\nadd.s64 b, $%d, %d;\n"
-                     "wgmma.mma_async.sync.aligned.m64n%dk32.f32.e4m3.e4m3 ",
+                     "wgmma.mma_async.sync.aligned.m64n%d%s ",
                      a, step * STEP_BYTES_16, a + 1, step * STEP_BYTES_16,
-                     columns);
+                     columns, kind->shape);
     put_registers(e, columns / 2);
-    ws_strbuf_printf(&e->text, ", a, b, %s, 1, 1;\n", step ? "more" : "first");
+    ws_strbuf_printf(&e->text, ", a, b, %s, %s;\n", step ? "more" : "first",
+                     kind->flags);
   }
   ws_strbuf_puts(&e->text, "wgmma.commit_group.sync.aligned;\n}");
 }
 
-static bool expand_wgmma_form(expansion *e, bool onto) {
+static bool expand_wgmma(expansion *e) {
+  const bool onto = e->own->onto;
   LLVMValueRef sums = LLVMGetOperand(e->call, 0), inputs[MAX_SUMS + 3];
   LLVMTypeRef types[MAX_SUMS + 3];
   int columns;
@@ -160,7 +182,7 @@ static bool expand_wgmma_form(expansion *e, bool onto) {
   put_outputs(e, count);
   if (onto)
     put_sums_in(e, sums, count, types, inputs);
-  put_wgmma(e, columns, count + in, onto);
+  put_wgmma(e, columns, count + in);
   for (unsigned i = 1; i <= 2; i++)
     inputs[in++] = LLVMGetOperand(e->call, i);
   if (onto)
@@ -170,12 +192,6 @@ static bool expand_wgmma_form(expansion *e, bool onto) {
   ws_strbuf_puts(&e->constraints, onto ? ",l,l,r,~{memory}" : ",l,l,~{memory}");
   build_call(e, sums, count, types, inputs, (unsigned)in);
   return true;
-}
-
-static bool expand_wgmma(expansion *e) { return expand_wgmma_form(e, false); }
-
-static bool expand_wgmma_onto(expansion *e) {
-  return expand_wgmma_form(e, true);
 }
 
 static bool expand_wait(expansion *e) {
@@ -197,14 +213,16 @@ static bool expand_wait(expansion *e) {
 
 /* ---- all of them --------------------------------------------------------- */
 
-static const struct own_function {
-  const char *name, *type;
-  bool (*expand)(expansion *e);
-} own_functions[] = {
-    {"ws.wgmma.e4m3.k128", "void (ptr, i64, i64, i32)", expand_wgmma},
-    {"ws.wgmma.e4m3.k128.onto", "void (ptr, i64, i64, i32, i32)",
-     expand_wgmma_onto},
-    {"ws.wgmma.wait", "void (ptr, i32, i32)", expand_wait},
+static const struct own_function own_functions[] = {
+    {"ws.wgmma.e4m3.k128", "void (ptr, i64, i64, i32)", expand_wgmma, &e4m3,
+     false},
+    {"ws.wgmma.e4m3.k128.onto", "void (ptr, i64, i64, i32, i32)", expand_wgmma,
+     &e4m3, true},
+    {"ws.wgmma.bf16.k64", "void (ptr, i64, i64, i32)", expand_wgmma, &bf16,
+     false},
+    {"ws.wgmma.bf16.k64.onto", "void (ptr, i64, i64, i32, i32)", expand_wgmma,
+     &bf16, true},
+    {"ws.wgmma.wait", "void (ptr, i32, i32)", expand_wait, NULL, false},
 };
 enum { OWN_FUNCTIONS = sizeof own_functions / sizeof own_functions[0] };
 
@@ -224,6 +242,7 @@ static bool expand_call(LLVMModuleRef module, LLVMValueRef call,
                         const struct own_function *own, ws_findings *findings) {
   expansion e = {.context = LLVMGetModuleContext(module),
                  .call = call,
+                 .own = own,
                  .findings = findings};
   e.builder = LLVMCreateBuilderInContext(e.context);
   LLVMPositionBuilderBefore(e.builder, call);

@@ -362,6 +362,15 @@ const char *ws_pass_region_of(LLVMValueRef instruction) {
   return region ? region : LLVMGetValueName2(function, &size);
 }
 
+/* An empty text of metadata has no bytes: a size, and a null pointer. */
+static bool names_file(LLVMMetadataRef node, const char *file) {
+  unsigned name_size, directory_size;
+  const char *name = LLVMDIFileGetFilename(node, &name_size);
+  LLVMDIFileGetDirectory(node, &directory_size);
+  return directory_size == 0 && name_size == strlen(file) &&
+         (name_size == 0 || !memcmp(name, file, name_size));
+}
+
 /* DIFile: file name and directory. */
 static void set_file(LLVMContextRef context, LLVMValueRef node,
                      const char *file) {
@@ -378,8 +387,7 @@ void ws__pass_set_file(LLVMModuleRef module, const char *file) {
        f = LLVMGetNextFunction(f)) {
     LLVMMetadataRef scope = LLVMGetSubprogram(f);
     LLVMMetadataRef node = scope ? LLVMDIScopeGetFile(scope) : NULL;
-    unsigned size;
-    if (node && strcmp(LLVMDIFileGetFilename(node, &size), file))
+    if (node && !names_file(node, file))
       set_file(context, LLVMMetadataAsValue(context, node), file);
   }
 }

@@ -82,11 +82,12 @@ bool ws_pass_sanitize(LLVMModuleRef module, const ws_candidate *candidate,
                       ws_run_result *out_results, ws_findings *findings);
 
 /* O3 through the C API (canonical IR hash), code generation, link, metadata
- * and disassembly through comgr. lines: the code object keeps a line table.
- * Fills kernels, hashes and code object of out_result (arena). requires: splice
- * and ws_pass_check. leaves: a module that is of no more use. */
+ * and disassembly through comgr. stages: WS_STAGE_LINES and
+ * WS_STAGE_BRANCHES say what is wanted beside. Fills kernels, hashes and code
+ * object of out_result (arena). requires: splice and ws_pass_check. leaves: a
+ * module that is of no more use. */
 bool ws_pass_lower(LLVMModuleRef module, const ws_candidate *candidate,
-                   const char *target, bool lines, ws_arena *arena,
+                   const char *target, int stages, ws_arena *arena,
                    ws_build_result *out_result, ws_findings *findings);
 
 /* All of it for one request; never fails, the result says what happened. */

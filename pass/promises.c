@@ -228,6 +228,14 @@ static bool is_promise_of_loop(LLVMValueRef operand) {
   return name && !is_listed(kept_flags_of_loops, name, size);
 }
 
+/* What stands in a promise's place: a name that LLVM gives no meaning. An empty
+ * node ends the process there (GetUnrollMetadata reads operand 0 of each). */
+static LLVMMetadataRef no_promise(LLVMContextRef context) {
+  static const char name[] = "llvm.loop.none";
+  LLVMMetadataRef text = LLVMMDStringInContext2(context, name, sizeof name - 1);
+  return LLVMMDNodeInContext2(context, &text, 1);
+}
+
 static void drop_of_loop(LLVMContextRef context, LLVMValueRef loop) {
   unsigned count = LLVMGetMDNodeNumOperands(loop);
   LLVMValueRef *operands = calloc(count, sizeof *operands);
@@ -235,8 +243,7 @@ static void drop_of_loop(LLVMContextRef context, LLVMValueRef loop) {
   LLVMGetMDNodeOperands(loop, operands);
   for (unsigned i = 1; i < count; i++)
     if (is_promise_of_loop(operands[i]))
-      LLVMReplaceMDNodeOperandWith(loop, i,
-                                   LLVMMDNodeInContext2(context, NULL, 0));
+      LLVMReplaceMDNodeOperandWith(loop, i, no_promise(context));
   free(operands);
 }
 

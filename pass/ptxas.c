@@ -275,7 +275,7 @@ static bool assemble(const ws_lowering *l, ws_blob ptx,
   char *report, *cubin;
   size_t size;
   ws_diag diag;
-  if (l->lines)
+  if (l->stages & WS_STAGE_LINES)
     arguments[6] = "-lineinfo";
   if (ws_file_write_atomic(paths[0], ptx.data, ptx.size - 1, &diag) != WS_OK) {
     ws_findings_add(l->findings, "ptxas", "", NULL, 0, "ptxas: %s", diag.text);

@@ -26,8 +26,9 @@ typedef struct sanitize_job {
   const ws_run *runs;
   int run_count;
   ws_program program;
-  ws_spots spots; /* of the run in hand */
-  bool spotted;   /* a launch of it ran */
+  ws_spots spots;                  /* of the run in hand */
+  bool spotted;                    /* a launch of it ran */
+  void *left[WS_PROBLEM_MAX_ARGS]; /* by a run alone: its first results */
 } sanitize_job;
 
 void ws_sanitize_warm_up(void) {
@@ -75,15 +76,21 @@ static void make_buffers(const sanitize_job *job, const ws_run *run,
     data[i] = NULL;
     if (arg->role == WS_ARG_SCALAR)
       continue;
-    int64_t bytes = arg->role == WS_ARG_WORKSPACE
-                        ? workspace_bytes(job, run)
-                        : problem->arg_bytes(i, &run->shape, job->layout);
+    int64_t bytes =
+        arg->role == WS_ARG_WORKSPACE
+            ? workspace_bytes(job, run)
+            : ws_problem_arg_bytes(problem, i, &run->shape, job->layout);
     data[i] = prepared->inputs[i];
     if (arg->role != WS_ARG_INPUT) {
       data[i] = ws__memory_allocate(bytes, problem->alignment);
       memset(data[i], 0xff, (size_t)bytes); /* NaN as f32 and bf16 */
     }
-    ws__memory_add_buffer(arg->name, arg->role, data[i], bytes);
+    ws_buffer *buffer =
+        ws__memory_add_buffer(arg->name, arg->role, data[i], bytes);
+    if (arg->role == WS_ARG_INOUT) {
+      memcpy(data[i], prepared->inputs[i], (size_t)bytes);
+      ws__memory_give(buffer);
+    }
   }
 }
 
@@ -96,8 +103,8 @@ static void pack_arguments(const sanitize_job *job, const ws_run *run,
   for (int i = 0; i < launch->argument_count; i++) {
     int arg = ws_problem_arg_index(job->problem, launch->arguments[i]);
     if (job->problem->args[arg].role == WS_ARG_SCALAR)
-      slots[i] =
-          (uint32_t)job->problem->arg_scalar(arg, &run->shape, job->layout);
+      slots[i] = (uint64_t)ws_problem_arg_scalar(job->problem, arg, &run->shape,
+                                                 job->layout);
     else
       slots[i] = (uintptr_t)data[arg];
   }
@@ -262,18 +269,22 @@ static bool result_is_right(const sanitize_job *job, const ws_run *run,
                             const ws_prepared *prepared, void *const *data) {
   ws_comparison comparison = {0};
   const ws_shape *shape = &run->shape;
-  job->problem->compare(shape, (const void *const *)data, 0, shape->m,
-                        prepared->value, prepared->scale, &comparison);
+  if (!prepared->value)
+    return true; /* a kernel is the reference, and does not take the shape */
+  ws_problem_compare(job->problem, shape, job->layout,
+                     (const void *const *)data, 0,
+                     ws_problem_slices(job->problem, shape), prepared->value,
+                     prepared->scale, &comparison);
   if (comparison.wrong == 0)
     return true;
   ws__fault(WS_FAULT_WRONG_RESULT, NULL,
-            "m=%lld n=%lld k=%lld, waves %s: %lld of %lld elements are wrong, "
-            "the first at row %lld column %lld: got %.9g, want %.9g, bound "
-            "%.3g",
-            (long long)shape->m, (long long)shape->n, (long long)shape->k,
+            "%s, waves %s: %lld of %lld elements are wrong, the first at %s: "
+            "got %.9g, want %.9g, bound %.3g",
+            ws_shape_named(job->arena, shape),
             run->order == WS_WAVES_UP ? "up" : "down",
             (long long)comparison.wrong, (long long)comparison.checked,
-            (long long)comparison.first_m, (long long)comparison.first_n,
+            ws_problem_place_text(job->arena, job->problem, shape, job->layout,
+                                  comparison.first),
             comparison.first_got, comparison.first_want,
             comparison.first_bound);
   return false;
@@ -310,22 +321,45 @@ static void run_launches(sanitize_job *job, const ws_run *run,
 
 static bool spots_right(const sanitize_job *job, const ws_run *run,
                         void *const *data) {
-  const ws_shape *shape = &run->shape;
   if (job->spotted)
     return ws__spots_right(job->problem, job->layout, run,
                            (const void *const *)data, &job->spots);
   ws__fault(WS_FAULT_BAD_LAUNCH, NULL,
-            "m=%lld n=%lld k=%lld: no launch condition holds; nothing would be "
-            "computed",
-            (long long)shape->m, (long long)shape->n, (long long)shape->k);
+            "%s: no launch condition holds; nothing would be computed",
+            ws_shape_named(job->arena, &run->shape));
   return false;
 }
 
-static bool run_is_right(const sanitize_job *job, const ws_run *run,
+/* What an earlier run of it left, in place of a reference; NULL: this is the
+ * first, whose results are kept. */
+static bool left_is_same(const sanitize_job *job, const ws_run *run,
+                         void *const *data, void **left) {
+  bool same = true;
+  for (int i = 0; i < job->problem->arg_count; i++) {
+    size_t bytes = ws_arg_is_result(job->problem->args[i].role)
+                       ? (size_t)ws_problem_arg_bytes(job->problem, i,
+                                                      &run->shape, job->layout)
+                       : 0;
+    if (bytes && !left[i])
+      left[i] = memcpy(ws_arena_alloc(job->arena, bytes), data[i], bytes);
+    else if (bytes)
+      same &= !memcmp(left[i], data[i], bytes);
+  }
+  if (!same)
+    ws__fault(WS_FAULT_WRONG_RESULT, NULL,
+              "%s: waves up and waves down leave different results; a "
+              "reference must do the same each time",
+              ws_shape_named(job->arena, &run->shape));
+  return same;
+}
+
+static bool run_is_right(sanitize_job *job, const ws_run *run,
                          const ws_prepared *prepared, void *const *data) {
   if (run->spots)
     return spots_right(job, run, data);
   check_written();
+  if (run->alone)
+    return left_is_same(job, run, data, job->left);
   return result_is_right(job, run, prepared, data);
 }
 
@@ -337,8 +371,8 @@ static bool execute_prepared(sanitize_job *job, const ws_run *run,
   double start = ws_clock_ms();
   sanitizer->lanes.stopped = false;
   sanitizer->launch = NULL;
-  make_buffers(job, run, prepared, data);
   ws__memory_begin_run();
+  make_buffers(job, run, prepared, data);
   *out_result = (ws_run_result){
       .shape = run->shape, .launch_count = job->candidate->tmpl->launch_count};
   run_launches(job, run, data, out_result);
@@ -356,8 +390,8 @@ static bool fits(const sanitize_job *job, const ws_run *run) {
   const int64_t most_bytes = 128 << 20;
   int64_t bytes = workspace_bytes(job, run);
   for (int i = 0; i < job->problem->arg_count; i++)
-    if (job->problem->args[i].role == WS_ARG_OUTPUT)
-      bytes += job->problem->arg_bytes(i, &run->shape, job->layout);
+    if (ws_arg_is_result(job->problem->args[i].role))
+      bytes += ws_problem_arg_bytes(job->problem, i, &run->shape, job->layout);
   return bytes <= most_bytes;
 }
 
@@ -377,6 +411,16 @@ static bool execute(sanitize_job *job, const ws_run *run,
   return right;
 }
 
+/* A run alone for the second time, the waves in the other order. */
+static bool execute_again(sanitize_job *job, const ws_run *run) {
+  ws_run other = *run;
+  ws_run_result ignored;
+  other.order = run->order == WS_WAVES_UP ? WS_WAVES_DOWN : WS_WAVES_UP;
+  bool right = execute(job, &other, &ignored);
+  memset(job->left, 0, sizeof job->left);
+  return right;
+}
+
 /* The run again, with private memory watched. */
 static void diagnose(sanitize_job *job, const ws_run *run) {
   ws_run_result ignored;
@@ -393,12 +437,21 @@ static void execute_all(sanitize_job *job, ws_run_result *out_results) {
   for (int i = 0; i < job->run_count; i++) {
     const ws_run *run = &job->runs[i];
     ws_diag diag;
-    if (job->problem->check_shape(&run->shape, &diag) != WS_OK) {
+    if (ws_problem_check_shape(job->problem, &run->shape, &diag) != WS_OK) {
       ws__fault(WS_FAULT_BAD_LAUNCH, NULL, "%s", diag.text);
       return;
     }
     int before = sanitizer->findings->count;
+    if (!run->alone && !ws_problem_is_comparable(job->problem)) {
+      ws__fault(WS_FAULT_BAD_LAUNCH, NULL,
+                "problem %s has no reference to compare results with; name a "
+                "kernel with --reference",
+                job->problem->name);
+      return;
+    }
     bool right = execute(job, run, &out_results[i]);
+    if (right && run->alone)
+      right = execute_again(job, run);
     if (!right && !run->spots)
       diagnose(job, run);
     if (sanitizer->findings->count > before)

@@ -5,6 +5,7 @@
  * mapped read-only, so all candidates can share them.
  */
 #include "sanitize_internal.h"
+#include "sanitize_reference.h"
 
 #include <stdlib.h>
 
@@ -15,15 +16,15 @@ static int prepared_next;
 static bool matches(const ws_prepared *have, const ws_problem *problem,
                     int layout, const ws_shape *shape, uint64_t seed) {
   return have->problem == problem && have->layout == layout &&
-         have->shape.m == shape->m && have->shape.n == shape->n &&
-         have->shape.k == shape->k && have->seed == seed;
+         ws_shape_same(&have->shape, shape) && have->seed == seed;
 }
 
 void ws__prepared_discard(ws_prepared *old) {
   for (int i = 0; old->problem && i < old->problem->arg_count; i++)
     if (old->inputs[i])
-      ws__memory_free(old->inputs[i],
-                      old->problem->arg_bytes(i, &old->shape, old->layout));
+      ws__memory_free(
+          old->inputs[i],
+          ws_problem_arg_bytes(old->problem, i, &old->shape, old->layout));
   free(old->value);
   free(old->scale);
   *old = (ws_prepared){0};
@@ -35,29 +36,54 @@ static const int64_t most_generated = 64 << 20;
 static void fill_inputs(ws_prepared *out) {
   const ws_problem *problem = out->problem;
   for (int i = 0; i < problem->arg_count; i++) {
-    if (problem->args[i].role != WS_ARG_INPUT)
+    if (!ws_arg_is_content(problem->args[i].role))
       continue;
-    int64_t bytes = problem->arg_bytes(i, &out->shape, out->layout);
+    int64_t bytes = ws_problem_arg_bytes(problem, i, &out->shape, out->layout);
     if (bytes > most_generated) {
       out->inputs[i] =
           ws__memory_repeat(problem, i, out->layout, out->seed, bytes);
       continue;
     }
     out->inputs[i] = ws__memory_allocate(bytes, problem->alignment);
-    problem->generate(i, &out->shape, out->layout, out->seed, out->inputs[i]);
+    ws_problem_generate(problem, i, &out->shape, out->layout, out->seed,
+                        out->inputs[i]);
     ws__memory_protect(out->inputs[i], bytes);
   }
 }
 
-static void fill(ws_prepared *out) {
+static void ask_reference(ws_prepared *out, void *const *buffers) {
   const ws_problem *problem = out->problem;
-  fill_inputs(out);
-  size_t elements = (size_t)(out->shape.m * out->shape.n);
+  size_t elements =
+      (size_t)ws_problem_result_elements(problem, &out->shape, out->layout);
   out->value = malloc(elements * sizeof(double));
   out->scale = malloc(elements * sizeof(double));
   WS_ASSERT(out->value && out->scale);
-  problem->reference(&out->shape, out->layout, (const void *const *)out->inputs,
-                     0, out->shape.m, out->value, out->scale);
+  ws_problem_reference(
+      problem, &out->shape, out->layout, (const void *const *)buffers, 0,
+      ws_problem_slices(problem, &out->shape), out->value, out->scale);
+}
+
+static void ask_kernel(ws_prepared *out) {
+  const ws_problem *problem = out->problem;
+  void *results[WS_PROBLEM_MAX_ARGS] = {NULL};
+  for (int i = 0; i < problem->arg_count; i++)
+    if (ws_arg_is_result(problem->args[i].role))
+      results[i] = malloc(
+          (size_t)ws_problem_arg_bytes(problem, i, &out->shape, out->layout) +
+          1);
+  if (ws__reference_results(problem, out->layout, &out->shape, out->seed,
+                            results))
+    ask_reference(out, results);
+  for (int i = 0; i < problem->arg_count; i++)
+    free(results[i]);
+}
+
+static void fill(ws_prepared *out) {
+  fill_inputs(out);
+  if (out->problem->kernel)
+    ask_kernel(out);
+  else if (ws_problem_is_comparable(out->problem))
+    ask_reference(out, out->inputs);
 }
 
 const ws_prepared *ws__prepared_get(const ws_problem *problem, int layout,
@@ -84,7 +110,6 @@ ws_prepared ws__prepared_inputs(const ws_problem *problem, int layout,
 
 void ws_sanitize_prepare(const ws_problem *problem, int layout,
                          const ws_shape *shape, uint64_t seed) {
-  ws_diag diag;
-  if (problem->check_shape(shape, &diag) == WS_OK)
+  if (ws_problem_is_legal(problem, shape))
     ws__prepared_get(problem, layout, shape, seed);
 }

@@ -28,10 +28,14 @@ static volatile sig_atomic_t reporting;
 
 static void add_finding(ws_fault fault, const ws_site *site, const char *text) {
   const ws_sanitizer *sanitizer = &ws__sanitizer;
-  int launch_line = sanitizer->launch ? sanitizer->launch->line : 0;
+  const ws_launch *launch = sanitizer->launch;
+  bool imported = launch && launch->source_line;
+  int launch_line = imported ? launch->source_line : launch ? launch->line : 0;
   ws_findings_add(
       sanitizer->findings, faults[fault].id, site ? site->region : "",
-      site ? site->file : sanitizer->tmpl->file,
+      site       ? site->file
+      : imported ? sanitizer->tmpl->source_file
+                 : sanitizer->tmpl->file,
       site ? site->line : launch_line, "%s; %s", text, faults[fault].cure);
 }
 
@@ -83,8 +87,11 @@ static void on_trap(int signal, siginfo_t *info, void *context) {
   (void)context;
   if (ws__sanitizer.lanes.in_lane && !reporting)
     leave(signal, (uintptr_t)info->si_addr);
-  /* A fault of our own: let it kill the process as it would have. */
-  sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+  /* A fault of our own, or of a problem's reference: it comes again, and does
+   * what it would have done. */
+  for (int i = 0; i < 5; i++)
+    if (trapped[i] == signal)
+      sigaction(signal, &trap.old[i], NULL);
 }
 
 static void on_tick(int signal) {

@@ -6,7 +6,9 @@
  * instructions are listed first.
  */
 #include "sanitize_instrument.h"
+#include "check.h"
 #include "parse.h"
+#include "wavesmith/target.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -33,11 +35,26 @@ static ws_site *new_site(ws_instrumenter *in, LLVMValueRef instruction) {
   return site;
 }
 
+static void refuse_as(ws_instrumenter *in, ws_fault fault,
+                      LLVMValueRef instruction, const char *what) {
+  in->failed = true;
+  ws__fault(fault, new_site(in, instruction),
+            "the sanitizer has no model of %s", what);
+}
+
 static void refuse(ws_instrumenter *in, LLVMValueRef instruction,
                    const char *what) {
-  in->failed = true;
-  ws__fault(WS_FAULT_NO_HOST_MODEL, new_site(in, instruction),
-            "the sanitizer has no model of %s", what);
+  refuse_as(in, WS_FAULT_NO_HOST_MODEL, instruction, what);
+}
+
+/* An intrinsic that candidates may use is for others to judge. */
+static void refuse_intrinsic(ws_instrumenter *in, LLVMValueRef call,
+                             const char *name) {
+  const ws_target *target = ws_target_find(in->tmpl->target);
+  bool allowed =
+      target && !ws__intrinsic_refusal(ws__intrinsic_traits(name, target));
+  refuse_as(in, allowed ? WS_FAULT_NOT_MODELLED : WS_FAULT_NO_HOST_MODEL, call,
+            name);
 }
 
 /* Sites outlive the code, so their addresses are constants in it. */
@@ -375,8 +392,21 @@ static bool has_pointer_operand(LLVMValueRef call) {
   return false;
 }
 
+/* It computes nothing; check_asm.c lets it pass. */
+static bool is_empty_assembly(LLVMValueRef call, LLVMValueRef callee) {
+  size_t size = 1;
+  if (LLVMIsAInlineAsm(callee) &&
+      LLVMGetTypeKind(LLVMTypeOf(call)) == LLVMVoidTypeKind)
+    LLVMGetInlineAsmAsmString(callee, &size);
+  return size == 0;
+}
+
 static void instrument_call(ws_instrumenter *in, LLVMValueRef call) {
   LLVMValueRef callee = LLVMGetCalledValue(call);
+  if (is_empty_assembly(call, callee)) {
+    LLVMInstructionEraseFromParent(call);
+    return;
+  }
   if (!LLVMIsAFunction(callee)) {
     refuse(in, call, "inline assembly or calls through pointers");
     return;
@@ -400,7 +430,7 @@ static void instrument_call(ws_instrumenter *in, LLVMValueRef call) {
     instrument_range(in, call, 0, LLVMGetOperand(call, 2), false, true);
   } else if (!starts_with(name, "llvm.") || starts_with(name, "llvm.amdgcn.") ||
              (has_pointer_operand(call) && !only_mentions_pointer(name))) {
-    refuse(in, call, name);
+    refuse_intrinsic(in, call, name);
   }
 }
 

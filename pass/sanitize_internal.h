@@ -14,6 +14,7 @@
  *   sanitize_memory.c      allocations, LDS, shadow, memory hooks
  *   sanitize_observe.c     what the bound model wants to know
  *   sanitize_data.c        inputs and reference     sanitize_fault.c  findings
+ *   sanitize_reference.c   a kernel as the reference
  */
 #ifndef WAVESMITH_SANITIZE_INTERNAL_H
 #define WAVESMITH_SANITIZE_INTERNAL_H
@@ -124,6 +125,8 @@ struct ws_site {
   X(TRAP, "trap", true, "an unreachable or trap was executed")                 \
   X(NO_HOST_MODEL, "no-host-model", true,                                      \
     "use what docs/sanitizer.md lists, or run the candidate unsanitized")      \
+  X(NOT_MODELLED, WS_FINDING_NOT_MODELLED, true,                               \
+    "the simulator or the card must judge it")                                 \
   X(BAD_LAUNCH, "bad-launch", true, "mend the launch rule of the template")    \
   X(SANITIZER_LIMIT, "sanitizer-limit", true,                                  \
     "use a smaller shape for the sanitizer run")
@@ -250,6 +253,8 @@ void ws__memory_free(void *data, int64_t size);
 void ws__memory_protect(void *data, int64_t size);
 ws_buffer *ws__memory_add_buffer(const char *name, ws_arg_role role, void *data,
                                  int64_t size);
+/* All of it counts as written before this run's first launch. */
+void ws__memory_give(ws_buffer *buffer);
 void ws__memory_drop_buffers(void);
 
 void ws__hook_lds_load(ws_site *site, uintptr_t address);
@@ -325,7 +330,7 @@ typedef struct ws_prepared {
   ws_shape shape;
   uint64_t seed;
   void *inputs[WS_PROBLEM_MAX_ARGS]; /* NULL for other arguments */
-  double *value, *scale;             /* m * n each */
+  double *value, *scale; /* of all results; NULL: there is no reference */
 } ws_prepared;
 const ws_prepared *ws__prepared_get(const ws_problem *problem, int layout,
                                     const ws_shape *shape, uint64_t seed);

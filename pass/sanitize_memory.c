@@ -49,10 +49,10 @@ void *ws__memory_allocate(int64_t size, int64_t alignment) {
         (char *)(uintptr_t)(FIRST_ALLOCATION + i * ALLOCATION_STRIDE);
     char *data = wanted + alignment;
     size_t bytes = whole_pages(data, size);
-    void *at = mmap(wanted, bytes, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
-                        MAP_FIXED_NOREPLACE,
-                    -1, 0);
+    void *at =
+        mmap(wanted, bytes, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE,
+             -1, 0);
     allocated[i] = true;
     if (at == wanted)
       return data;
@@ -161,6 +161,11 @@ static void renumber(void) {
 }
 
 void ws__memory_begin_run(void) { memory->run_key = next_moment(); }
+void ws__memory_give(ws_buffer *buffer) {
+  for (int64_t i = 0; i < buffer->size; i++)
+    buffer->shadow[i] = make_cell(memory->run_key, 0);
+}
+
 void ws__memory_begin_launch(void) { memory->launch_key = next_moment(); }
 
 void ws__memory_begin_workgroup(void) {

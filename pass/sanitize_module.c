@@ -11,6 +11,7 @@
  */
 #include "parse.h"
 #include "sanitize_instrument.h"
+#include "scalar_type.h"
 
 #include <llvm-c/DebugInfo.h>
 #include <string.h>
@@ -168,8 +169,7 @@ static bool argument_fits(const ws_problem *problem, const char *name,
     return false;
   bool pointer = LLVMGetTypeKind(type) == LLVMPointerTypeKind;
   if (problem->args[index].role == WS_ARG_SCALAR)
-    return LLVMGetTypeKind(type) == LLVMIntegerTypeKind &&
-           LLVMGetIntTypeWidth(type) == 32;
+    return ws__is_scalar_type(problem->args[index].type, type);
   return pointer;
 }
 

@@ -20,8 +20,9 @@ enum { PAGE = 4096, PIECE = 1021 * PAGE };
 /* A shape of which the argument has a piece's bytes at least. */
 static ws_shape shape_of_piece(const ws_problem *problem, int arg, int layout) {
   ws_shape shape = problem->block;
-  while (problem->arg_bytes(arg, &shape, layout) < PIECE)
-    shape.m *= 2, shape.n *= 2, shape.k *= 2;
+  while (ws_problem_arg_bytes(problem, arg, &shape, layout) < PIECE)
+    for (int i = 0; i < shape.dims->count; i++)
+      shape.size[i] *= 2;
   return shape;
 }
 
@@ -29,10 +30,11 @@ static ws_shape shape_of_piece(const ws_problem *problem, int arg, int layout) {
 static int make_piece(const ws_problem *problem, int arg, int layout,
                       uint64_t seed) {
   ws_shape shape = shape_of_piece(problem, arg, layout);
-  char *contents = malloc((size_t)problem->arg_bytes(arg, &shape, layout));
+  char *contents =
+      malloc((size_t)ws_problem_arg_bytes(problem, arg, &shape, layout));
   int file = memfd_create("operand", MFD_CLOEXEC);
   WS_ASSERT(contents);
-  problem->generate(arg, &shape, layout, seed, contents);
+  ws_problem_generate(problem, arg, &shape, layout, seed, contents);
   errno = 0;
   if (file >= 0 && write(file, contents, PIECE) != PIECE) {
     fprintf(stderr, "fatal error: no room for an operand: %s\n",

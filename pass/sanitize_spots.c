@@ -98,11 +98,10 @@ typedef struct written_elements {
   ws_place first_part;
 } written_elements;
 
-static void note_element(const ws_buffer *output, const ws_run *run,
-                         int64_t element, int64_t bytes, ws_rng *rng,
-                         written_elements *out) {
+static void note_element(const ws_buffer *output, int arg, int64_t element,
+                         int64_t bytes, ws_rng *rng, written_elements *out) {
   int64_t stored = 0;
-  const ws_place place = {element / run->shape.n, element % run->shape.n};
+  const ws_place place = {arg, element};
   for (int64_t b = 0; b < bytes; b++)
     stored += is_written(output, element * bytes + b);
   if (!stored)
@@ -117,10 +116,11 @@ static void note_element(const ws_buffer *output, const ws_run *run,
   out->count++;
 }
 
-static void find_written(const ws_buffer *output, const ws_run *run,
-                         written_elements *out) {
-  int64_t elements = run->shape.m * run->shape.n;
-  int64_t bytes = output->size / elements, block = 256;
+static void find_written(const ws_problem *problem, const ws_buffer *output,
+                         const ws_run *run, written_elements *out) {
+  int arg = ws_problem_arg_index(problem, output->name);
+  int64_t bytes = ws_type_bytes(problem->args[arg].type), block = 256;
+  int64_t elements = output->size / bytes;
   ws_rng rng;
   ws_rng_init(&rng, ~run->seed);
   *out = (written_elements){.count = 0};
@@ -129,36 +129,52 @@ static void find_written(const ws_buffer *output, const ws_run *run,
     if (is_untouched(output->shadow + i * bytes, (end - i) * bytes))
       continue;
     for (int64_t element = i; element < end; element++)
-      note_element(output, run, element, bytes, &rng, out);
+      note_element(output, arg, element, bytes, &rng, out);
   }
 }
 
 static bool wrote_enough(const ws_run *run, const ws_buffer *output,
                          const ws_spots *spots) {
-  const ws_shape *shape = &run->shape;
+  char shape[WS_SHAPE_TEXT];
   if (!is_too_little(spots, output))
     return true;
   ws__fault(WS_FAULT_UNWRITTEN_OUTPUT, NULL,
-            "m=%lld n=%lld k=%lld: none of %d workgroups writes more than "
+            "%s: none of %d workgroups writes more than "
             "%lld bytes of %s; all %lld of them cannot write its %lld",
-            (long long)shape->m, (long long)shape->n, (long long)shape->k,
-            spots->count, (long long)spots->most, output->name,
-            (long long)spots->workgroups, (long long)output->size);
+            ws_shape_print_named(&run->shape, shape), spots->count,
+            (long long)spots->most, output->name, (long long)spots->workgroups,
+            (long long)output->size);
   return false;
 }
 
-static bool wrote_whole(const ws_run *run, const ws_buffer *output,
+/* What the messages below have in common: the shape and a place on it. */
+typedef struct where {
+  char shape[WS_SHAPE_TEXT];
+  ws_arena *arena;
+  const char *place;
+} where;
+
+static where where_of(const ws_problem *problem, int layout, const ws_run *run,
+                      ws_place place) {
+  where at = {.arena = ws_arena_create()};
+  ws_shape_print_named(&run->shape, at.shape);
+  at.place =
+      ws_problem_place_text(at.arena, problem, &run->shape, layout, place);
+  return at;
+}
+
+static bool wrote_whole(const ws_problem *problem, int layout,
+                        const ws_run *run, const ws_buffer *output,
                         const written_elements *written) {
-  const ws_shape *shape = &run->shape;
   if (!written->parts)
     return true;
+  where at = where_of(problem, layout, run, written->first_part);
   ws__fault(WS_FAULT_UNWRITTEN_OUTPUT, NULL,
-            "m=%lld n=%lld k=%lld: of %lld of the elements of %s that %d "
-            "workgroups wrote only some bytes were stored, the first at row "
-            "%lld column %lld",
-            (long long)shape->m, (long long)shape->n, (long long)shape->k,
-            (long long)written->parts, output->name, (int)run->spots,
-            (long long)written->first_part.m, (long long)written->first_part.n);
+            "%s: of %lld of the elements of %s that %d workgroups wrote only "
+            "some bytes were stored, the first at %s",
+            at.shape, (long long)written->parts, output->name, (int)run->spots,
+            at.place);
+  ws_arena_destroy(at.arena);
   return false;
 }
 
@@ -166,18 +182,20 @@ static bool places_right(const ws_problem *problem, int layout,
                          const ws_run *run, const void *const *data,
                          const ws_place *places, int count) {
   ws_comparison found;
-  const ws_shape *shape = &run->shape;
-  problem->compare_at(shape, layout, data, places, count, &found);
+  if (problem->kernel)
+    return true; /* which would have to be run whole */
+  ws_problem_compare_at(problem, &run->shape, layout, data, data, places, count,
+                        &found);
   if (!found.wrong)
     return true;
+  where at = where_of(problem, layout, run, found.first);
   ws__fault(WS_FAULT_WRONG_RESULT, NULL,
-            "m=%lld n=%lld k=%lld, %d workgroups of it: %lld of %lld elements "
-            "are wrong, the first at row %lld column %lld: got %.9g, want "
-            "%.9g, bound %.3g",
-            (long long)shape->m, (long long)shape->n, (long long)shape->k,
-            (int)run->spots, (long long)found.wrong, (long long)found.checked,
-            (long long)found.first_m, (long long)found.first_n, found.first_got,
+            "%s, %d workgroups of it: %lld of %lld elements are wrong, the "
+            "first at %s: got %.9g, want %.9g, bound %.3g",
+            at.shape, (int)run->spots, (long long)found.wrong,
+            (long long)found.checked, at.place, found.first_got,
             found.first_want, found.first_bound);
+  ws_arena_destroy(at.arena);
   return false;
 }
 
@@ -187,9 +205,9 @@ bool ws__spots_right(const ws_problem *problem, int layout, const ws_run *run,
   const ws_buffer *output = find_output();
   if (!output || !spots->complete)
     return true;
-  find_written(output, run, &written);
+  find_written(problem, output, run, &written);
   int count = written.count < COMPARED ? (int)written.count : COMPARED;
   return wrote_enough(run, output, spots) &&
-         wrote_whole(run, output, &written) &&
+         wrote_whole(problem, layout, run, output, &written) &&
          places_right(problem, layout, run, data, written.places, count);
 }

@@ -82,19 +82,32 @@ static bool is_step(LLVMValueRef add) {
   return false;
 }
 
-static void report_steps(search *s, LLVMValueRef value, int64_t divisor,
-                         int depth) {
+static void find_steps(LLVMValueRef value, int depth, int64_t *steps,
+                       int *count) {
   int64_t step;
   if (!depth || !LLVMIsAInstruction(value))
     return;
-  if (is_add(value) && is_step(value) &&
+  if (is_add(value) && is_step(value) && *count < WS__MOST_STEPS &&
       constant_of(LLVMGetOperand(value, 1), &step))
-    report(s, llabs(step), divisor, MODULUS);
+    steps[(*count)++] = llabs(step);
   if (!is_add(value) && !LLVMIsAPHINode(value))
     return;
   int operands = LLVMGetNumOperands(value);
   for (int i = 0; i < operands && i < LOOK_BACK; i++)
-    report_steps(s, LLVMGetOperand(value, (unsigned)i), divisor, depth - 1);
+    find_steps(LLVMGetOperand(value, (unsigned)i), depth - 1, steps, count);
+}
+
+int ws__steps_towards(LLVMValueRef value, int64_t out_steps[WS__MOST_STEPS]) {
+  int count = 0;
+  find_steps(value, LOOK_BACK, out_steps, &count);
+  return count;
+}
+
+static void report_steps(search *s, LLVMValueRef value, int64_t divisor) {
+  int64_t steps[WS__MOST_STEPS];
+  int count = ws__steps_towards(value, steps);
+  for (int i = 0; i < count; i++)
+    report(s, steps[i], divisor, MODULUS);
 }
 
 /* ---- following ---- */
@@ -119,7 +132,7 @@ static void compare(search *s, LLVMValueRef user, const followed *from) {
   if (constant_of(other, &constant))
     report(s, llabs(constant), from->divisor, COMPARED);
   else
-    report_steps(s, other, from->divisor, LOOK_BACK);
+    report_steps(s, other, from->divisor);
 }
 
 /* An operation with a constant on its right. What is left of a remainder is

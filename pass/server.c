@@ -8,6 +8,7 @@
  */
 #include "server.h"
 #include "comgr.h"
+#include "hip.h"
 #include "job.h"
 #include "load.h"
 #include "lower.h"
@@ -30,6 +31,26 @@ typedef struct server {
   const char *temp_folder;
   unsigned long jobs;
 } server;
+
+/* ---- crashes in what users wrote ---- */
+
+static struct {
+  int socket;
+  const char *folder; /* NULL: not ours to remove */
+} at_crash;
+
+/* Who is told may end us at once. */
+static void tell_crash(const ws_problem *problem, const char *text) {
+  if (at_crash.folder)
+    ws_remove_tree(at_crash.folder);
+  ws_problem_send_crash(at_crash.socket, problem, text);
+}
+
+void ws_server_tell_crashes(int socket, const char *temp_folder) {
+  at_crash.socket = socket;
+  at_crash.folder = temp_folder;
+  ws_problem_on_crash(tell_crash);
+}
 
 /* ---- in the child
  * ------------------------------------------------------------- */
@@ -86,6 +107,64 @@ static void run_describe(void *context, int socket) {
   send_json(socket, json, NULL, 0);
 }
 
+/* The request's "options", or none. */
+static const char *const *read_options(const cJSON *json, ws_arena *arena,
+                                       int *out_count) {
+  const cJSON *list = cJSON_GetObjectItemCaseSensitive(json, "options"), *item;
+  const char **options = ws_arena_alloc(
+      arena, (size_t)(cJSON_GetArraySize(list) + 1) * sizeof *options);
+  *out_count = 0;
+  cJSON_ArrayForEach(item, list) if (cJSON_IsString(item))
+      options[(*out_count)++] = item->valuestring;
+  return options;
+}
+
+static cJSON *findings_json(const ws_findings *findings) {
+  cJSON *json = cJSON_CreateObject();
+  cJSON *list = cJSON_AddArrayToObject(json, "findings");
+  for (int i = 0; i < findings->count; i++) {
+    cJSON *item = cJSON_CreateObject();
+    cJSON_AddStringToObject(item, "file", findings->items[i].file);
+    cJSON_AddNumberToObject(item, "line", findings->items[i].line);
+    cJSON_AddStringToObject(item, "text", findings->items[i].text);
+    cJSON_AddItemToArray(list, item);
+  }
+  return json;
+}
+
+static void run_import(void *context, int socket) {
+  const asked_for *asked = context;
+  ws_arena *arena = ws_arena_create();
+  const char *ir;
+  ws_hip_request request = {.text = asked->text};
+  const struct {
+    const char *key, **out;
+  } texts[] = {{"file", &request.file},
+               {"target", &request.target},
+               {"own", &request.own},
+               {"name", &request.name},
+               {"ir", &ir},
+               {"problem", &request.problem}};
+  ws_status status = WS_OK;
+  ws_diag diag;
+  for (size_t i = 0; i < sizeof texts / sizeof *texts && status == WS_OK; i++)
+    status = ws_json_get_string(asked->json, texts[i].key, "import request",
+                                texts[i].out, &diag);
+  if (status != WS_OK) {
+    send_json(socket, error_json(status, diag.text), NULL, 0);
+    return;
+  }
+  if (!strcmp(ir, "yes"))
+    request.ir = asked->text;
+  request.options = read_options(asked->json, arena, &request.option_count);
+  ws_findings findings;
+  ws_findings_init(&findings, arena);
+  const char *text = ws_hip_import(&request, &findings);
+  cJSON *json = findings_json(&findings);
+  cJSON_AddStringToObject(json, "text", text ? text : "");
+  send_json(socket, json, NULL, 0);
+}
+
 static void send_result(int socket, const ws_build_result *result) {
   cJSON *json = cJSON_CreateObject();
   cJSON_AddItemToObject(json, "result", ws_build_result_to_json(result));
@@ -111,6 +190,7 @@ static ws_blame blame_of(const ws_build_result *result) {
 
 static void run_build(void *context, int socket) {
   ws_build_result result;
+  ws_server_tell_crashes(socket, NULL);
   ws__ptxas_enter_job();
   ws_pass_build(context, ws_arena_create(), &result);
   result.blame = blame_of(&result);
@@ -153,15 +233,17 @@ static void serve_versions(const server *s) {
   send_json(s->socket, json, NULL, 0);
 }
 
-static void serve_describe(server *s, asked_for *asked, ws_arena *arena) {
+/* A question whose answer is the child's own. */
+static void serve_question(server *s, asked_for *asked,
+                           ws_job_function function, ws_arena *arena) {
   ws_job_outcome outcome;
-  run_job(s, run_describe, asked, &ws_limits_default, arena, &outcome);
+  run_job(s, function, asked, &ws_limits_default, arena, &outcome);
   if (outcome.end == WS_JOB_ANSWERED)
     forward(s, &outcome);
   else if (outcome.end != WS_JOB_ABANDONED) {
     cJSON *json = error_json(
-        WS_INPUT, ws_arena_printf(arena, "the template cannot be read: %s",
-                                  outcome.reason));
+        WS_INPUT,
+        ws_arena_printf(arena, "the file cannot be read: %s", outcome.reason));
     cJSON_AddStringToObject(json, "blame", ws_blame_text(outcome.blame));
     send_json(s->socket, json, NULL, 0);
   }
@@ -182,10 +264,10 @@ static void send_death(const server *s, const ws_job_outcome *outcome) {
 
 /* Makes inputs and reference of the sanitizer's runs here, so that children
  * share them. The layout comes from the
- * assignments, the problem is whichever accepts the shape. Large shapes are
+ * assignments, the problem is one that the text names. Large shapes are
  * left to the child, which has limits. */
 static void prepare_runs(const ws_build_request *build) {
-  static const double most_work = 1 << 25; /* about 10 ms of reference */
+  static const double most_flops = 1 << 26; /* about 10 ms of reference */
   const char *layout = strstr(build->assignments, "layout=");
   int index = layout ? layout[strlen("layout=")] - '0' : 0;
   int problem_count;
@@ -193,9 +275,10 @@ static void prepare_runs(const ws_build_request *build) {
   for (int p = 0; p < problem_count; p++)
     for (int r = 0; r < build->run_count; r++) {
       const ws_shape *shape = &build->runs[r].shape;
-      double work = (double)shape->m * (double)shape->n * (double)shape->k;
       if (index >= 0 && index < problems[p]->layout_count &&
-          problems[p]->check_shape(shape, NULL) == WS_OK && work <= most_work &&
+          strstr(build->template_text, problems[p]->name) &&
+          ws_problem_is_legal(problems[p], shape) &&
+          ws_problem_flops(problems[p], shape) <= most_flops &&
           !build->runs[r].spots)
         ws_sanitize_prepare(problems[p], index, shape, build->runs[r].seed);
     }
@@ -238,7 +321,9 @@ static void serve(server *s, asked_for *asked, ws_arena *arena) {
   else if (!strcmp(op, "versions"))
     serve_versions(s);
   else if (!strcmp(op, "describe"))
-    serve_describe(s, asked, arena);
+    serve_question(s, asked, run_describe, arena);
+  else if (!strcmp(op, "import"))
+    serve_question(s, asked, run_import, arena);
   else if (!strcmp(op, "build"))
     serve_build(s, asked, arena);
   else

@@ -7,6 +7,7 @@
  */
 #include "job.h"
 #include "server.h"
+#include "wavesmith/reference.h"
 #include "wavesmith/text.h"
 
 #include <signal.h>
@@ -33,7 +34,10 @@ static void on_stop_signal(int signal_) {
 static int serve(const char *folder) {
   ws_diag diag;
   setenv("TMPDIR", folder, 1);
-  if (ws_server_warm_up(&diag) != WS_OK) {
+  ws_server_tell_crashes(SERVER_SOCKET, folder);
+  if (ws_problems_inherit(&diag) != WS_OK ||
+      ws_references_inherit(&diag) != WS_OK ||
+      ws_server_warm_up(&diag) != WS_OK) {
     fprintf(stderr, "wavesmith-compiler: %s\n", diag.text);
     return ws_status_exit_code(WS_ENVIRONMENT);
   }

@@ -12,6 +12,7 @@
  */
 #include "check.h"
 #include "comgr.h"
+#include "hip.h"
 #include "nvptx_expand.h"
 #include "parse.h"
 #include "promises.h"
@@ -330,11 +331,14 @@ static bool splice_body(LLVMModuleRef module, const ws_candidate *candidate,
   const ws_body *given = &candidate->bodies[region];
   const char *name = candidate->tmpl->regions[region].function;
   bool opencl = given->language && !strcmp(given->language, "opencl");
+  bool hip = given->language && !strcmp(given->language, "hip");
   const ws_ir_family *family = ws__ir_family_of(module);
   body b = {.target = module,
             .region = name,
             .file = ws_arena_printf(findings->arena, "%s.%s", name,
-                                    opencl ? "cl" : "ll"),
+                                    opencl ? "cl"
+                                    : hip  ? "hip"
+                                           : "ll"),
             .findings = findings};
   if (!LLVMGetNamedFunction(module, name)) {
     REFUSE(&b, "splice-undefined", 0,
@@ -343,16 +347,19 @@ static bool splice_body(LLVMModuleRef module, const ws_candidate *candidate,
            name);
     return false;
   }
-  if (opencl && family != &ws__ir_amdgpu) {
+  if ((opencl || hip) && family != &ws__ir_amdgpu) {
     REFUSE(&b, "splice-language", 0,
-           "OpenCL C is compiled for AMD only; for %s write the body as LLVM "
-           "IR",
-           candidate->tmpl->target);
+           "%s is compiled for AMD only; for %s write the body as LLVM IR",
+           opencl ? "OpenCL C" : "HIP", candidate->tmpl->target);
     return false;
   }
-  b.module = opencl
-                 ? read_opencl(&b, given->text, candidate)
-                 : ws__pass_parse_body(module, given->text, b.file, findings);
+  if (opencl)
+    b.module = read_opencl(&b, given->text, candidate);
+  else if (hip)
+    b.module = ws__hip_read_body(module, name, b.file, given->text, candidate,
+                                 findings);
+  else
+    b.module = ws__pass_parse_body(module, given->text, b.file, findings);
   if (!b.module)
     return false;
   if (!body_allowed(&b)) {

@@ -10,6 +10,7 @@
  */
 #include "template_ir.h"
 #include "family.h"
+#include "scalar_type.h"
 #include "source_lines.h"
 
 #include <llvm-c/Target.h>
@@ -25,6 +26,8 @@ typedef struct reader {
   const ws_problem *problem;
   const ws_ir_family *family;
   ws_source_metadata *sources; /* NULL: no text, no lines */
+  ws_record_line *line_of;     /* NULL: by sources */
+  void *line_context;
   ws_record *records;
   int count;
   int dynamic_lds; /* external LDS arrays so far */
@@ -156,14 +159,16 @@ static ws_status check_argument(const reader *r, const draft *d,
   if (index < 0)
     return unknown_argument(r, d, name);
   LLVMTypeRef type = LLVMTypeOf(LLVMGetParam(kernel, position));
+  const ws_problem_arg *arg = &r->problem->args[index];
   bool is_pointer = LLVMGetTypeKind(type) == LLVMPointerTypeKind &&
                     LLVMGetPointerAddressSpace(type) == WS_SPACE_GLOBAL;
-  bool is_i32 = LLVMGetTypeKind(type) == LLVMIntegerTypeKind &&
-                LLVMGetIntTypeWidth(type) == 32;
-  bool scalar = r->problem->args[index].role == WS_ARG_SCALAR;
-  if (scalar ? !is_i32 : !is_pointer)
+  bool scalar = arg->role == WS_ARG_SCALAR;
+  if (scalar ? !ws__is_scalar_type(arg->type, type) : !is_pointer)
     return FAULT(r, d, "kernel @%s: argument '%s' must be %s", d->operands[0],
-                 name, scalar ? "i32" : "ptr addrspace(1)");
+                 name,
+                 !scalar               ? "ptr addrspace(1)"
+                 : arg->type == WS_F32 ? "float"
+                                       : ws_type_text(arg->type));
   return WS_OK;
 }
 
@@ -255,6 +260,18 @@ static ws_status check_tensor_map(reader *r, draft *d) {
   return WS_OK;
 }
 
+/* The problem's dimensions, for readers that do not know the problem. */
+static ws_status add_dims(reader *r, draft *d) {
+  const ws_dims *dims = r->problem->dims;
+  ws_strbuf names;
+  ws_strbuf_init(&names);
+  for (int i = 0; i < dims->count; i++)
+    ws_strbuf_printf(&names, "%s%s", i ? " " : "", dims->names[i]);
+  d->operands[d->count++] = ws_arena_strdup(r->arena, names.data);
+  ws_strbuf_deinit(&names);
+  return WS_OK;
+}
+
 /* Operand counts as in wavesmith/template.h. */
 static const struct record_kind {
   const char *name;
@@ -262,7 +279,7 @@ static const struct record_kind {
   const char *form;
   ws_status (*check)(reader *r, draft *d);
 } kinds[] = {
-    {"template", 5, "name, version, problem, target, purpose", NULL},
+    {"template", 5, "name, version, problem, target, purpose", add_dims},
     {"param", 4, "name, global, allowed values, meaning", check_param},
     {"require", 2, "expression, reason", NULL},
     {"lds", 2, "global, bytes expression", check_lds},
@@ -272,6 +289,7 @@ static const struct record_kind {
     {"region", 2, "function, contract", check_region},
     {"variant", 3, "region, function, purpose", check_variant},
     {"allow", 1, "feature", NULL},
+    {"source", 3, "file, text, lines of the launched kernels", NULL},
     {"occupancy", 3, "kernel, workgroups of a cluster, workgroups of a CU",
      check_occupancy},
     {"tensor_map", 8,
@@ -291,6 +309,9 @@ static const struct record_kind *find_kind(const char *name, size_t size) {
 
 static int operand_line(const reader *r, const char *name, size_t size,
                         int index) {
+  if (r->line_of)
+    return r->line_of(r->line_context, name + strlen(WS_METADATA_PREFIX),
+                      index);
   for (const ws_source_metadata *m = r->sources; m; m = m->next) {
     if (m->name_size != size || memcmp(m->name, name, size))
       continue;
@@ -409,33 +430,54 @@ static ws_status find_problem(reader *r) {
   const ws_problem *const *problems = ws_problems(&count);
   for (int i = 0; i < count; i++)
     ws_strbuf_printf(&known, " %s", problems[i]->name);
-  ws_status status = FAULT(r, &d, "problem '%s' is not known; there is:%s",
-                           d.operands[2], known.data);
+  ws_status status =
+      FAULT(r, &d,
+            "problem '%s' is not known; name its file with --problem; "
+            "there is:%s",
+            d.operands[2], known.data);
   ws_strbuf_deinit(&known);
   return status;
+}
+
+static ws_status read_all(reader *r, ws_records *out_records) {
+  *out_records = (ws_records){0};
+  r->records =
+      ws_arena_alloc(r->arena, count_records(r->module) * sizeof(ws_record));
+  r->family = ws__ir_family_of(r->module);
+  if (!r->family)
+    return ws_fail(r->diag, WS_INPUT, r->file, 0,
+                   "the target triple is \"%s\"; write target triple = %s",
+                   LLVMGetTarget(r->module), ws__ir_triples(r->arena));
+  WS_TRY(find_problem(r));
+  for (LLVMNamedMDNodeRef n = LLVMGetFirstNamedMetadata(r->module); n;
+       n = LLVMGetNextNamedMetadata(n)) {
+    size_t size;
+    const char *name = LLVMGetNamedMetadataName(n, &size);
+    if (is_ours(name, size))
+      WS_TRY(read_named(r, name, size));
+  }
+  *out_records = (ws_records){r->records, r->count};
+  return WS_OK;
 }
 
 ws_status ws_pass_read_records(LLVMModuleRef module, const char *text,
                                const char *file, ws_arena *arena,
                                ws_records *out_records, ws_diag *diag) {
-  *out_records = (ws_records){0};
   reader r = {.module = module, .file = file, .arena = arena, .diag = diag};
   if (text)
     r.sources = ws_source_named_metadata(arena, text, strlen(text));
-  r.records = ws_arena_alloc(arena, count_records(module) * sizeof(ws_record));
-  r.family = ws__ir_family_of(module);
-  if (!r.family)
-    return ws_fail(diag, WS_INPUT, file, 0,
-                   "the target triple is \"%s\"; write target triple = %s",
-                   LLVMGetTarget(module), ws__ir_triples(arena));
-  WS_TRY(find_problem(&r));
-  for (LLVMNamedMDNodeRef n = LLVMGetFirstNamedMetadata(module); n;
-       n = LLVMGetNextNamedMetadata(n)) {
-    size_t size;
-    const char *name = LLVMGetNamedMetadataName(n, &size);
-    if (is_ours(name, size))
-      WS_TRY(read_named(&r, name, size));
-  }
-  *out_records = (ws_records){r.records, r.count};
-  return WS_OK;
+  return read_all(&r, out_records);
+}
+
+ws_status ws__pass_read_records(LLVMModuleRef module, const char *file,
+                                ws_record_line *line_of, void *context,
+                                ws_arena *arena, ws_records *out_records,
+                                ws_diag *diag) {
+  reader r = {.module = module,
+              .file = file,
+              .arena = arena,
+              .diag = diag,
+              .line_of = line_of,
+              .line_context = context};
+  return read_all(&r, out_records);
 }

@@ -14,6 +14,7 @@
 #include <llvm-c/ErrorHandling.h>
 #include <llvm-c/Support.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Must compile. */
@@ -33,10 +34,11 @@ static const char candidate[] =
     "declare void @llvm.amdgcn.s.barrier()\n"
     "declare <4 x float> @llvm.amdgcn.mfma.f32.16x16x32.fp8.fp8(i64, i64, "
     "<4 x float>, i32 immarg, i32 immarg, i32 immarg)\n"
-    "define amdgpu_kernel void @warm(ptr addrspace(1) %a, ptr addrspace(1) %c) "
+    "define amdgpu_kernel void @warm(ptr addrspace(1) %INPUT, ptr addrspace(1) "
+    "%OUTPUT) "
     "\"amdgpu-flat-work-group-size\"=\"64,64\" \"target-cpu\"=\"gfx942\" {\n"
     "  %lane = call i32 @llvm.amdgcn.workitem.id.x()\n"
-    "  %from = getelementptr i64, ptr addrspace(1) %a, i32 %lane\n"
+    "  %from = getelementptr i64, ptr addrspace(1) %INPUT, i32 %lane\n"
     "  %to = getelementptr i64, ptr addrspace(3) @ws.lds, i32 %lane\n"
     "  %value = load i64, ptr addrspace(1) %from\n"
     "  store i64 %value, ptr addrspace(3) %to\n"
@@ -50,12 +52,12 @@ static const char candidate[] =
     "  %sum = call <4 x float> @llvm.amdgcn.mfma.f32.16x16x32.fp8.fp8(i64 "
     "%value, i64 %other, <4 x float> zeroinitializer, i32 0, i32 0, i32 0)\n"
     "  %narrow = fptrunc <4 x float> %sum to <4 x bfloat>\n"
-    "  %out = getelementptr <4 x bfloat>, ptr addrspace(1) %c, i32 %lane\n"
+    "  %out = getelementptr <4 x bfloat>, ptr addrspace(1) %OUTPUT, i32 %lane\n"
     "  store <4 x bfloat> %narrow, ptr addrspace(1) %out\n"
     "  ret void\n"
     "}\n"
     "!wavesmith.template = !{!0}\n"
-    "!0 = !{!\"warm\", !\"1\", !\"fp8_gemm_blockscale\", !\"gfx942\", "
+    "!0 = !{!\"warm\", !\"1\", !\"PROBLEM\", !\"gfx942\", "
     "!\"warm\"}\n"
     "!wavesmith.launch = !{!1}\n"
     "!1 = !{!\"warm\", !\"1\", !\"1\", !\"1\", !\"64\", !\"1\"}\n";
@@ -76,7 +78,8 @@ static void on_fatal_error(const char *reason) {
 
 static ws_build_result run(ws_arena *arena, const char *target,
                            const char *text, size_t size, int stages) {
-  static const ws_run tile = {.shape = {16, 16, 128}, .seed = 1};
+  int count;
+  const ws_run tile = {.shape = ws_problems(&count)[0]->least, .seed = 1};
   const ws_build_request request = {.template_file = "warm.ll",
                                     .template_text = text,
                                     .template_size = size,
@@ -114,6 +117,27 @@ static void limit_store_walks(void) {
   LLVMParseCommandLineOptions(3, options, "");
 }
 
+/* The candidate as one of the first problem there is. */
+static const char *fill_candidate(ws_arena *arena) {
+  int count;
+  const ws_problem *problem = ws_problems(&count)[0];
+  const char *input = "";
+  for (int i = problem->arg_count - 1; i >= 0; i--)
+    if (problem->args[i].role == WS_ARG_INPUT)
+      input = problem->args[i].name;
+  const struct {
+    const char *word, *value;
+  } words[] = {{"INPUT", input},
+               {"OUTPUT", problem->args[problem->outputs[0]].name},
+               {"PROBLEM", problem->name}};
+  const char *text = candidate;
+  for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+    for (const char *at; (at = strstr(text, words[i].word));)
+      text = ws_arena_printf(arena, "%.*s%s%s", (int)(at - text), text,
+                             words[i].value, at + strlen(words[i].word));
+  return text;
+}
+
 ws_status ws_server_warm_up(ws_diag *diag) {
   ws_arena *arena = ws_arena_create();
   ws_status status = WS_OK;
@@ -128,7 +152,8 @@ ws_status ws_server_warm_up(ws_diag *diag) {
                      "LLVM and comgr cannot compile for gfx942 (%s); see "
                      "`wavesmith doctor`",
                      result.reason);
-  result = run(arena, "gfx942", candidate, sizeof candidate - 1,
+  const char *filled = fill_candidate(arena);
+  result = run(arena, "gfx942", filled, strlen(filled),
                WS_STAGE_CHECK | WS_STAGE_SANITIZE);
   ws_log(WS_LOG_DEBUG, "compile server: warm-up candidate is %s %s",
          ws_verdict_text(result.verdict), result.reason);

@@ -59,9 +59,9 @@ typedef struct work {
 
 static void run_once(const work *w) {
   char message[256];
-  int result =
-      ws_rt_run(w->context, w->op->m, w->op->n, w->op->k, w->slots,
-                w->workspace_bytes, w->stream, message, sizeof message);
+  const long long shape[] = {w->op->m, w->op->n, w->op->k};
+  int result = ws_rt_run(w->context, shape, w->slots, w->workspace_bytes,
+                         w->stream, message, sizeof message);
   need(result == WS_RT_OK, message);
 }
 
@@ -82,7 +82,8 @@ static void print_time(const gpu *device, const work *w, int runs) {
 /* C = A B^T on the device, the result back in op->c. */
 static void run(const gpu *device, const ws_rt_context *context, operands *op,
                 int timed_runs) {
-  size_t workspace_bytes = ws_rt_workspace_bytes(context, op->m, op->n, op->k);
+  const long long shape[] = {op->m, op->n, op->k};
+  size_t workspace_bytes = ws_rt_workspace_bytes(context, shape);
   void *a = to_device(device, op->a, op->a_bytes);
   void *b = to_device(device, op->b, op->b_bytes);
   void *as = to_device(device, op->as, op->as_bytes);
@@ -158,8 +159,9 @@ typedef struct command {
 static int multiply(const gpu *device, const ws_rt_context *context,
                     const command *wanted) {
   const int32_t m = wanted->m, n = wanted->n, k = wanted->k;
+  const long long shape[] = {m, n, k};
   char choice[1024];
-  if (!ws_rt_pick(context, m, n, k)) {
+  if (!ws_rt_pick(context, shape)) {
     fprintf(stderr,
             "gemm: m=%d n=%d k=%d is not a legal shape: m and n are "
             "multiples of 16, k of 128\n",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * fp8_gemm_blockscale: C = A B^T with A scaled by 1 x 128 and B by 128 x 128
- * blocks; definition and argument layouts in wavesmith/problem.h, everything a
- * reader may want to know about inputs, tolerance and shapes in README.md.
+ * blocks; arguments, layouts, inputs,
+ * tolerance and shapes are explained in README.md.
  *
  * fp8 is e4m3: sign, four exponent bits, three fraction bits, no infinity.
  * FNUZ has bias 8, no minus zero, and 0x80 is NaN; OCP has bias 7, a minus
@@ -12,16 +12,13 @@
  * of 128 of them, of at most 43, is exact in a double: the reference rounds
  * only when it scales and adds blocks.
  */
-#include "wavesmith/problem.h"
+#include "advice.h"
+#include "wavesmith/base.h"
+#include "wavesmith/define_problem.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-enum { SCALE_BLOCK = 128, MN_STEP = 16, MAX_EXTENT = 1 << 22 };
-/* Output elements: a launch counts its work items in 32 bits, and a template
- * may spend one on each element. */
-static const int64_t max_output = INT64_C(1) << 31;
+enum { SCALE_BLOCK = 128, MN_STEP = 16 };
 
 enum { LAYOUT_KMAJOR, LAYOUT_MNMAJOR, LAYOUT_KMAJOR_OCP, LAYOUTS };
 
@@ -46,37 +43,6 @@ enum {
   ARG_COUNT
 };
 
-static const ws_problem_arg args[ARG_COUNT] = {
-    [ARG_A] = {"a", WS_ARG_INPUT,
-               "fp8; kmajor and kmajor-ocp [m][k], mnmajor [k][m]; 16-byte "
-               "aligned",
-               NULL},
-    [ARG_B] = {"b", WS_ARG_INPUT,
-               "fp8; kmajor and kmajor-ocp [n][k], mnmajor [k][n]; 16-byte "
-               "aligned",
-               NULL},
-    [ARG_AS] = {"as", WS_ARG_INPUT,
-                "fp32; (i, kb) at i * as_stride_m + kb * as_stride_k", NULL},
-    [ARG_BS] = {"bs", WS_ARG_INPUT,
-                "fp32; (j/128, kb) at (j/128) * bs_stride_n + kb * "
-                "bs_stride_k",
-                NULL},
-    [ARG_C] = {"c", WS_ARG_OUTPUT, "bf16 [m][n]; 16-byte aligned", NULL},
-    [ARG_WORKSPACE] = {"workspace", WS_ARG_WORKSPACE,
-                       "undefined bytes; 16-byte aligned", NULL},
-    [ARG_M] = {"m", WS_ARG_SCALAR, "rows of C, a multiple of 16", NULL},
-    [ARG_N] = {"n", WS_ARG_SCALAR, "columns of C, a multiple of 16", NULL},
-    [ARG_K] = {"k", WS_ARG_SCALAR, "depth, a multiple of 128", NULL},
-    [ARG_AS_STRIDE_M] = {"as_stride_m", WS_ARG_SCALAR,
-                         "elements between rows of as", "as"},
-    [ARG_AS_STRIDE_K] = {"as_stride_k", WS_ARG_SCALAR,
-                         "elements between k blocks of as", "as"},
-    [ARG_BS_STRIDE_N] = {"bs_stride_n", WS_ARG_SCALAR,
-                         "elements between column blocks of bs", "bs"},
-    [ARG_BS_STRIDE_K] = {"bs_stride_k", WS_ARG_SCALAR,
-                         "elements between k blocks of bs", "bs"},
-};
-
 static const char definition[] =
     "C = A B^T with block scales:\n"
     "    C[i][j] (bf16) = sum over kb of as[i][kb] * bs[j/128][kb]\n"
@@ -95,14 +61,7 @@ static const char definition[] =
     "and matrix instructions (Hopper's keep 14 bits within a block of 128); "
     "bf16 must be rounded to nearest (truncation fails).\n";
 
-static const char *const layouts[] = {[LAYOUT_KMAJOR] = "kmajor",
-                                      [LAYOUT_MNMAJOR] = "mnmajor",
-                                      [LAYOUT_KMAJOR_OCP] = "kmajor-ocp"};
-
 enum { STRIDINGS = 7 };
-static const char *const stridings[STRIDINGS] = {
-    "dense",     "padded",    "turned",   "spaced",
-    "bs padded", "bs turned", "bs spaced"};
 static const struct {
   spread as, bs;
 } spreads[STRIDINGS] = {{DENSE, DENSE},   {PADDED, PADDED}, {TURNED, TURNED},
@@ -117,7 +76,15 @@ static int striding_of(int form) { return form / LAYOUTS % STRIDINGS; }
 /* ---- shapes: README.md says where each set comes from ---------------------
  */
 
-static const ws_shape contest[] = {
+typedef struct extents {
+  int64_t m, n, k;
+} extents;
+
+static extents extents_of(const int64_t *dims) {
+  return (extents){dims[0], dims[1], dims[2]};
+}
+
+static const int64_t contest[][3] = {
     {1024, 1536, 7168}, {1024, 3072, 1536}, {1024, 576, 7168},
     {1024, 7168, 256},  {1024, 7168, 2048}, {1024, 4608, 7168},
     {1024, 7168, 2304}, {1024, 512, 7168},  {1024, 4096, 512},
@@ -125,7 +92,7 @@ static const ws_shape contest[] = {
     {6144, 7168, 256},  {6144, 7168, 2048}, {6144, 4608, 7168},
     {6144, 7168, 2304}, {6144, 512, 7168},  {6144, 4096, 512}};
 
-static const ws_shape contest_test[] = {
+static const int64_t contest_test[][3] = {
     {64, 64, 128},    {64, 1536, 7168}, {64, 3072, 1536}, {64, 576, 7168},
     {96, 7168, 256},  {96, 7168, 2048}, {96, 4608, 7168}, {128, 7168, 2304},
     {128, 512, 7168}, {512, 4096, 512}, {512, 1536, 7168}};
@@ -135,49 +102,27 @@ static const ws_shape contest_test[] = {
       {192, n, k}, {                                                           \
     256, n, k                                                                  \
   }
-static const ws_shape decode[] = {
+static const int64_t decode[][3] = {
     DECODE(1536, 7168), DECODE(3072, 1536), DECODE(576, 7168),
     DECODE(7168, 256),  DECODE(7168, 2048), DECODE(4608, 7168),
     DECODE(7168, 2304), DECODE(512, 7168),  DECODE(4096, 512)};
 
 #define HELD_OUT(n, k)                                                         \
   {16, n, k}, {80, n, k}, {384, n, k}, {1024, n, k}, { 4096, n, k }
-static const ws_shape held_out[] = {
+static const int64_t held_out[][3] = {
     HELD_OUT(2112, 7168),  HELD_OUT(24576, 1536), HELD_OUT(32768, 512),
     HELD_OUT(7168, 16384), HELD_OUT(4096, 7168),  HELD_OUT(1536, 1536),
     HELD_OUT(6144, 4096),  HELD_OUT(4096, 14336)};
 
-#define SHAPE_SET(name, shapes)                                                \
-  { name, shapes, (int)(sizeof(shapes) / sizeof((shapes)[0])) }
-static const ws_shape_set shape_sets[] = {
-    SHAPE_SET("contest", contest), SHAPE_SET("contest-test", contest_test),
-    SHAPE_SET("decode", decode), SHAPE_SET("held-out", held_out)};
+/* For kernels that take nothing small, or little but what a model named. */
+static const int64_t samples[][3] = {
+    {80, 320, 384},   {32, 48, 1024},    {64, 576, 512},    {64, 128, 2048},
+    {256, 256, 512},  {512, 512, 1024},  {1024, 512, 512},  {512, 1024, 512},
+    {512, 512, 7168}, {1024, 1536, 512}, {1024, 7168, 256}, {2048, 2048, 256},
+    {6144, 512, 128}, {4096, 4096, 128}};
 
 static int64_t blocks(int64_t extent) {
   return (extent + SCALE_BLOCK - 1) / SCALE_BLOCK;
-}
-
-static ws_status check_extent(const char *name, int64_t value, int64_t step,
-                              ws_diag *diag) {
-  if (value < step || value % step || value > MAX_EXTENT)
-    return ws_fail(diag, WS_INPUT, NULL, 0,
-                   "fp8_gemm_blockscale: %s = %lld is not a multiple of %lld "
-                   "from %lld to %d; pad the operand to one",
-                   name, (long long)value, (long long)step, (long long)step,
-                   MAX_EXTENT);
-  return WS_OK;
-}
-
-static ws_status check_shape(const ws_shape *shape, ws_diag *diag) {
-  WS_TRY(check_extent("m", shape->m, MN_STEP, diag));
-  WS_TRY(check_extent("n", shape->n, MN_STEP, diag));
-  WS_TRY(check_extent("k", shape->k, SCALE_BLOCK, diag));
-  if (shape->m * shape->n > max_output)
-    return ws_fail(diag, WS_INPUT, NULL, 0,
-                   "fp8_gemm_blockscale: m * n = %lld exceeds %lld; split the "
-                   "output into several calls",
-                   (long long)(shape->m * shape->n), (long long)max_output);
-  return WS_OK;
 }
 
 /* Elements between neighbours of a matrix of scales, rows x columns. */
@@ -196,12 +141,12 @@ static strides strides_of(int64_t rows, int64_t columns, bool columns_first,
 
 /* as is [m][k / 128] with m running along memory, bs [ceil(n / 128)][k / 128]
  * with k. */
-static strides strides_of_a(const ws_shape *shape, int form) {
+static strides strides_of_a(const extents *shape, int form) {
   return strides_of(shape->m, blocks(shape->k), true,
                     spreads[striding_of(form)].as);
 }
 
-static strides strides_of_b(const ws_shape *shape, int form) {
+static strides strides_of_b(const extents *shape, int form) {
   return strides_of(blocks(shape->n), blocks(shape->k),
                     base_layout(form) == LAYOUT_MNMAJOR,
                     spreads[striding_of(form)].bs);
@@ -212,7 +157,7 @@ static int64_t scale_bytes(int64_t rows, int64_t columns, strides apart) {
 }
 
 /* Layouts permute elements; of strides some leave gaps. */
-static int64_t arg_bytes(int arg, const ws_shape *shape, int layout) {
+static int64_t bytes_of(int arg, const extents *shape, int layout) {
   switch (arg) {
   case ARG_A:
     return shape->m * shape->k;
@@ -230,22 +175,22 @@ static int64_t arg_bytes(int arg, const ws_shape *shape, int layout) {
   }
 }
 
-static int32_t arg_scalar(int arg, const ws_shape *shape, int layout) {
+static int64_t scalar_of(int arg, const extents *shape, int layout) {
   switch (arg) {
   case ARG_M:
-    return (int32_t)shape->m;
+    return shape->m;
   case ARG_N:
-    return (int32_t)shape->n;
+    return shape->n;
   case ARG_K:
-    return (int32_t)shape->k;
+    return shape->k;
   case ARG_AS_STRIDE_M:
-    return (int32_t)strides_of_a(shape, layout).row;
+    return strides_of_a(shape, layout).row;
   case ARG_AS_STRIDE_K:
-    return (int32_t)strides_of_a(shape, layout).column;
+    return strides_of_a(shape, layout).column;
   case ARG_BS_STRIDE_N:
-    return (int32_t)strides_of_b(shape, layout).row;
+    return strides_of_b(shape, layout).row;
   case ARG_BS_STRIDE_K:
-    return (int32_t)strides_of_b(shape, layout).column;
+    return strides_of_b(shape, layout).column;
   default:
     return 0;
   }
@@ -378,9 +323,10 @@ static void generate_hard_scales(ws_rng *rng, int64_t count, float *out) {
              factors[ws_rng_below(rng, sizeof factors / sizeof factors[0])];
 }
 
-static void generate(int arg, const ws_shape *shape, int layout, uint64_t seed,
+static void generate(int arg, const int64_t *dims, int layout, uint64_t seed,
                      void *out_bytes) {
-  const int64_t bytes = arg_bytes(arg, shape, layout);
+  const extents shape = extents_of(dims);
+  const int64_t bytes = bytes_of(arg, &shape, layout);
   const bool hard = seed & WS_HARD_INPUTS;
   ws_rng rng;
   ws_rng_init(&rng, seed * ARG_COUNT + (uint64_t)arg);
@@ -417,7 +363,7 @@ typedef struct operands {
   bool ocp;
 } operands;
 
-static void open_operands(const ws_shape *shape, int layout,
+static void open_operands(const extents *shape, int layout,
                           const void *const *buffers, operands *out) {
   const bool kmajor = base_layout(layout) != LAYOUT_MNMAJOR;
   out->a = buffers[ARG_A];
@@ -428,10 +374,10 @@ static void open_operands(const ws_shape *shape, int layout,
   out->a_depth = kmajor ? 1 : shape->m;
   out->b_row = kmajor ? shape->k : 1;
   out->b_depth = kmajor ? 1 : shape->n;
-  out->as_m = arg_scalar(ARG_AS_STRIDE_M, shape, layout);
-  out->as_k = arg_scalar(ARG_AS_STRIDE_K, shape, layout);
-  out->bs_n = arg_scalar(ARG_BS_STRIDE_N, shape, layout);
-  out->bs_k = arg_scalar(ARG_BS_STRIDE_K, shape, layout);
+  out->as_m = scalar_of(ARG_AS_STRIDE_M, shape, layout);
+  out->as_k = scalar_of(ARG_AS_STRIDE_K, shape, layout);
+  out->bs_n = scalar_of(ARG_BS_STRIDE_N, shape, layout);
+  out->bs_k = scalar_of(ARG_BS_STRIDE_K, shape, layout);
   for (unsigned i = 0; i < 256; i++)
     out->decoded[i] = fp8_decode(format_of(layout), i);
   out->ocp = format_of(layout) == &ocp;
@@ -445,7 +391,7 @@ static double weight(const operands *in, double product) {
   return in->ocp ? product * product : fabs(product);
 }
 
-static double error_of_weight(const operands *in, const ws_shape *shape,
+static double error_of_weight(const operands *in, const extents *shape,
                               double sum) {
   return in->ocp ? ldexp(sqrt(sum), -8)
                  : ldexp((double)(shape->k / 16 + 16) * sum, -23);
@@ -496,9 +442,10 @@ static void block_sums(const strip *a, const panel *b, double out_sum[COLUMNS],
   }
 }
 
-static void reference(const ws_shape *shape, int layout,
-                      const void *const *buffers, int64_t m_begin,
-                      int64_t m_end, double *out_value, double *out_error) {
+static void slices(const int64_t *dims, int layout, const void *const *buffers,
+                   int64_t m_begin, int64_t m_end, double *out_value,
+                   double *out_error) {
+  const extents sizes = extents_of(dims), *shape = &sizes;
   const int64_t count = (m_end - m_begin) * shape->n;
   operands in;
   panel b;
@@ -527,61 +474,7 @@ static void reference(const ws_shape *shape, int layout,
     out_error[i] = error_of_weight(&in, shape, out_error[i]);
 }
 
-/* ---- comparison -----------------------------------------------------------
- */
-
-/* |got - want| may reach (derivation: README.md)
- *   2^-8 |want|   rounding to the nearest bf16
- *   error         matrix and fp32 arithmetic
- *   2^-126        the smallest normal: underflow is no fault */
-static double error_bound(double want, double error) {
-  return ldexp(fabs(want), -8) + error + ldexp(1, -126);
-}
-
-static double bf16_decode(uint16_t bits) {
-  const uint32_t wide = (uint32_t)bits << 16;
-  float value;
-  memcpy(&value, &wide, sizeof(value));
-  return value;
-}
-
-typedef struct compared {
-  int64_t m, n;
-  double got, want, bound;
-} compared;
-
-static void add_compared(const compared *one, ws_comparison *out) {
-  const double known = fabs(one->got - one->want) / one->bound; /* or NaN */
-  const double ratio = isfinite(one->got) && !isnan(known) ? known : INFINITY;
-  out->checked++;
-  if (ratio > out->worst_ratio)
-    out->worst_ratio = ratio;
-  if (ratio <= 1)
-    return;
-  if (!out->wrong++) {
-    out->first_m = one->m;
-    out->first_n = one->n;
-    out->first_got = one->got;
-    out->first_want = one->want;
-    out->first_bound = one->bound;
-  }
-}
-
-static void compare(const ws_shape *shape, const void *const *buffers,
-                    int64_t m_begin, int64_t m_end, const double *value,
-                    const double *error, ws_comparison *out) {
-  const uint16_t *c = buffers[ARG_C];
-  memset(out, 0, sizeof(*out));
-  for (int64_t i = 0; i < (m_end - m_begin) * shape->n; i++)
-    add_compared(&(compared){.m = m_begin + i / shape->n,
-                             .n = i % shape->n,
-                             .got = bf16_decode(c[m_begin * shape->n + i]),
-                             .want = value[i],
-                             .bound = error_bound(value[i], error[i])},
-                 out);
-}
-
-/* ---- comparison of what is large: README.md -------------------------------
+/* ---- what is too large to be compared whole: README.md ---------------------
  */
 
 static double element_a(const operands *in, int64_t m, int64_t k) {
@@ -594,37 +487,28 @@ static double element_b(const operands *in, int64_t n, int64_t k) {
          in->bs[n / SCALE_BLOCK * in->bs_n + k / SCALE_BLOCK * in->bs_k];
 }
 
-static void sample_element(const ws_shape *shape, const operands *in,
-                           const uint16_t *c, int64_t m, int64_t n,
-                           ws_comparison *out) {
-  double want = 0, weights = 0;
-  for (int64_t k = 0; k < shape->k; k++) {
-    const double product = element_a(in, m, k) * element_b(in, n, k);
-    want += product;
-    weights += weight(in, product);
-  }
-  const double error = error_of_weight(in, shape, weights);
-  add_compared(&(compared){.m = m,
-                           .n = n,
-                           .got = bf16_decode(c[m * shape->n + n]),
-                           .want = want,
-                           .bound = error_bound(want, error)},
-               out);
-}
-
-static void compare_at(const ws_shape *shape, int layout,
-                       const void *const *buffers, const ws_place *places,
-                       int count, ws_comparison *out) {
+static void elements(const int64_t *dims, int layout,
+                     const void *const *buffers, const int64_t *indices,
+                     int count, double *out_value, double *out_error) {
+  const extents shape = extents_of(dims);
   operands in;
-  open_operands(shape, layout, buffers, &in);
-  memset(out, 0, sizeof(*out));
-  for (int i = 0; i < count; i++)
-    sample_element(shape, &in, buffers[ARG_C], places[i].m, places[i].n, out);
+  open_operands(&shape, layout, buffers, &in);
+  for (int i = 0; i < count; i++) {
+    const int64_t m = indices[i] / shape.n, n = indices[i] % shape.n;
+    double weights = 0;
+    out_value[i] = 0;
+    for (int64_t k = 0; k < shape.k; k++) {
+      const double product = element_a(&in, m, k) * element_b(&in, n, k);
+      out_value[i] += product;
+      weights += weight(&in, product);
+    }
+    out_error[i] = error_of_weight(&in, &shape, weights);
+  }
 }
 
 /* sum[k] = sum over n of sign[n] b[n][k], weights[k] that of the weights. In
  * blocks, so that neither layout is walked against its grain for long. */
-static void project_b(const ws_shape *shape, const operands *in,
+static void project_b(const extents *shape, const operands *in,
                       const double *sign, double *sum, double *weights) {
   for (int64_t n0 = 0; n0 < shape->n; n0 += MN_STEP)
     for (int64_t k0 = 0; k0 < shape->k; k0 += SCALE_BLOCK)
@@ -639,112 +523,127 @@ static void project_b(const ws_shape *shape, const operands *in,
 /* sqrt(sum over n of e_n^2), e_n being the errors allowed to a row, from the
  * sum of their weights: exact for squares; the root mean square of magnitudes
  * is taken for at most twice their mean. */
-static double error_of_row(const operands *in, const ws_shape *shape,
+static double error_of_row(const operands *in, const extents *shape,
                            double sum) {
   return error_of_weight(in, shape,
                          in->ocp ? sum : 2 * sum / sqrt((double)shape->n));
 }
 
-/* The signs of the columns, owned by the caller. */
-static double *make_signs(const ws_shape *shape, uint64_t seed) {
-  double *sign = malloc((size_t)shape->n * sizeof *sign);
-  ws_rng rng;
-  WS_ASSERT(sign && "out of memory");
-  ws_rng_init(&rng, seed);
-  for (int64_t n = 0; n < shape->n; n++)
-    sign[n] = ws_rng_next(&rng) >> 63 ? 1 : -1;
-  return sign;
-}
-
-static void project(const ws_shape *shape, int layout,
-                    const void *const *buffers, uint64_t seed,
-                    const int64_t *rows, int64_t count, double *out_value,
-                    double *out_error) {
-  double *sign = make_signs(shape, seed);
-  double *sum = calloc((size_t)(2 * shape->k), sizeof *sum);
+static void project(const int64_t *dims, int layout, const void *const *buffers,
+                    const double *signs, const int64_t *rows, int64_t count,
+                    double *out_value, double *out_error) {
+  const extents shape = extents_of(dims);
+  double *sum = calloc((size_t)(2 * shape.k), sizeof *sum);
   WS_ASSERT(sum && "out of memory");
-  double *weights = sum + shape->k;
+  double *weights = sum + shape.k;
   operands in;
-  open_operands(shape, layout, buffers, &in);
-  project_b(shape, &in, sign, sum, weights);
+  open_operands(&shape, layout, buffers, &in);
+  project_b(&shape, &in, signs, sum, weights);
   for (int64_t i = 0; i < count; i++) {
     double want = 0, weight_sum = 0;
-    for (int64_t k = 0; k < shape->k; k++) {
+    for (int64_t k = 0; k < shape.k; k++) {
       const double a = element_a(&in, rows[i], k);
       want += a * sum[k];
       weight_sum += weight(&in, a) * weights[k];
     }
     out_value[i] = want;
-    out_error[i] = error_of_row(&in, shape, weight_sum);
+    out_error[i] = error_of_row(&in, &shape, weight_sum);
   }
   free(sum);
-  free(sign);
 }
 
-/* The errors of a row's elements, each within its bound b_n, meet signs that
- * know nothing of them: |sum of sign e_n| exceeds 7 sqrt(sum b_n^2) once in
- * 10^10 rows (Hoeffding). b_n has a part in |c_n| and one in e_n. */
-static void compare_projections(const ws_shape *shape,
-                                const void *const *buffers, uint64_t seed,
-                                const int64_t *rows, int64_t count,
-                                const double *value, const double *error,
-                                ws_comparison *out) {
-  const uint16_t *c = buffers[ARG_C];
-  double *sign = make_signs(shape, seed);
-  memset(out, 0, sizeof(*out));
-  for (int64_t i = 0; i < count; i++) {
-    double got = 0, square = 0;
-    for (int64_t n = 0; n < shape->n; n++) {
-      const double one = bf16_decode(c[rows[i] * shape->n + n]);
-      got += sign[n] * one;
-      square += one * one;
-    }
-    add_compared(&(compared){.m = rows[i],
-                             .n = WS_WHOLE_ROW,
-                             .got = got,
-                             .want = value[i],
-                             .bound = 7 * error_bound(sqrt(square), error[i])},
-                 out);
-  }
-  free(sign);
+/* ---- the definition --------------------------------------------------------
+ */
+
+static int64_t arg_bytes(int arg, const int64_t *dims, int form) {
+  const extents shape = extents_of(dims);
+  return bytes_of(arg, &shape, form);
 }
 
-static double flops(const ws_shape *shape) {
-  return 2.0 * (double)shape->m * (double)shape->n * (double)shape->k;
+static int64_t arg_scalar(int arg, const int64_t *dims, int form) {
+  const extents shape = extents_of(dims);
+  return scalar_of(arg, &shape, form);
 }
 
-static double min_bytes(const ws_shape *shape) {
-  double sum = 0;
-  for (int arg = 0; arg < ARG_COUNT; arg++)
-    sum += (double)arg_bytes(arg, shape, LAYOUT_KMAJOR);
-  return sum;
-}
+#define STRIDE(text, of)                                                       \
+  .role = WS_ARG_SCALAR, .type = WS_I32, .meaning = (text), .stride_of = (of)
 
-extern const ws_problem ws_fp8_gemm_blockscale;
-const ws_problem ws_fp8_gemm_blockscale = {
-    .name = "fp8_gemm_blockscale",
+static const ws_problem_definition fp8_gemm_blockscale = {
+    WS_PROBLEM_ABI, .name = "fp8_gemm_blockscale",
     .purpose = "fp8 matrix product with 1x128 and 128x128 block scales, bf16 "
                "result",
     .definition = definition,
-    .args = args,
-    .arg_count = ARG_COUNT,
-    .layouts = layouts,
-    .layout_count = sizeof(layouts) / sizeof(layouts[0]),
-    .stridings = stridings,
-    .striding_count = STRIDINGS,
-    .step = {MN_STEP, MN_STEP, SCALE_BLOCK},
-    .block = {SCALE_BLOCK, SCALE_BLOCK, SCALE_BLOCK},
-    .shape_sets = shape_sets,
-    .shape_set_count = sizeof(shape_sets) / sizeof(shape_sets[0]),
-    .alignment = 16,
-    .check_shape = check_shape,
-    .arg_bytes = arg_bytes,
-    .arg_scalar = arg_scalar,
-    .generate = generate,
-    .reference = reference,
-    .compare = compare,
-    .project = project,
-    .compare_projections = compare_projections,
-    .compare_at = compare_at,
-    .flops = flops,
-    .min_bytes = min_bytes};
+    .advice = {{"gfx942", advice_gfx942}, {"sm_90a", advice_sm_90a}},
+    .dims = {{"m", .block = SCALE_BLOCK},
+             {"n", .block = SCALE_BLOCK},
+             {"k", .block = SCALE_BLOCK, .depth = 1}},
+    .args = {[ARG_A] = {"a",
+                        WS_ARG_INPUT,
+                        WS_FP8,
+                        {"layout == 1 ? k : m", "layout == 1 ? m : k"},
+                        .meaning = "fp8; kmajor and kmajor-ocp [m][k], mnmajor "
+                                   "[k][m]; 16-byte aligned"},
+             [ARG_B] = {"b",
+                        WS_ARG_INPUT,
+                        WS_FP8,
+                        {"layout == 1 ? k : n", "layout == 1 ? n : k"},
+                        .meaning = "fp8; kmajor and kmajor-ocp [n][k], mnmajor "
+                                   "[k][n]; 16-byte aligned"},
+             [ARG_AS] = {"as",
+                         WS_ARG_INPUT,
+                         WS_F32,
+                         {"k / 128", "m"},
+                         .meaning = "fp32; (i, kb) at i * as_stride_m + kb * "
+                                    "as_stride_k"},
+             [ARG_BS] = {"bs",
+                         WS_ARG_INPUT,
+                         WS_F32,
+                         {"ceildiv(n, 128)", "k / 128"},
+                         .meaning =
+                             "fp32; (j/128, kb) at (j/128) * bs_stride_n + "
+                             "kb * bs_stride_k"},
+             [ARG_C] = {"c",
+                        WS_ARG_OUTPUT,
+                        WS_BF16,
+                        {"m", "n"},
+                        .meaning = "bf16 [m][n]; 16-byte aligned"},
+             [ARG_WORKSPACE] = {"workspace", WS_ARG_WORKSPACE, WS_U8,
+                                .meaning = "undefined bytes; 16-byte aligned"},
+             [ARG_M] = {"m", WS_ARG_SCALAR, WS_I32,
+                        .meaning = "rows of C, a multiple of 16"},
+             [ARG_N] = {"n", WS_ARG_SCALAR, WS_I32,
+                        .meaning = "columns of C, a multiple of 16"},
+             [ARG_K] = {"k", WS_ARG_SCALAR, WS_I32,
+                        .meaning = "depth, a multiple of 128"},
+             [ARG_AS_STRIDE_M] = {"as_stride_m",
+                                  STRIDE("elements between rows of as", "as")},
+             [ARG_AS_STRIDE_K] = {"as_stride_k",
+                                  STRIDE("elements between k blocks of as",
+                                         "as")},
+             [ARG_BS_STRIDE_N] = {"bs_stride_n",
+                                  STRIDE("elements between column blocks of bs",
+                                         "bs")},
+             [ARG_BS_STRIDE_K] = {"bs_stride_k",
+                                  STRIDE("elements between k blocks of bs",
+                                         "bs")}},
+    .layouts = {[LAYOUT_KMAJOR] = {"kmajor", "gfx942", WS_E4M3_FNUZ},
+                [LAYOUT_MNMAJOR] = {"mnmajor", "gfx942", WS_E4M3_FNUZ},
+                [LAYOUT_KMAJOR_OCP] = {"kmajor-ocp", "gfx950 sm_90a", WS_E4M3}},
+    .stridings = {"dense", "padded", "turned", "spaced", "bs padded",
+                  "bs turned", "bs spaced"},
+    /* a launch counts its work items in 32 bits, and a template may spend one
+     * on each element: hence m * n */
+    .legal = "m >= 16 && m <= 4194304 && m % 16 == 0 && "
+             "n >= 16 && n <= 4194304 && n % 16 == 0 && "
+             "k >= 128 && k <= 4194304 && k % 128 == 0 && m * n <= 2147483648",
+    .sets = {WS_PROBLEM_SET("contest", contest),
+             WS_PROBLEM_SET("contest-test", contest_test),
+             WS_PROBLEM_SET("decode", decode),
+             WS_PROBLEM_SET("held-out", held_out)},
+    .samples = WS_PROBLEM_SET("samples", samples), .terms = "k",
+    .flops = "2 * m * n * k", .matrix = 1, .matrix_type = WS_FP8,
+    .is_calibrated = 1, .alignment = 16, .arg_bytes = arg_bytes,
+    .arg_scalar = arg_scalar, .generate = generate, .slices = slices,
+    .elements = elements, .project = project};
+
+WS_PROBLEM(fp8_gemm_blockscale)

@@ -76,7 +76,7 @@ typedef struct times {
 static const ws_measurement *find_time(const times *of, const ws_shape *shape,
                                        const char *provenance) {
   for (int i = 0; i < of->count; i++)
-    if (!memcmp(&of->items[i].shape, shape, sizeof *shape) &&
+    if (ws_shape_same(&of->items[i].shape, shape) &&
         !strcmp(of->items[i].provenance, provenance))
       return &of->items[i];
   return NULL;
@@ -218,10 +218,8 @@ static void read_time(ws_arena *arena, sqlite3_stmt *statement,
                       void *out_item) {
   (void)arena;
   *(drawn_time *)out_item = (drawn_time){sqlite3_column_int64(statement, 0),
-                                         {sqlite3_column_int64(statement, 1),
-                                          sqlite3_column_int64(statement, 2),
-                                          sqlite3_column_int64(statement, 3)},
-                                         sqlite3_column_double(statement, 4)};
+                                         ws__archive_shape(statement, 1),
+                                         sqlite3_column_double(statement, 2)};
 }
 
 /* In order of sequence, then of shape. Shapes that only few have, such as those
@@ -232,19 +230,20 @@ static ws_status read_times(ws_archive *archive, int64_t run_id,
                             const char *provenance, ws__rows *rows,
                             ws_diag *diag) {
   sqlite3_stmt *statement;
-  WS_TRY(ws__archive_query(archive, &statement, diag,
-                           "WITH t AS MATERIALIZED("
-                           " SELECT d.sequence,x.m,x.n,x.k,x.us FROM draw d"
-                           " JOIN measurement x"
-                           " ON x.candidate_id=d.candidate_id"
-                           " WHERE d.run_id=? AND x.provenance=?),"
-                           " s AS MATERIALIZED(SELECT m,n,k,count(*) draws"
-                           " FROM t GROUP BY m,n,k)"
-                           " SELECT t.sequence,t.m,t.n,t.k,t.us"
-                           " FROM t JOIN s USING(m,n,k)"
-                           " WHERE 2*s.draws>=(SELECT max(draws) FROM s)"
-                           " ORDER BY t.sequence,t.m,t.n,t.k",
-                           "it", run_id, provenance));
+  WS_TRY(
+      ws__archive_query(archive, &statement, diag,
+                        "WITH t AS MATERIALIZED("
+                        " SELECT d.sequence,x.shape,x.us FROM draw d"
+                        " JOIN measurement x"
+                        " ON x.candidate_id=d.candidate_id"
+                        " WHERE d.run_id=? AND x.provenance=?),"
+                        " s AS MATERIALIZED(SELECT shape,count(*) draws"
+                        " FROM t GROUP BY shape)"
+                        " SELECT t.sequence,t.shape,t.us"
+                        " FROM t JOIN s USING(shape)"
+                        " WHERE 2*s.draws>=(SELECT max(draws) FROM s)"
+                        " ORDER BY t.sequence,t.shape COLLATE wavesmith_shape",
+                        "it", run_id, provenance));
   return ws__archive_read_rows(archive, statement, rows, read_time, diag);
 }
 
@@ -254,7 +253,7 @@ static double geomean_over(const drawn_time *reference, int reference_count,
   double sum = 0;
   int shapes = 0;
   for (int i = 0; i < count && shapes < reference_count; i++)
-    if (!memcmp(&items[i].shape, &reference[shapes].shape, sizeof(ws_shape))) {
+    if (ws_shape_same(&items[i].shape, &reference[shapes].shape)) {
       sum += log(items[i].us);
       shapes++;
     }

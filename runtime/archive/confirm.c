@@ -112,12 +112,14 @@ ws_status ws_archive_list_coverage(ws_archive *archive, ws_arena *arena,
 ws_status ws_archive_put_profile(ws_archive *archive, const char *candidate_id,
                                  const char *provenance, const ws_shape *shape,
                                  const char *report, ws_diag *diag) {
+  char text[WS_SHAPE_TEXT];
   WS_TRY(ws__archive_begin(archive, diag));
   ws_status status = ws__archive_execute(
       archive, diag,
-      "INSERT OR REPLACE INTO profile(candidate_id,provenance,m,n,k,report)"
-      " VALUES(?,?,?,?,?,?)",
-      "ttiiit", candidate_id, provenance, shape->m, shape->n, shape->k, report);
+      "INSERT OR REPLACE INTO profile(candidate_id,provenance,shape,report)"
+      " VALUES(?,?,?,?)",
+      "tttt", candidate_id, provenance, ws_shape_print_named(shape, text),
+      report);
   return ws__archive_end(archive, status, diag);
 }
 
@@ -130,17 +132,15 @@ ws_status ws_archive_get_profile(ws_archive *archive, ws_arena *arena,
   sqlite3_stmt *statement;
   WS_TRY(ws__archive_query(
       archive, &statement, diag,
-      "SELECT m,n,k,report FROM profile WHERE candidate_id=?1"
+      "SELECT shape,report FROM profile WHERE candidate_id=?1"
       " AND (?2='' OR provenance=?2) ORDER BY provenance LIMIT 1",
       "tt", candidate_id, provenance));
   bool row = false;
   ws_status status = ws__archive_step(archive, statement, &row, diag);
   if (status == WS_OK && row) {
     *out_found = true;
-    *out_shape = (ws_shape){sqlite3_column_int64(statement, 0),
-                            sqlite3_column_int64(statement, 1),
-                            sqlite3_column_int64(statement, 2)};
-    *out_report = ws__archive_text(arena, statement, 3);
+    *out_shape = ws__archive_shape(statement, 0);
+    *out_report = ws__archive_text(arena, statement, 1);
   }
   sqlite3_finalize(statement);
   return status;

@@ -68,7 +68,7 @@ static ws_status check_words(const ws_archived_template *row,
                      words[i].key, words[i].got, words[i].want);
   if (!ws_problem_find(tmpl->problem))
     return ws_fail(diag, WS_INPUT, path, 0,
-                   "this program does not know the problem '%s'",
+                   "there is no problem '%s'; name its file with --problem",
                    tmpl->problem);
   return WS_OK;
 }
@@ -156,7 +156,7 @@ static ws_status read_body(importer *in, const ws__text_body *body,
   const char *language = dot ? ws__text_ending_language(dot + 1) : NULL;
   if (!language)
     return ws_fail(diag, WS_INPUT, path, 0,
-                   "the body '%s' ends in neither .ll nor .cl", body->file);
+                   "the body '%s' ends in none of .ll, .cl, .hip", body->file);
   candidate->bodies[index] =
       (ws_body){.variant = -1, .language = language, .text = file->data};
   return WS_OK;

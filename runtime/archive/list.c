@@ -100,12 +100,12 @@ ws_status ws_archive_list_children(ws_archive *archive, ws_arena *arena,
 /* ---- the best ---- */
 /* Rank 1 is the fastest on a shape, and the first by score (shape NULL). */
 #define BEST_QUERY                                                             \
-  "WITH timed AS (SELECT c.id,c.number,x.provenance,x.m,x.n,x.k,x.us"          \
+  "WITH timed AS (SELECT c.id,c.number,x.provenance,x.shape,x.us"              \
   "  FROM candidate c JOIN template t ON t.hash=c.template_hash"               \
   "  JOIN measurement x ON x.candidate_id=c.id" FILTER_CONDITION               \
   "  AND c.verdict='ok' AND (?7='' OR x.provenance=?7)),"                      \
   " ranked AS (SELECT id,number,row_number() OVER"                             \
-  "   (PARTITION BY provenance,m,n,k ORDER BY us,number) AS place FROM timed"  \
+  "   (PARTITION BY provenance,shape ORDER BY us,number) AS place FROM timed"  \
   "  UNION ALL SELECT id,number,row_number() OVER (PARTITION BY provenance"    \
   "   ORDER BY count(*) DESC,geomean(us),number) AS place FROM timed"          \
   "   GROUP BY id,number,provenance)"                                          \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * Opening and closing an archive: which files are one, what SQLite is told of
- * them, and the function that its queries have beside SQLite's own.
+ * them, and the function and the order that its queries have beside SQLite's
+ * own.
  *
  * Write-ahead log with synchronous NORMAL: a commit is in the log file before
  * the call returns, so killing the process loses nothing that was recorded; a
@@ -10,6 +11,7 @@
 #include "store.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -42,10 +44,26 @@ static void geomean_finish(sqlite3_context *context) {
     sqlite3_result_double(context, exp(state->log_sum / (double)state->count));
 }
 
+/* Shapes by their sizes, and not by the digits of these. */
+static int compare_shapes(void *unused, int left_size, const void *left,
+                          int right_size, const void *right) {
+  char a[WS_SHAPE_TEXT], b[WS_SHAPE_TEXT];
+  ws_shape x = {.dims = NULL}, y = {.dims = NULL};
+  (void)unused;
+  snprintf(a, sizeof a, "%.*s", left_size, (const char *)left);
+  snprintf(b, sizeof b, "%.*s", right_size, (const char *)right);
+  return ws_shape_read(a, &x) && ws_shape_read(b, &y) && x.dims == y.dims
+             ? ws_shape_compare(&x, &y)
+             : strcmp(a, b);
+}
+
 static ws_status add_functions(ws_archive *archive, ws_diag *diag) {
   int code = sqlite3_create_function_v2(
       archive->database, "geomean", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL,
       NULL, geomean_step, geomean_finish, NULL);
+  if (code == SQLITE_OK)
+    code = sqlite3_create_collation(archive->database, "wavesmith_shape",
+                                    SQLITE_UTF8, NULL, compare_shapes);
   return code == SQLITE_OK ? WS_OK : ws__archive_error(archive, code, diag);
 }
 

@@ -290,14 +290,12 @@ ws_status ws_archive_load_candidate(ws_archive *archive, ws_arena *arena,
 static void read_measurement(ws_arena *arena, sqlite3_stmt *statement,
                              void *out_item) {
   *(ws_measurement *)out_item = (ws_measurement){
-      .shape = {sqlite3_column_int64(statement, 0),
-                sqlite3_column_int64(statement, 1),
-                sqlite3_column_int64(statement, 2)},
-      .us = sqlite3_column_double(statement, 3),
-      .bound = ws__archive_text(arena, statement, 4),
-      .provenance = ws__archive_text(arena, statement, 5),
-      .low_us = sqlite3_column_double(statement, 6),
-      .high_us = sqlite3_column_double(statement, 7),
+      .shape = ws__archive_shape(statement, 0),
+      .us = sqlite3_column_double(statement, 1),
+      .bound = ws__archive_text(arena, statement, 2),
+      .provenance = ws__archive_text(arena, statement, 3),
+      .low_us = sqlite3_column_double(statement, 4),
+      .high_us = sqlite3_column_double(statement, 5),
   };
 }
 
@@ -310,10 +308,11 @@ ws_status ws_archive_get_measurements(ws_archive *archive, ws_arena *arena,
   ws__rows rows = {.arena = arena, .size = sizeof **out_items};
   sqlite3_stmt *statement;
   WS_TRY(ws__archive_query(archive, &statement, diag,
-                           "SELECT m,n,k,us,bound,provenance,"
+                           "SELECT shape,us,bound,provenance,"
                            "coalesce(low_us,us),coalesce(high_us,us)"
                            " FROM measurement"
-                           " WHERE candidate_id=? ORDER BY provenance,m,n,k",
+                           " WHERE candidate_id=? ORDER BY provenance,"
+                           "shape COLLATE wavesmith_shape",
                            "t", candidate_id));
   WS_TRY(
       ws__archive_read_rows(archive, statement, &rows, read_measurement, diag));

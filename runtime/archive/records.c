@@ -28,7 +28,7 @@ ws_status ws_archive_put_template(ws_archive *archive, const ws_template *tmpl,
   WS_TRY(ws__archive_begin(archive, diag));
   ws_arena *arena = ws_arena_create();
   if (!records_json)
-    records_json = ws__archive_records_json(arena, tmpl);
+    records_json = ws_template_records_json(arena, tmpl);
   ws_status status =
       ws__archive_add_template(archive, tmpl, text, records_json, diag);
   ws_arena_destroy(arena);
@@ -58,6 +58,7 @@ ws_status ws__archive_add_run(ws_archive *archive, const ws_run_row *run,
   WS_TRY(ws_archive_find_run(archive, run, out_id, diag));
   if (*out_id)
     return WS_OK;
+  WS_TRY(ws_archive_check_compared(archive, run, diag));
   WS_TRY(ws__archive_execute(
       archive, diag,
       "INSERT INTO run(problem,layout,target,strategy,shape_set,settings,seed,"
@@ -130,15 +131,16 @@ ws_status ws__archive_add_measurements(ws_archive *archive,
                                        const char *candidate_id,
                                        const ws_measurement *items, int count,
                                        ws_diag *diag) {
+  char shape[WS_SHAPE_TEXT];
   for (int i = 0; i < count; i++)
     WS_TRY(ws__archive_execute(
         archive, diag,
-        "INSERT INTO measurement(candidate_id,provenance,m,n,k,us,bound,"
-        "low_us,high_us) VALUES(?,?,?,?,?,?,?,nullif(?,0.0),nullif(?,0.0))"
+        "INSERT INTO measurement(candidate_id,provenance,shape,us,bound,"
+        "low_us,high_us) VALUES(?,?,?,?,?,nullif(?,0.0),nullif(?,0.0))"
         " ON CONFLICT DO NOTHING",
-        "ttiiidtdd", candidate_id, items[i].provenance, items[i].shape.m,
-        items[i].shape.n, items[i].shape.k, items[i].us, items[i].bound,
-        items[i].low_us, items[i].high_us));
+        "tttdtdd", candidate_id, items[i].provenance,
+        ws_shape_print_named(&items[i].shape, shape), items[i].us,
+        items[i].bound, items[i].low_us, items[i].high_us));
   return WS_OK;
 }
 

@@ -6,7 +6,8 @@
  * processes may open it at once. Tables are STRICT. What may be large and
  * repeats (bodies, code objects, prompts, replies) is stored once under the
  * hash of its content. Columns that a step adds have defaults: a program of the
- * version before that still has the file open can go on writing to it.
+ * version before that still has the file open can go on writing to it; not so
+ * after version 8, which makes tables anew.
  */
 #include "store.h"
 
@@ -204,12 +205,55 @@ static const char version_7[] =
     "ALTER TABLE confirmation ADD COLUMN chosen_shapes INTEGER NOT NULL"
     " DEFAULT 0;";
 
+/* Shapes by the names of their dimensions: 'rows=16,cols=4096'. A primary key
+ * cannot be changed, so the tables are made anew; a program of the version
+ * before that still has the file open fails to write to them. */
+#define SHAPES_OF_BEFORE "'m='||m||',n='||n||',k='||k"
+static const char version_8[] =
+    "CREATE TABLE new_measurement("
+    " candidate_id TEXT NOT NULL REFERENCES candidate(id),"
+    " provenance TEXT NOT NULL, shape TEXT NOT NULL, us REAL NOT NULL,"
+    " bound TEXT NOT NULL, low_us REAL, high_us REAL,"
+    " PRIMARY KEY(candidate_id, provenance, shape)) STRICT, WITHOUT ROWID;"
+    "INSERT INTO new_measurement SELECT "
+    "candidate_id,provenance," SHAPES_OF_BEFORE
+    ",us,bound,low_us,high_us FROM measurement;"
+    "DROP TABLE measurement;"
+    "ALTER TABLE new_measurement RENAME TO measurement;"
+    "CREATE TABLE new_timing("
+    " candidate_id TEXT NOT NULL REFERENCES candidate(id),"
+    " provenance TEXT NOT NULL, shape TEXT NOT NULL, samples_us TEXT NOT NULL,"
+    " low_mhz INTEGER NOT NULL, high_mhz INTEGER NOT NULL,"
+    " memory_mhz INTEGER NOT NULL, dropped INTEGER NOT NULL,"
+    " throttle TEXT NOT NULL, device TEXT NOT NULL REFERENCES content(hash),"
+    " PRIMARY KEY(candidate_id, provenance, shape)) STRICT, WITHOUT ROWID;"
+    "INSERT INTO new_timing SELECT candidate_id,provenance," SHAPES_OF_BEFORE
+    ",samples_us,low_mhz,high_mhz,memory_mhz,dropped,throttle,device"
+    " FROM timing;"
+    "DROP TABLE timing;"
+    "ALTER TABLE new_timing RENAME TO timing;"
+    "CREATE TABLE new_profile("
+    " candidate_id TEXT NOT NULL REFERENCES candidate(id),"
+    " provenance TEXT NOT NULL, shape TEXT NOT NULL, report TEXT NOT NULL,"
+    " PRIMARY KEY(candidate_id, provenance)) STRICT, WITHOUT ROWID;"
+    "INSERT INTO new_profile SELECT candidate_id,provenance," SHAPES_OF_BEFORE
+    ",report FROM profile;"
+    "DROP TABLE profile;"
+    "ALTER TABLE new_profile RENAME TO profile;" REFUSE(
+        "measurement_is_a_time", "INSERT", "measurement",
+        "NOT (NEW.us>0 AND NEW.us<1e300) OR NEW.provenance=''"
+        " OR NEW.shape NOT GLOB '?*=[1-9]*' OR NEW.shape GLOB '*=[^1-9]*'"
+        " OR NEW.shape GLOB '*='",
+        "a time is positive, of a shape and of a provenance")
+        REFUSE("measurement_is_for_ever", "UPDATE", "measurement", "1",
+               "a time does not change");
+
 enum { OLDEST = 2 }; /* version that can be brought up to this program's */
 static const struct step {
   int version;
   const char *sql;
-} steps[] = {{2, version_2}, {3, version_3}, {4, version_4},
-             {5, version_5}, {6, version_6}, {7, version_7}};
+} steps[] = {{2, version_2}, {3, version_3}, {4, version_4}, {5, version_5},
+             {6, version_6}, {7, version_7}, {8, version_8}};
 
 /* Reading nothing from every table finds a missing one or another layout. */
 static const char *const probes[] = {
@@ -224,7 +268,7 @@ static const char *const probes[] = {
     "verdict,stage,reason,ir_hash,code_hash FROM candidate LIMIT 0",
     "SELECT candidate_id,result,code_object FROM build LIMIT 0",
     "SELECT candidate_id,region,body FROM candidate_body LIMIT 0",
-    "SELECT candidate_id,provenance,m,n,k,us,bound,low_us,high_us"
+    "SELECT candidate_id,provenance,shape,us,bound,low_us,high_us"
     " FROM measurement LIMIT 0",
     "SELECT run_id,sequence,candidate_id FROM draw LIMIT 0",
     "SELECT hash,size_bytes,text FROM content LIMIT 0",
@@ -236,10 +280,10 @@ static const char *const probes[] = {
     "SELECT number,candidate_id,against_id,provenance,run_id,verdict,reason,"
     "search_speedup,held_out_speedup,worst_speedup,noise,chosen_speedup,"
     "chosen_shapes FROM confirmation LIMIT 0",
-    "SELECT candidate_id,provenance,m,n,k,report FROM profile LIMIT 0",
+    "SELECT candidate_id,provenance,shape,report FROM profile LIMIT 0",
     "SELECT candidate_id,provenance,run_id,seed,verified,planned,text"
     " FROM coverage LIMIT 0",
-    "SELECT candidate_id,provenance,m,n,k,samples_us,low_mhz,high_mhz,"
+    "SELECT candidate_id,provenance,shape,samples_us,low_mhz,high_mhz,"
     "memory_mhz,dropped,throttle,device FROM timing LIMIT 0",
 };
 

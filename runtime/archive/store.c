@@ -173,6 +173,12 @@ const char *ws__archive_text(ws_arena *arena, sqlite3_stmt *statement,
   return ws_arena_strdup(arena, text ? text : "");
 }
 
+ws_shape ws__archive_shape(sqlite3_stmt *statement, int column) {
+  const char *text = (const char *)sqlite3_column_text(statement, column);
+  ws_shape shape;
+  return text && ws_shape_read(text, &shape) ? shape : (ws_shape){.dims = NULL};
+}
+
 void *ws__rows_add(ws__rows *rows) {
   if (rows->count == rows->capacity) {
     int capacity = rows->capacity ? 2 * rows->capacity : 16;

@@ -47,6 +47,9 @@ ws_status ws__archive_number(ws_archive *archive, const char *sql,
 const char *ws__archive_text(ws_arena *arena, sqlite3_stmt *statement,
                              int column);
 
+/* Column as a shape, the named form; none for anything else. */
+ws_shape ws__archive_shape(sqlite3_stmt *statement, int column);
+
 /* Columns of a candidate (c) with its template (t), in the order that
  * ws__archive_read_candidate reads them. */
 #define WS__CANDIDATE_COLUMNS                                                  \
@@ -102,9 +105,6 @@ ws_status ws__archive_add_measurements(ws_archive *archive,
                                        const char *candidate_id,
                                        const ws_measurement *items, int count,
                                        ws_diag *diag) WS_MUST_CHECK;
-
-/* The declarations of tmpl as JSON records, in the arena. */
-char *ws__archive_records_json(ws_arena *arena, const ws_template *tmpl);
 
 /* An array in an arena that grows: gives room for one more of size bytes. */
 typedef struct ws__rows {

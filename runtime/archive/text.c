@@ -61,8 +61,14 @@ static int by_key(const void *a, const void *b) {
                 (*(const cJSON *const *)b)->string);
 }
 
-/* The children of an object by key, of an array as they stand. Freed by the
- * caller. */
+/* The order of a shape's dimensions is what they are known by. */
+static bool is_sorted(const cJSON *json) {
+  return cJSON_IsObject(json) &&
+         !(json->string && !strcmp(json->string, "shape"));
+}
+
+/* The children of an object by key, of an array or a shape as they stand. Freed
+ * by the caller. */
 static const cJSON **children_in_order(const cJSON *json, int *out_count) {
   int count = cJSON_GetArraySize(json);
   const cJSON **children = malloc(sizeof *children * (size_t)(count + 1));
@@ -70,7 +76,7 @@ static const cJSON **children_in_order(const cJSON *json, int *out_count) {
   int i = 0;
   for (const cJSON *child = json->child; child; child = child->next)
     children[i++] = child;
-  if (cJSON_IsObject(json))
+  if (is_sorted(json))
     qsort(children, (size_t)count, sizeof *children, by_key);
   *out_count = count;
   return children;
@@ -209,20 +215,10 @@ ws_status ws__text_read_manifest(ws_arena *arena, const char *folder,
 }
 
 /* ---- languages ---- */
-static const struct language {
-  const char *name, *ending;
-} languages[] = {{"ir", "ll"}, {"opencl", "cl"}};
-
 const char *ws__text_language_ending(const char *language) {
-  for (size_t i = 0; i < sizeof languages / sizeof languages[0]; i++)
-    if (!strcmp(languages[i].name, language))
-      return languages[i].ending;
-  return NULL;
+  return ws_language_ending(language);
 }
 
 const char *ws__text_ending_language(const char *ending) {
-  for (size_t i = 0; i < sizeof languages / sizeof languages[0]; i++)
-    if (!strcmp(languages[i].ending, ending))
-      return languages[i].name;
-  return NULL;
+  return ws_language_of_ending(ending);
 }

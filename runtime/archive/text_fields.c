@@ -33,7 +33,7 @@ static const ws_json_struct body_json =
     WS_JSON_STRUCT(ws__text_body, body_fields);
 
 static const ws_json_field measurement_fields[] = {
-    {WS_JSON_INLINE(ws_measurement, shape, ws_shape_json)},
+    {WS_JSON_SHAPE(ws_measurement, shape)},
     {WS_JSON_DOUBLE(ws_measurement, us)},
     {WS_JSON_DOUBLE(ws_measurement, low_us), .presence = WS_JSON_LEFT_OUT},
     {WS_JSON_DOUBLE(ws_measurement, high_us), .presence = WS_JSON_LEFT_OUT},

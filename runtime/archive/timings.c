@@ -26,11 +26,11 @@ static ws_status add_timing(ws_archive *archive, ws_arena *arena,
   WS_TRY(ws__archive_add_content(archive, row->device_json, &device, diag));
   return ws__archive_execute(
       archive, diag,
-      "INSERT INTO timing(candidate_id,provenance,m,n,k,samples_us,low_mhz,"
+      "INSERT INTO timing(candidate_id,provenance,shape,samples_us,low_mhz,"
       "high_mhz,memory_mhz,dropped,throttle,device)"
-      " VALUES(?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING",
-      "ttiiitiiiitt", row->candidate_id, row->provenance, row->shape.m,
-      row->shape.n, row->shape.k,
+      " VALUES(?,?,?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING",
+      "ttttiiiitt", row->candidate_id, row->provenance,
+      ws_shape_named(arena, &row->shape),
       samples_text(arena, row->samples_us, row->sample_count),
       (int64_t)row->low_mhz, (int64_t)row->high_mhz, (int64_t)row->memory_mhz,
       (int64_t)row->dropped, row->throttle, device.hex);
@@ -64,17 +64,15 @@ static void read_timing(ws_arena *arena, sqlite3_stmt *statement,
   *row = (ws_timing_row){
       .candidate_id = ws__archive_text(arena, statement, 0),
       .provenance = ws__archive_text(arena, statement, 1),
-      .shape = {sqlite3_column_int64(statement, 2),
-                sqlite3_column_int64(statement, 3),
-                sqlite3_column_int64(statement, 4)},
-      .low_mhz = sqlite3_column_int(statement, 6),
-      .high_mhz = sqlite3_column_int(statement, 7),
-      .memory_mhz = sqlite3_column_int(statement, 8),
-      .dropped = sqlite3_column_int(statement, 9),
-      .throttle = ws__archive_text(arena, statement, 10),
-      .device_json = ws__archive_text(arena, statement, 11),
+      .shape = ws__archive_shape(statement, 2),
+      .low_mhz = sqlite3_column_int(statement, 4),
+      .high_mhz = sqlite3_column_int(statement, 5),
+      .memory_mhz = sqlite3_column_int(statement, 6),
+      .dropped = sqlite3_column_int(statement, 7),
+      .throttle = ws__archive_text(arena, statement, 8),
+      .device_json = ws__archive_text(arena, statement, 9),
   };
-  read_samples(arena, ws__archive_text(arena, statement, 5), row);
+  read_samples(arena, ws__archive_text(arena, statement, 3), row);
 }
 
 ws_status ws_archive_list_timings(ws_archive *archive, ws_arena *arena,
@@ -86,10 +84,10 @@ ws_status ws_archive_list_timings(ws_archive *archive, ws_arena *arena,
   sqlite3_stmt *statement;
   WS_TRY(ws__archive_query(
       archive, &statement, diag,
-      "SELECT t.candidate_id,t.provenance,t.m,t.n,t.k,t.samples_us,t.low_mhz,"
+      "SELECT t.candidate_id,t.provenance,t.shape,t.samples_us,t.low_mhz,"
       "t.high_mhz,t.memory_mhz,t.dropped,t.throttle,c.text FROM timing t"
       " JOIN content c ON c.hash=t.device WHERE t.candidate_id=?"
-      " ORDER BY t.provenance,t.m,t.n,t.k",
+      " ORDER BY t.provenance,t.shape COLLATE wavesmith_shape",
       "t", candidate_id));
   ws__rows rows = {.arena = arena, .size = sizeof **out_items};
   WS_TRY(ws__archive_read_rows(archive, statement, &rows, read_timing, diag));

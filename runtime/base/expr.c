@@ -6,6 +6,7 @@
  */
 #include "expr_tree.h"
 
+#include <stdio.h>
 #include <string.h>
 
 int ws_expr_name_count(const ws_expr *expr) { return expr->name_count; }
@@ -164,6 +165,35 @@ ws_status ws_expr_eval(const ws_expr *expr, const ws_scope *scope,
     return WS_OK;
   *out_value = 0;
   return explain(expr, &fault, diag);
+}
+
+/* The first of the conditions joined by && that does not hold; NULL: all do. */
+static const struct node *
+failed_of(const ws_expr *expr, const struct node *node, const ws_scope *scope) {
+  struct fault fault = {0};
+  int64_t value;
+  if (node->kind == NODE_AND) {
+    const struct node *failed = failed_of(expr, node->operands[0], scope);
+    return failed ? failed : failed_of(expr, node->operands[1], scope);
+  }
+  return evaluate(expr, node, scope, &value, &fault) && value ? NULL : node;
+}
+
+/* Without blanks at its end. */
+static int length_of(const ws_expr *expr, const struct node *node) {
+  int length = node->end - node->begin;
+  while (length && expr->text[node->begin + length - 1] == ' ')
+    length--;
+  return length;
+}
+
+bool ws_expr_holds(const ws_expr *expr, const ws_scope *scope, char *out_failed,
+                   size_t size) {
+  const struct node *failed = failed_of(expr, expr->root, scope);
+  if (failed && size)
+    snprintf(out_failed, size, "%.*s", length_of(expr, failed),
+             expr->text + failed->begin);
+  return !failed;
 }
 
 /* ---- binding --------------------------------------------------------------

@@ -6,6 +6,7 @@
  */
 #include "wavesmith/json_fields.h"
 #include "json_value.h"
+#include "wavesmith/text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -20,6 +21,8 @@ _Static_assert(sizeof(int) == sizeof(int32_t) &&
 static const ws_json_field lone_double[] = {{.type = WS_JSON_IS_DOUBLE}};
 static const ws_json_field lone_text[] = {{.type = WS_JSON_IS_TEXT}};
 const ws_json_struct ws_json_of_double = WS_JSON_STRUCT(double, lone_double);
+static const ws_json_field lone_shape[] = {{.type = WS_JSON_IS_SHAPE}};
+const ws_json_struct ws_json_of_shape = WS_JSON_STRUCT(ws_shape, lone_shape);
 const ws_json_struct ws_json_of_text = WS_JSON_STRUCT(const char *, lone_text);
 
 static bool is_inline(const ws_json_field *field) {
@@ -71,6 +74,8 @@ static bool is_nothing(const ws_json_field *field, const void *base) {
     return *(const uint64_t *)member == 0;
   case WS_JSON_IS_CHOICE:
     return *(const int *)member == 0;
+  case WS_JSON_IS_SHAPE:
+    return !((const ws_shape *)member)->dims;
   case WS_JSON_IS_POINTER:
     return !pointer_at(member);
   case WS_JSON_IS_ITEMS:
@@ -123,6 +128,16 @@ static cJSON *choice_to_json(const ws_json_field *field, unsigned choice) {
                                                   : "unknown");
 }
 
+/* {"rows":16,"cols":4096}: the names live as long as the process. */
+static cJSON *shape_to_json(const ws_shape *shape) {
+  cJSON *object = cJSON_CreateObject();
+  for (int i = 0; shape->dims && i < shape->dims->count; i++)
+    WS_ASSERT(
+        cJSON_AddItemToObjectCS(object, shape->dims->names[i],
+                                cJSON_CreateNumber((double)shape->size[i])));
+  return object;
+}
+
 static cJSON *field_to_json(const ws_json_field *field, const void *base,
                             bool sparse) {
   const void *member = (const char *)base + field->offset;
@@ -139,6 +154,8 @@ static cJSON *field_to_json(const ws_json_field *field, const void *base,
     return seed_to_json(*(const uint64_t *)member);
   case WS_JSON_IS_CHOICE:
     return choice_to_json(field, *(const unsigned *)member);
+  case WS_JSON_IS_SHAPE:
+    return shape_to_json(member);
   case WS_JSON_IS_OBJECT:
     return struct_to_json(field->of, member, sparse);
   case WS_JSON_IS_POINTER:
@@ -254,6 +271,50 @@ static ws_status read_choice(const reader *in, const ws_json_field *field,
                  text);
 }
 
+static ws_status read_shape(const reader *in, const char *key,
+                            const cJSON *json, ws_shape *out) {
+  const char *names[WS_MAX_DIMS];
+  int64_t sizes[WS_MAX_DIMS];
+  const cJSON *item;
+  int count = 0;
+  const int64_t most = INT64_C(1) << 53;
+  WS_TRY(ws__json_expect(json, key, in->what, cJSON_IsObject, "an object",
+                         in->diag));
+  cJSON_ArrayForEach(item, json) {
+    if (count == WS_MAX_DIMS || ws_name_fault(item->string))
+      return ws_fail(in->diag, WS_INPUT, in->what, 0,
+                     "'%s' has more than %d sizes, or one without a name", key,
+                     WS_MAX_DIMS);
+    WS_TRY(ws__json_int(item, item->string, in->what, &sizes[count], in->diag));
+    if (sizes[count] < 0 || sizes[count] > most)
+      return ws_fail(in->diag, WS_INPUT, in->what, 0,
+                     "'%s' is no size: %" PRId64, item->string, sizes[count]);
+    names[count++] = item->string;
+  }
+  if (count)
+    *out = ws_shape_of(ws_dims_of(names, count), sizes);
+  return WS_OK;
+}
+
+/* What programs before named dimensions wrote: m, n and k in the object itself;
+ * all 0 where there was none. */
+static ws_status read_old_shape(const reader *in, const cJSON *object,
+                                ws_shape *out) {
+  static const char *const names[] = {"m", "n", "k"};
+  int64_t sizes[3], any = 0;
+  for (int i = 0; i < 3; i++) {
+    WS_TRY(ws__json_int(cJSON_GetObjectItemCaseSensitive(object, names[i]),
+                        names[i], in->what, &sizes[i], in->diag));
+    if (sizes[i] < 0 || sizes[i] > INT32_MAX)
+      return ws_fail(in->diag, WS_INPUT, in->what, 0,
+                     "'%s' is no size: %" PRId64, names[i], sizes[i]);
+    any |= sizes[i];
+  }
+  if (any)
+    *out = ws_shape_of(ws_dims_of(names, 3), sizes);
+  return WS_OK;
+}
+
 static ws_status check_count(const reader *in, const ws_json_field *field,
                              const char *key, int count) {
   if (count > field->high)
@@ -329,6 +390,8 @@ static ws_status read_field(const reader *in, const ws_json_field *field,
     return read_seed(in, key, json, member);
   case WS_JSON_IS_CHOICE:
     return read_choice(in, field, key, json, member);
+  case WS_JSON_IS_SHAPE:
+    return read_shape(in, key, json, member);
   case WS_JSON_IS_OBJECT:
     return read_struct(in, field->of, json, key, member);
   case WS_JSON_IS_POINTER:
@@ -371,6 +434,10 @@ static ws_status read_members(const reader *in, const ws_json_struct *table,
       continue;
     }
     const cJSON *member = find(json, field->name, next);
+    if (!member && field->type == WS_JSON_IS_SHAPE) {
+      WS_TRY(read_old_shape(in, json, (void *)((char *)base + field->offset)));
+      continue;
+    }
     bool may_lack = field->presence != WS_JSON_REQUIRED ||
                     (in->sparse && field->type == WS_JSON_IS_INT);
     WS_TRY(!member && may_lack

@@ -121,6 +121,12 @@ static ws_status read_text(const ws_option *option, const char *value,
   return WS_OK;
 }
 
+static ws_status leave(const ws_option *option, const char *value, void *out,
+                       ws_diag *diag) {
+  (void)option, (void)value, (void)out, (void)diag;
+  return WS_OK;
+}
+
 static ws_status read_flag(const ws_option *option, const char *value,
                            void *out, ws_diag *diag) {
   (void)option, (void)value, (void)diag;
@@ -133,7 +139,8 @@ ws_status ws_option_read(const ws_option *option, const char *value, void *out,
   static ws_option_reader *const readers[] = {
       [WS_OPTION_FLAG] = read_flag, [WS_OPTION_TEXT] = read_text,
       [WS_OPTION_INT] = read_int,   [WS_OPTION_INT64] = read_int64,
-      [WS_OPTION_SEED] = read_seed, [WS_OPTION_REAL] = read_real};
+      [WS_OPTION_SEED] = read_seed, [WS_OPTION_REAL] = read_real,
+      [WS_OPTION_TAKEN] = leave};
   if (option->kind == WS_OPTION_READ)
     return option->read(option, value, out, diag);
   return readers[option->kind](option, value, out, diag);

@@ -13,7 +13,8 @@
 
 struct ws_batch {
   ws__batch_index index;
-  int jobs; /* descriptor; -1: only for reading */
+  int jobs;            /* descriptor; -1: only for reading */
+  const char *problem; /* whose text is there; NULL: none was written yet */
 };
 
 /* ---- opening ---- */
@@ -184,6 +185,17 @@ static ws_status write_code(const ws_batch *batch, ws_arena *arena,
   return ws_file_write_atomic(path, code, size, diag);
 }
 
+/* All of a job's workloads are of one problem. */
+static ws_status write_problem(ws_batch *batch, const ws_batch_job *job,
+                               ws_diag *diag) {
+  const char *name = job->steps[0].workloads[0].problem;
+  if (batch->problem && !strcmp(batch->problem, name))
+    return WS_OK;
+  WS_TRY(ws__batch_write_problem(batch->index.folder, name, diag));
+  batch->problem = ws_arena_strdup(batch->index.arena, name);
+  return WS_OK;
+}
+
 /* owned_json: the job without its id. */
 static ws_status add_job(ws_batch *batch, const ws_hash *id, cJSON *owned_json,
                          ws_diag *diag) {
@@ -215,6 +227,7 @@ ws_status ws_batch_ask(ws_batch *batch, ws_arena *arena,
                        ws_batch_answer *out_answer, ws_diag *diag) {
   *out_found = false;
   *out_answer = (ws_batch_answer){0};
+  WS_TRY(write_problem(batch, job, diag)); /* answers are of that very one */
   const char *code =
       name_of(batch, arena, job->code_object, job->code_object_size);
   const char *rival = name_of(batch, arena, job->rival_code, job->rival_size);

@@ -54,6 +54,17 @@ ws_status ws__batch_write_manifest(const char *folder,
 ws_status ws__batch_read_code(ws_arena *arena, const char *folder,
                               ws_batch_job *job, ws_diag *diag) WS_MUST_CHECK;
 
+/* ---- problems of the user's (problems.c) ----
+ * problem/NAME-CHECK.c: one text for each name. */
+/* Writes the problem's, unless it is there or comes with wavesmith. WS_INPUT:
+ * another is there. */
+ws_status ws__batch_write_problem(const char *folder, const char *name,
+                                  ws_diag *diag) WS_MUST_CHECK;
+/* Adds those of the folder to this process and those it starts. WS_INPUT: a
+ * damaged one, or one that does not compile here. */
+ws_status ws__batch_add_problems(const char *folder,
+                                 ws_diag *diag) WS_MUST_CHECK;
+
 /* ---- which jobs and answers there are (index.c) ----
  * Of each line only the id and the place are kept; what it says is read when
  * somebody wants it. */

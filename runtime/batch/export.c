@@ -108,35 +108,23 @@ static ws_status choose(exporter *e, ws_diag *diag) {
 
 /* ---- shapes ---- */
 
-static ws_status read_shape(const char **at, ws_shape *out) {
-  int64_t *const members[] = {&out->m, &out->n, &out->k};
-  for (int i = 0; i < 3; i++) {
-    char *end;
-    *members[i] = strtoll(*at, &end, 10);
-    if (end == *at || (i < 2 && *end != ',') || (i == 2 && *end && *end != ';'))
-      return WS_USAGE;
-    *at = end + (*end != '\0');
-  }
-  return WS_OK;
-}
-
 static ws_status read_shapes(exporter *e, const char *text, ws_diag *diag) {
-  const char *at = text;
-  while (*at) {
-    if (e->shape_count == MOST_SHAPES ||
-        read_shape(&at, &e->shapes[e->shape_count]) != WS_OK)
-      return ws_fail(diag, WS_USAGE, NULL, 0,
-                     "'%s' is neither a shape set nor a list m,n,k;m,n,k",
-                     text);
-    WS_TRY(e->problem->check_shape(&e->shapes[e->shape_count++], diag));
-  }
+  const ws_shape *shapes;
+  int count;
+  WS_TRY(ws_problem_read_shapes(e->problem, e->arena, text, &shapes, &count,
+                                diag));
+  if (count > MOST_SHAPES)
+    return ws_fail(diag, WS_USAGE, NULL, 0, "more than %d shapes", MOST_SHAPES);
+  memcpy(e->shapes, shapes, sizeof *shapes * (size_t)count);
+  e->shape_count = count;
   return WS_OK;
 }
 
 static void sort_by_work(exporter *e) {
   for (int i = 1; i < e->shape_count; i++)
-    for (int j = i; j > 0 && e->problem->flops(&e->shapes[j]) <
-                                 e->problem->flops(&e->shapes[j - 1]);
+    for (int j = i;
+         j > 0 && ws_problem_flops(e->problem, &e->shapes[j]) <
+                      ws_problem_flops(e->problem, &e->shapes[j - 1]);
          j--) {
       ws_shape moved = e->shapes[j];
       e->shapes[j] = e->shapes[j - 1];
@@ -146,7 +134,8 @@ static void sort_by_work(exporter *e) {
 
 static ws_status choose_shapes(exporter *e, const ws_problem *problem,
                                ws_diag *diag) {
-  const char *text = e->options->shapes ? e->options->shapes : "contest";
+  const char *text =
+      e->options->shapes ? e->options->shapes : e->problem->shape_sets[0].name;
   const ws_shape_set *set = ws_problem_shape_set(problem, text);
   e->problem = problem;
   e->shape_count = 0;
@@ -266,7 +255,7 @@ static void add_verification(exporter *e, const subject *s, step_list *steps) {
     add_step(e, s, steps, WS_MEASURE_VERIFY, workloads, count);
   for (int i = e->shape_count - 1; i >= 0; i--) {
     const ws_covered large = {.shape = e->shapes[i], .sampled = true};
-    if (e->problem->flops(&large.shape) <= most_large_flops &&
+    if (ws_problem_flops(e->problem, &large.shape) <= most_large_flops &&
         make_workload(e, s, &large, &workloads[count])) {
       add_step(e, s, steps, WS_MEASURE_VERIFY, &workloads[count], 1);
       break;

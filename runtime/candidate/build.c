@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * Names of verdicts and blames, what a signal says, the default limits of a
- * build, and shapes and findings as JSON.
+ * build, and findings as JSON.
  */
 #include "wavesmith/build.h"
 
@@ -51,7 +51,7 @@ bool ws_blame_parse(const char *text, ws_blame *out_blame) {
  * memory runs out. SIGBUS is no crash: a mapped page could not be had, for want
  * of room on a disk or of memory. */
 ws_blame ws_blame_of_signal(int signal) {
-  static const int crashes[] = {SIGABRT, SIGFPE,  SIGILL,  SIGSEGV,
+  static const int crashes[] = {SIGABRT, SIGFPE,  SIGILL, SIGSEGV,
                                 SIGSYS,  SIGTRAP, SIGXCPU};
   for (size_t i = 0; i < sizeof crashes / sizeof crashes[0]; i++)
     if (signal == crashes[i])
@@ -61,12 +61,6 @@ ws_blame ws_blame_of_signal(int signal) {
 
 const ws_limits ws_limits_default = {
     .wall_ms = 20000, .cpu_ms = 15000, .memory_mb = 2048};
-
-static const ws_json_field shape_fields[] = {
-    {WS_JSON_INT(ws_shape, m, 0, INT32_MAX)},
-    {WS_JSON_INT(ws_shape, n, 0, INT32_MAX)},
-    {WS_JSON_INT(ws_shape, k, 0, INT32_MAX)}};
-const ws_json_struct ws_shape_json = WS_JSON_STRUCT(ws_shape, shape_fields);
 
 static const ws_json_field finding_fields[] = {
     {WS_JSON_TEXT(ws_finding, id)},

@@ -30,9 +30,10 @@ static const ws_json_struct body_json =
     WS_JSON_STRUCT(struct ws_request_body, body_fields);
 
 static const ws_json_field run_fields[] = {
-    {WS_JSON_INLINE(ws_run, shape, ws_shape_json)},
+    {WS_JSON_SHAPE(ws_run, shape)},
     {WS_JSON_INT(ws_run, order, WS_WAVES_UP, WS_WAVES_DOWN)},
     {WS_JSON_INT(ws_run, spots, 0, SPOTS_MAX)},
+    {WS_JSON_BOOL(ws_run, alone), .presence = WS_JSON_LEFT_OUT},
     {WS_JSON_SEED(ws_run, seed)}};
 static const ws_json_struct run_json = WS_JSON_STRUCT(ws_run, run_fields);
 
@@ -51,7 +52,7 @@ static ws_status check_stages(const void *value, const char *what,
                               ws_diag *diag) {
   const ws_build_request *request = value;
   if (request->stages & ~(WS_STAGE_CHECK | WS_STAGE_SANITIZE | WS_STAGE_LOWER |
-                          WS_STAGE_RAW | WS_STAGE_LINES))
+                          WS_STAGE_RAW | WS_STAGE_LINES | WS_STAGE_BRANCHES))
     return ws_fail(diag, WS_INPUT, what, 0, "unknown stages %d",
                    request->stages);
   return WS_OK;
@@ -138,12 +139,20 @@ static const ws_json_struct launch_json =
     WS_JSON_STRUCT(struct ws_launch_observed, launch_fields);
 
 static const ws_json_field run_result_fields[] = {
-    {WS_JSON_INLINE(ws_run_result, shape, ws_shape_json)},
+    {WS_JSON_SHAPE(ws_run_result, shape)},
     {WS_JSON_ROOM(ws_run_result, launches, launch_count, launch_json)}};
 static const ws_json_struct run_result_json =
     WS_JSON_STRUCT(ws_run_result, run_result_fields);
 
 /* ---- results ---- */
+static const ws_json_field branch_fields[] = {
+    {WS_JSON_TEXT(ws_branch, kernel)}, {WS_JSON_TEXT(ws_branch, left)},
+    {WS_JSON_TEXT(ws_branch, right)},  COUNT64(ws_branch, modulus),
+    {WS_JSON_TEXT(ws_branch, region)}, {WS_JSON_TEXT(ws_branch, file)},
+    COUNT32(ws_branch, line)};
+static const ws_json_struct branch_json =
+    WS_JSON_STRUCT(ws_branch, branch_fields);
+
 static const ws_json_field result_fields[] = {
     {WS_JSON_CHOICE(ws_build_result, verdict, ws_verdict_names)},
     {WS_JSON_CHOICE(ws_build_result, blame, ws_blame_names),
@@ -158,12 +167,16 @@ static const ws_json_field result_fields[] = {
     {WS_JSON_DOUBLE(ws_build_result, lower_ms)},
     {WS_JSON_TEXT(ws_build_result, compiler), .presence = WS_JSON_ADDED},
     {WS_JSON_TEXT(ws_build_result, object_hash), .presence = WS_JSON_LEFT_OUT},
+    {WS_JSON_TEXT(ws_build_result, not_modelled), .presence = WS_JSON_LEFT_OUT},
     {WS_JSON_ITEMS(ws_build_result, findings, finding_count, 0, FINDINGS_MAX,
                    ws_finding_json)},
     {WS_JSON_ITEMS(ws_build_result, runs, run_count, 0, RUNS_MAX,
                    run_result_json)},
     {WS_JSON_ITEMS(ws_build_result, kernels, kernel_count, 0, WS_MAX_KERNELS,
-                   kernel_json)}};
+                   kernel_json)},
+    {WS_JSON_ITEMS(ws_build_result, branches, branch_count, 0, WS_MAX_BRANCHES,
+                   branch_json),
+     .presence = WS_JSON_LEFT_OUT}};
 static const ws_json_struct result_json = {
     WS_JSON_FIELDS(ws_build_result, result_fields), .sparse = true};
 

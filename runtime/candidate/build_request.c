@@ -15,12 +15,13 @@ static int fill_bodies(ws_arena *arena, const ws_candidate *candidate,
     if (!body->text)
       continue;
     const char *region = tmpl->regions[i].function;
-    const char *extension = strcmp(body->language, "opencl") ? "ll" : "cl";
+    const char *extension = ws_language_ending(body->language);
     out[count++] = (struct ws_request_body){
         .region = region,
         .language = body->language,
         .text = body->text,
-        .file = ws_arena_printf(arena, "%s.%s", region, extension)};
+        .file = ws_arena_printf(arena, "%s.%s", region,
+                                extension ? extension : "ll")};
   }
   return count;
 }

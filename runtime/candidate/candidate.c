@@ -5,7 +5,6 @@
  * order, so that two templates that declare the same things in another order,
  * or two processes, give the same point the same name.
  */
-#include "wavesmith/problem.h"
 #include "wavesmith/template.h"
 
 #include <errno.h>
@@ -345,7 +344,7 @@ char *ws_candidate_variants_text(ws_arena *arena,
 /* ---- constraints
  * ---------------------------------------------------------------- */
 
-enum { BINDINGS_MAX = WS_TEMPLATE_MAX_PARAMS + 4 }; /* and m n k cu_count */
+enum { BINDINGS_MAX = WS_TEMPLATE_MAX_PARAMS + WS_MAX_DIMS + 1 /* cu_count */ };
 
 static int fill_bindings(const ws_candidate *candidate, const ws_shape *shape,
                          int64_t cu_count, ws_binding *out) {
@@ -353,25 +352,22 @@ static int fill_bindings(const ws_candidate *candidate, const ws_shape *shape,
   for (; count < candidate->tmpl->param_count; count++)
     out[count] = (ws_binding){candidate->tmpl->params[count].name,
                               candidate->values[count]};
-  if (shape) {
-    out[count++] = (ws_binding){"m", shape->m};
-    out[count++] = (ws_binding){"n", shape->n};
-    out[count++] = (ws_binding){"k", shape->k};
-  }
+  if (shape)
+    count += ws_shape_bindings(shape, &out[count]);
   if (cu_count > 0)
     out[count++] = (ws_binding){"cu_count", cu_count};
   return count;
 }
 
 ws_scope ws_candidate_scope(ws_arena *arena, const ws_candidate *candidate,
-                            const struct ws_shape *shape, int64_t cu_count) {
+                            const ws_shape *shape, int64_t cu_count) {
   ws_binding *bindings = ws_arena_alloc(arena, BINDINGS_MAX * sizeof *bindings);
   int count = fill_bindings(candidate, shape, cu_count, bindings);
   return (ws_scope){bindings, count};
 }
 
 int ws_candidate_broken_require(const ws_candidate *candidate,
-                                const struct ws_shape *shape, ws_diag *diag) {
+                                const ws_shape *shape, ws_diag *diag) {
   const ws_template *tmpl = candidate->tmpl;
   ws_binding bindings[BINDINGS_MAX];
   ws_scope scope = {bindings, fill_bindings(candidate, shape, 0, bindings)};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * The line that a finding or a profile means. The compiler names the file of a
- * body after its region: "mma.ll", "mma.cl"; any other is the template's.
+ * body after its region: "mma.ll", "mma.cl", "mma.hip"; what a template was
+ * imported from has its own name; any other is the template's.
  */
 #include "wavesmith/template.h"
 
@@ -21,8 +22,8 @@ static const char *body_of(const ws_candidate *candidate, const char *name) {
   for (int i = 0; i < tmpl->region_count; i++)
     if (candidate->bodies[i].text &&
         strlen(tmpl->regions[i].function) == size &&
-        !memcmp(tmpl->regions[i].function, name, size) &&
-        (!strcmp(name + size, ".ll") || !strcmp(name + size, ".cl")))
+        !memcmp(tmpl->regions[i].function, name, size) && name[size] &&
+        ws_language_of_ending(name + size + 1))
       return candidate->bodies[i].text;
   return NULL;
 }
@@ -33,6 +34,9 @@ const char *ws_candidate_source_line(ws_arena *arena,
                                      const char *template_file,
                                      const char *file, int line) {
   const char *name = last_part(file), *text = body_of(candidate, name);
+  const ws_template *tmpl = candidate->tmpl;
+  if (!text && tmpl->source_file && !strcmp(name, last_part(tmpl->source_file)))
+    text = tmpl->source_text;
   if (!text && (!template_file || !strcmp(name, last_part(template_file))))
     text = template_text;
   if (!text || line < 1)

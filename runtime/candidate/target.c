@@ -2,13 +2,13 @@
  *
  * The table of targets.
  *
- * Peaks: AMD's data sheets for MI300X (2615 TFLOP/s dense fp8) and MI355X
- * (5033), NVIDIA's for the H200 SXM (1979). Bandwidth is that of the memory
- * which a launch with cold caches reads from: MI300X's Infinity Cache (17.2
- * TB/s, CDNA3 white paper), which a flush leaves filled, else HBM. MI355X's
- * Infinity Cache is taken to be as fast as MI300X's: an assumption, nothing is
- * timed there. LDS: CDNA3 and CDNA4 ISA manuals; CUDA C++ Programming Guide,
- * compute capability 9.0 (227 KB of shared memory a block).
+ * Peaks, dense: AMD's data sheets for MI300X and MI355X, NVIDIA's for the H200
+ * SXM (f32: that of tf32 for matrix instructions). Bandwidth is that of the
+ * memory which a launch with cold caches reads from: MI300X's Infinity Cache
+ * (17.2 TB/s, CDNA3 white paper), which a flush leaves filled, else HBM.
+ * MI355X's Infinity Cache is taken to be as fast as MI300X's: an assumption,
+ * nothing is timed there. LDS: CDNA3 and CDNA4 ISA manuals; CUDA C++
+ * Programming Guide, compute capability 9.0 (227 KB of shared memory a block).
  */
 #include "wavesmith/target.h"
 
@@ -23,10 +23,16 @@ static const ws_target gfx942 = {.name = "gfx942",
                                  .wave = 64,
                                  .lds_bytes = 64 * 1024,
                                  .cu_count = 304,
-                                 .fp8_tflops = 2615,
+                                 .tflops = {163.4,
+                                            {[WS_F64] = 163.4,
+                                             [WS_F32] = 163.4,
+                                             [WS_F16] = 1307.4,
+                                             [WS_BF16] = 1307.4,
+                                             [WS_E4M3_FNUZ] = 2615,
+                                             [WS_E5M2_FNUZ] = 2615,
+                                             [WS_I8] = 2615}},
                                  .tb_per_s = 17.2,
-                                 .has_host_model = true,
-                                 .layouts = "kmajor mnmajor"};
+                                 .has_host_model = true};
 static const ws_target gfx950 = {.name = "gfx950",
                                  .card = "MI355X",
                                  .family = WS_FAMILY_AMDGPU,
@@ -34,10 +40,16 @@ static const ws_target gfx950 = {.name = "gfx950",
                                  .wave = 64,
                                  .lds_bytes = 160 * 1024,
                                  .cu_count = 256,
-                                 .fp8_tflops = 5033,
+                                 .tflops = {157.3,
+                                            {[WS_F64] = 78.6,
+                                             [WS_F32] = 157.3,
+                                             [WS_F16] = 2516.6,
+                                             [WS_BF16] = 2516.6,
+                                             [WS_E4M3] = 5033,
+                                             [WS_E5M2] = 5033,
+                                             [WS_I8] = 5033}},
                                  .tb_per_s = 17.2,
-                                 .has_host_model = false,
-                                 .layouts = "kmajor-ocp"};
+                                 .has_host_model = false};
 static const ws_target sm_90a = {.name = "sm_90a",
                                  .card = "H200",
                                  .family = WS_FAMILY_NVPTX,
@@ -45,10 +57,16 @@ static const ws_target sm_90a = {.name = "sm_90a",
                                  .wave = 32,
                                  .lds_bytes = 227 * 1024,
                                  .cu_count = 132,
-                                 .fp8_tflops = 1979,
+                                 .tflops = {66.9,
+                                            {[WS_F64] = 66.9,
+                                             [WS_F32] = 494.7,
+                                             [WS_F16] = 989.4,
+                                             [WS_BF16] = 989.4,
+                                             [WS_E4M3] = 1979,
+                                             [WS_E5M2] = 1979,
+                                             [WS_I8] = 1979}},
                                  .tb_per_s = 4.8,
-                                 .has_host_model = false,
-                                 .layouts = "kmajor-ocp"};
+                                 .has_host_model = false};
 
 static const ws_target *const targets[] = {&gfx942, &gfx950, &sm_90a};
 enum { TARGETS = sizeof targets / sizeof targets[0] };
@@ -79,8 +97,17 @@ const char *ws_target_list(void) {
 
 double ws_target_roofline_us(const ws_target *target, const ws_problem *problem,
                              const ws_shape *shape) {
-  return fmax(problem->flops(shape) / (target->fp8_tflops * 1e6),
-              problem->min_bytes(shape) / (target->tb_per_s * 1e6));
+  const char *usual = ws_problem_default_layout(problem, target->name);
+  int layout = usual ? ws_problem_layout_index(problem, usual) : 0;
+  ws_type type = problem->given->matrix_type;
+  const ws_problem_layout *formats = &problem->layouts[layout];
+  type = type == WS_FP8 ? formats->fp8 : type == WS_BF8 ? formats->bf8 : type;
+  double tflops = problem->given->matrix ? target->tflops.matrix[type] : 0;
+  if (!tflops)
+    tflops = target->tflops.vector;
+  return fmax(ws_problem_flops(problem, shape) / (tflops * 1e6),
+              ws_problem_least_bytes(problem, shape) /
+                  (target->tb_per_s * 1e6));
 }
 
 static int round_up(int value, int step) {

@@ -7,9 +7,11 @@
  * is one WS_INPUT with file:line and the way to mend it.
  */
 #include "wavesmith/template.h"
+#include "wavesmith/problem.h"
 #include "wavesmith/text.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,13 +67,8 @@ static ws_status check_dotted(struct reader *reader, const ws_record *record,
                : WS_OK;
 }
 
-static const char *const shape_names[] = {"m", "n", "k"};
-
-static bool is_shape_name(const char *name) {
-  for (int i = 0; i < 3; i++)
-    if (!strcmp(name, shape_names[i]))
-      return true;
-  return false;
+static bool is_shape_name(const struct reader *reader, const char *name) {
+  return ws_dims_index(reader->tmpl->dims, name) >= 0;
 }
 
 /* ---- expressions -----------------------------------------------------------
@@ -88,7 +85,8 @@ static ws_status read_expr(struct reader *reader, const ws_record *record,
                        reader->diag));
   for (int i = 0; i < ws_expr_name_count(expr); i++) {
     const char *name = ws_expr_name(expr, i);
-    bool shape = is_shape_name(name), device = !strcmp(name, "cu_count");
+    bool shape = is_shape_name(reader, name),
+         device = !strcmp(name, "cu_count");
     if (!shape && !device) {
       if (ws_template_param_index(reader->tmpl, name) < 0)
         return FAIL(reader, record->line,
@@ -100,7 +98,7 @@ static ws_status read_expr(struct reader *reader, const ws_record *record,
                   "'%s' must not be used in the %s expression '%.200s': it is "
                   "known only later; use %s",
                   name, record->kind, text,
-                  allowed ? "parameters, m, n and k" : "parameters only");
+                  allowed ? "parameters and dimensions" : "parameters only");
     }
   }
   *out = expr;
@@ -109,6 +107,35 @@ static ws_status read_expr(struct reader *reader, const ws_record *record,
 
 /* ---- one function per kind --------------------------------------------------
  */
+
+/* Names with blanks between. */
+static ws_status read_dims(struct reader *reader, const ws_record *record,
+                           const char *text) {
+  const char *names[WS_MAX_DIMS];
+  int count = 0;
+  char *rest = ws_arena_strdup(reader->arena, text);
+  for (char *name; (name = strsep(&rest, " "));) {
+    if (count == WS_MAX_DIMS)
+      return FAIL(reader, record->line, "more than %d dimensions: '%.200s'",
+                  WS_MAX_DIMS, text);
+    WS_TRY(check_name(reader, record, "dimension", name));
+    names[count++] = name;
+  }
+  reader->tmpl->dims = ws_dims_of(names, count);
+  return WS_OK;
+}
+
+/* What was written before records had the names: the problem says them, and
+ * there was one with m n k. */
+static ws_status find_dims(struct reader *reader, const ws_record *record) {
+  const ws_problem *problem = ws_problem_find(record->operands[2]);
+  if (record->operand_count > 5)
+    return read_dims(reader, record, record->operands[5]);
+  if (!problem)
+    return read_dims(reader, record, "m n k");
+  reader->tmpl->dims = problem->dims;
+  return WS_OK;
+}
 
 static ws_status read_template(struct reader *reader, const ws_record *record) {
   ws_template *tmpl = reader->tmpl;
@@ -121,7 +148,7 @@ static ws_status read_template(struct reader *reader, const ws_record *record) {
   tmpl->problem = record->operands[2];
   tmpl->target = record->operands[3];
   tmpl->purpose = record->operands[4];
-  return WS_OK;
+  return find_dims(reader, record);
 }
 
 /* One integer of a list or a default; *text moves behind it. */
@@ -188,7 +215,7 @@ static ws_status read_param(struct reader *reader, const ws_record *record) {
                     .line = record->line};
   WS_TRY(check_name(reader, record, "parameter", param.name));
   WS_TRY(check_dotted(reader, record, "global", param.global));
-  if (is_shape_name(param.name) || !strcmp(param.name, "cu_count") ||
+  if (is_shape_name(reader, param.name) || !strcmp(param.name, "cu_count") ||
       ws_expr_is_reserved(param.name))
     return FAIL(reader, record->line,
                 "'%s' already has a meaning in expressions; give the parameter "
@@ -264,7 +291,7 @@ static ws_status read_require(struct reader *reader, const ws_record *record) {
   ws_require require = {.reason = record->operands[1], .line = record->line};
   WS_TRY(read_expr(reader, record, 0, NAMES_SHAPE, &require.expr));
   for (int i = 0; i < ws_expr_name_count(require.expr); i++)
-    require.uses_shape |= is_shape_name(ws_expr_name(require.expr, i));
+    require.uses_shape |= is_shape_name(reader, ws_expr_name(require.expr, i));
   reader->requires[reader->tmpl->require_count++] = require;
   return WS_OK;
 }
@@ -343,6 +370,23 @@ static ws_status read_allow(struct reader *reader, const ws_record *record) {
                 "unknown feature '%s' in !wavesmith.allow; known: scratch",
                 record->operands[0]);
   reader->tmpl->allow_scratch = true;
+  return WS_OK;
+}
+
+static ws_status read_source(struct reader *reader, const ws_record *record) {
+  reader->tmpl->source_file = record->operands[0];
+  reader->tmpl->source_text = record->operands[1];
+  const char *lines = record->operands[2];
+  for (int i = 0; i < reader->tmpl->launch_count && *lines; i++) {
+    int64_t line = 0;
+    if (!read_integer(&lines, &line) || line < 1 || line > INT_MAX)
+      return FAIL(reader, record->line,
+                  "the lines of !wavesmith.source are '%.80s'; they are one "
+                  "number for each launch",
+                  record->operands[2]);
+    reader->launches[i].source_line = (int)line;
+    lines += strspn(lines, " ");
+  }
   return WS_OK;
 }
 
@@ -437,33 +481,39 @@ static ws_status read_tensor_map(struct reader *reader,
 static const struct kind {
   const char *name;
   ws_status (*read)(struct reader *reader, const ws_record *record);
-  int operands;     /* exactly */
+  int operands;     /* exactly, or one more where it may be added */
   int may_be_empty; /* index of the operand that may be "", or -1 */
   int min_count, max_count;
   const char *usage;
+  bool may_be_added;
 } kinds[] = {
     {"template", read_template, 5, -1, 1, 1,
-     "name, version, problem, target, purpose"},
+     "name, version, problem, target, purpose (and the problem's dimensions)",
+     true},
     {"param", read_param, 5, -1, 0, WS_TEMPLATE_MAX_PARAMS,
-     "name, global, values, meaning (and the global's initialiser)"},
+     "name, global, values, meaning (and the global's initialiser)", false},
     {"region", read_region, 2, -1, 0, WS_TEMPLATE_MAX_REGIONS,
-     "function, contract"},
+     "function, contract", false},
     {"variant", read_variant, 3, -1, 0,
      WS_TEMPLATE_MAX_REGIONS *WS_TEMPLATE_MAX_VARIANTS,
-     "region, function, purpose"},
+     "region, function, purpose", false},
     {"require", read_require, 2, -1, 0, WS_TEMPLATE_MAX_REQUIRES,
-     "expression, reason"},
-    {"lds", read_lds, 2, -1, 0, WS_TEMPLATE_MAX_LDS, "global, bytes"},
+     "expression, reason", false},
+    {"lds", read_lds, 2, -1, 0, WS_TEMPLATE_MAX_LDS, "global, bytes", false},
     {"launch", read_launch, 7, 6, 1, WS_TEMPLATE_MAX_LAUNCHES,
      "kernel, grid x, grid y, grid z, threads, condition (and the kernel's "
-     "argument names)"},
-    {"workspace", read_workspace, 1, -1, 0, 1, "bytes"},
-    {"allow", read_allow, 1, -1, 0, 1, "feature"},
+     "argument names)",
+     false},
+    {"workspace", read_workspace, 1, -1, 0, 1, "bytes", false},
+    {"allow", read_allow, 1, -1, 0, 1, "feature", false},
+    {"source", read_source, 3, 2, 0, 1,
+     "file, text, lines of the launched kernels", false},
     {"occupancy", read_occupancy, 3, -1, 0, WS_TEMPLATE_MAX_LAUNCHES,
-     "kernel, workgroups of a cluster, workgroups of a CU"},
+     "kernel, workgroups of a cluster, workgroups of a CU", false},
     {"tensor_map", read_tensor_map, 8, -1, 0, WS_TEMPLATE_MAX_TENSOR_MAPS,
      "name, argument, element, inner extent, outer extent, box inner, box "
-     "outer, swizzle bytes"},
+     "outer, swizzle bytes",
+     false},
 };
 enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };
 
@@ -476,8 +526,8 @@ static ws_status check_kinds(struct reader *reader, const ws_records *records) {
     if (kind == KIND_COUNT)
       return FAIL(reader, records->items[i].line,
                   "unknown declaration !wavesmith.%s; known: template param "
-                  "region variant require lds launch workspace allow "
-                  "occupancy tensor_map",
+                  "region variant require lds launch workspace source "
+                  "allow occupancy tensor_map",
                   records->items[i].kind);
   }
   return WS_OK;
@@ -485,7 +535,8 @@ static ws_status check_kinds(struct reader *reader, const ws_records *records) {
 
 static ws_status check_operands(struct reader *reader, const struct kind *kind,
                                 const ws_record *record) {
-  if (record->operand_count != kind->operands)
+  if (record->operand_count != kind->operands &&
+      record->operand_count != kind->operands + kind->may_be_added)
     return FAIL(reader, record->line,
                 "!wavesmith.%s takes %d operands, not %d: %s", kind->name,
                 kind->operands, record->operand_count, kind->usage);

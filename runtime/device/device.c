@@ -125,6 +125,11 @@ ws_status ws_device_fill(ws_device *device, void *memory, int byte,
   return device->table->fill(device, memory, byte, bytes, diag);
 }
 
+int ws_device_limit(ws_device *device, int64_t wave_instructions) {
+  return device->table->limit ? device->table->limit(device, wave_instructions)
+                              : 0;
+}
+
 bool ws_device_watch(ws_device *device, const void *memory) {
   return device->table->watch && device->table->watch(device, memory);
 }

@@ -64,6 +64,7 @@ typedef struct hip {
   /* Of our simulator; else NULL. */
   __typeof__(wavesmith_sim_watch) *watch;
   __typeof__(wavesmith_sim_unstored) *unstored;
+  __typeof__(wavesmith_sim_limit) *limit;
   int report; /* file that the simulator writes to; -1: none */
   /* Launches, fills and events go here, because the default stream cannot be
    * recorded; it and the default stream wait for each other. NULL, the default
@@ -318,6 +319,7 @@ static ws_status open_sim(ws_device *device, ws_device_purpose purpose,
   self->report = report;
   *(void **)&self->watch = dlsym(handle, "wavesmith_sim_watch");
   *(void **)&self->unstored = dlsym(handle, "wavesmith_sim_unstored");
+  *(void **)&self->limit = dlsym(handle, "wavesmith_sim_limit");
   device->info.simulated = true;
   device->info.lock = "";
   device->info.dry_timing = purpose == WS_DEVICE_TIME && is_own(device);
@@ -543,6 +545,12 @@ static size_t unstored(ws_device *device, const void *memory, size_t bytes,
   return hip_of(device)->unstored(memory, bytes, out_first);
 }
 
+static int limit(ws_device *device, int64_t wave_instructions) {
+  const hip *self = hip_of(device);
+  (void)self->hipDeviceSynchronize();
+  return self->limit ? self->limit(wave_instructions) : 0;
+}
+
 #define COMMON_FUNCTIONS                                                       \
   .close = close_device, .take_report = take_report, .allocate = allocate,     \
   .free = free_memory, .upload = upload, .download = download, .fill = fill,   \
@@ -560,4 +568,5 @@ const ws__device_table ws__device_sim = {.kind = "sim",
                                          .open = open_sim,
                                          .watch = watch,
                                          .unstored = unstored,
+                                         .limit = limit,
                                          COMMON_FUNCTIONS};

@@ -6,6 +6,7 @@
  */
 #include "run_batch.h"
 #include "serve.h"
+#include "wavesmith/reference.h"
 #include "wavesmith/text.h"
 
 #include <signal.h>
@@ -22,6 +23,10 @@ static bool is_socket(int descriptor) {
   return getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size) == 0;
 }
 
+static void tell_crash(const ws_problem *problem, const char *text) {
+  ws_problem_send_crash(SERVER_SOCKET, problem, text);
+}
+
 int main(int argc, char **argv) {
   ws_streams_begin();
   ws_terminal_guard();
@@ -34,11 +39,16 @@ int main(int argc, char **argv) {
     return ws_status_exit_code(WS_USAGE);
   }
   signal(SIGPIPE, SIG_IGN);
+  ws_problem_on_crash(tell_crash);
   ws_diag diag;
   ws_device *device;
   ws_device_purpose purpose =
       strcmp(argv[2], "time") ? WS_DEVICE_RUN : WS_DEVICE_TIME;
-  ws_status status = ws_device_open(argv[1], purpose, &device, &diag);
+  ws_status status = ws_problems_inherit(&diag);
+  if (status == WS_OK)
+    status = ws_references_inherit(&diag);
+  if (status == WS_OK)
+    status = ws_device_open(argv[1], purpose, &device, &diag);
   if (status == WS_OK)
     status = ws__device_lock(ws_device_info_of(device), &diag);
   if (status != WS_OK) {

@@ -149,6 +149,7 @@ static ws_status open_folder(ws__run *run, ws_diag *diag) {
   WS_TRY(ws__batch_read_manifest(run->arena, index->folder, &manifest, diag));
   WS_TRY(ws__lines_open(index->results_path, &run->results, diag));
   WS_TRY(ws__batch_index_load(&run->index, diag));
+  WS_TRY(ws__batch_add_problems(index->folder, diag));
   return check_jobs(run, diag);
 }
 
@@ -190,9 +191,14 @@ static int exit_code(ws_status status, const ws_diag *diag) {
   return ws_streams_end("wavesmith-device run", ws_status_exit_code(status));
 }
 
+static void say_crash(const ws_problem *problem, const char *text) {
+  ws_problem_print_crash("wavesmith-device run", problem, text);
+}
+
 int ws__device_run_batch(int argc, char **argv) {
   ws_diag diag = {""};
   ws__run_options options = {0};
+  ws_problem_on_crash(say_crash);
   bool ended;
   ws_status status = parse_options(argc, argv, &options, &diag);
   if (options.help) {

@@ -346,7 +346,7 @@ static bool do_job(ws__run_worker *worker) {
   if (readable && made == ANSWERED && worker->done)
     text = answer_text(worker);
   pthread_mutex_lock(&run->lock);
-  if (!readable)
+  if (!readable || status == WS_REFERENCE)
     end_run(run, status, &diag);
   else if (made == SET_ASIDE)
     set_aside(run, worker, status, &diag);

@@ -14,16 +14,16 @@ bool ws__is_of_a_card(const char *provenance);
 double ws__matrix_us(const ws_matrix *matrix, int shape, int column);
 double ws__matrix_best_us(const ws_matrix *matrix, int shape);
 
-/* A quantity that rules may compare with a threshold: an expression over m, n
- * and k, evaluated here and printed into the emitted C from one text. */
+/* A quantity that rules may compare with a threshold: an expression over
+ * dimensions, evaluated here and printed into the emitted C from one text. */
 typedef struct ws__feature {
   const char *name, *text;
+  const ws_expr *expr;
 } ws__feature;
-extern const ws__feature ws__features[];
-extern const int ws__feature_count;
-
-/* Legality of a shape as an expression over m, n and k. NULL: not known. */
-const char *ws__problem_legal_text(const ws_problem *problem);
+/* Of the problem's dimensions, in the arena. */
+ws_status ws__features_of(ws_arena *arena, const ws_problem *problem,
+                          const ws__feature **out_features, int *out_count,
+                          ws_diag *diag) WS_MUST_CHECK;
 
 typedef struct ws__node {
   int feature;       /* < 0: a leaf */
@@ -42,7 +42,8 @@ typedef struct ws__leaf {
 
 struct ws_rules {
   const ws_expr *legal;
-  const ws_expr *const *features; /* as ws__features, parsed */
+  const ws__feature *features;
+  int feature_count;
   const int *columns;
   const ws_candidate *const *candidates; /* by position; NULL: no constraint */
   int column_count;
@@ -52,7 +53,7 @@ struct ws_rules {
   int leaf_count;
 };
 
-/* Evaluates an expression over m, n, k; an expression that fails is 0. */
+/* Evaluates an expression over dimensions; one that fails is 0. */
 int64_t ws__shape_value(const ws_expr *expr, const ws_shape *shape);
 
 /* Whether a candidate accepts every legal shape: none of its constraints is

@@ -62,10 +62,10 @@ static void put_portfolio(const ws__emission *emission, cJSON *root) {
 static void put_rules(const ws_rules *rules, cJSON *root) {
   add_text(root, "legal_shape", ws_expr_text(rules->legal));
   cJSON *features = add_array(root, "features");
-  for (int i = 0; i < ws__feature_count; i++) {
+  for (int i = 0; i < rules->feature_count; i++) {
     cJSON *item = append_object(features);
-    add_text(item, "name", ws__features[i].name);
-    add_text(item, "expression", ws__features[i].text);
+    add_text(item, "name", rules->features[i].name);
+    add_text(item, "expression", rules->features[i].text);
   }
   /* nodes[0] is the root; a node has feature, threshold, low and high (where
    * value <= threshold goes low), or a rule */
@@ -77,7 +77,7 @@ static void put_rules(const ws_rules *rules, cJSON *root) {
       add_number(item, "rule", node->leaf);
       continue;
     }
-    add_text(item, "feature", ws__features[node->feature].name);
+    add_text(item, "feature", rules->features[node->feature].name);
     add_number(item, "threshold", (double)node->threshold);
     add_number(item, "low", node->low);
     add_number(item, "high", node->high);

@@ -80,22 +80,58 @@ static const char *upper(ws_arena *arena, const char *text) {
   return copy;
 }
 
+static const char *slot_type(const ws_problem_arg *arg) {
+  if (arg->role != WS_ARG_SCALAR)
+    return "pointer";
+  return arg->type == WS_F32   ? "float"
+         : arg->type == WS_I64 ? "int64"
+                               : "int32";
+}
+
 static void emit_slots(const ws__emission *emission, ws_strbuf *out) {
   const ws_problem *problem = emission->problem;
   const char *prefix = upper(emission->arena, emission->name);
   ws_strbuf_puts(out, "/* Argument slots of ws_rt_run: slots[i] points at the "
-                      "value of argument i,\n * a device pointer or an int32_t "
+                      "value of argument i,\n * a device pointer or a scalar "
                       "(of a stride, in elements). */\nenum {\n");
   for (int i = 0; i < problem->arg_count; i++) {
     ws_strbuf_printf(out, "  %s_ARG_%s = %d, /* %s: ", prefix,
                      upper(emission->arena, problem->args[i].name), i,
-                     problem->args[i].role == WS_ARG_SCALAR ? "int32"
-                                                            : "pointer");
+                     slot_type(&problem->args[i]));
     ws__put_comment(out, problem->args[i].meaning);
     ws_strbuf_puts(out, " */\n");
   }
   ws_strbuf_printf(out, "  %s_ARG_COUNT = %d\n};\n\n", prefix,
                    problem->arg_count);
+}
+
+/* The dimensions, each in a form, with commas: "long long m, long long n". */
+static const char *list_sizes(const ws__emission *emission, const char *form) {
+  const ws_dims *dims = emission->problem->dims;
+  ws_strbuf text;
+  ws_strbuf_init(&text);
+  for (int i = 0; i < dims->count; i++) {
+    const char *mark = strstr(form, "%s");
+    ws_strbuf_printf(&text, "%s%.*s%s%s", i ? ", " : "", (int)(mark - form),
+                     form, dims->names[i], mark + 2);
+  }
+  const char *out = ws_arena_strdup(emission->arena, text.data);
+  ws_strbuf_deinit(&text);
+  return out;
+}
+
+static const char *size_parameters(const ws__emission *emission) {
+  return list_sizes(emission, "long long %s");
+}
+
+/* "m=%lld n=%lld", a format of the emitted code. */
+static const char *size_format(const ws__emission *emission) {
+  const ws_dims *dims = emission->problem->dims;
+  const char *out = "";
+  for (int i = 0; i < dims->count; i++)
+    out = ws_arena_printf(emission->arena, "%s%s%s=%%lld", out, i ? " " : "",
+                          dims->names[i]);
+  return out;
 }
 
 void ws__emit_header(const ws__emission *emission, ws_strbuf *out) {
@@ -113,49 +149,63 @@ void ws__emit_header(const ws__emission *emission, ws_strbuf *out) {
       "/* Index of the kernel for a shape; -1 when the shape is not legal. "
       "Total "
       "over\n * legal shapes; the kernel's constraints always hold. */\n"
-      "int %s_select(long long m, long long n, long long k);\n\n"
+      "int %s_select(%s);\n\n"
       "/* Says in one line which rule picks which kernel, and why. Returns "
       "buffer. */\n"
-      "const char *%s_explain(long long m, long long n, long long k,\n"
-      "                       char *buffer, size_t size);\n\n"
-      "/* For ws_rt_open. */\n"
+      "const char *%s_explain(%s,\n"
+      "                       char *ws_buffer, size_t ws_size);\n\n"
+      "/* For ws_rt_open. A shape of ws_rt_run is {%s}. */\n"
       "extern const ws_rt_dispatch %s;\n\n"
       "#ifdef __cplusplus\n}\n#endif\n#endif\n",
-      name, name, name);
+      name, size_parameters(emission), name, size_parameters(emission),
+      list_sizes(emission, "%s"), name);
 }
 
 /* ---- shape functions
  * ------------------------------------------------------------
  */
 
-/* requires: expr names nothing but m, n, k and, with device_parameters,
- * cu_count. */
-static void open_function(const char *type, const char *name,
-                          const char *parameters, ws_strbuf *out) {
-  ws_strbuf_printf(out, "static %s %s(%s) {\n  (void)m, (void)n, (void)k%s;\n",
-                   type, name, parameters,
-                   strstr(parameters, "cu_count") ? ", (void)cu_count" : "");
+/* Gives the sizes their names; what is not used draws no warning. */
+static void put_sizes(const ws__emission *emission, ws_strbuf *out) {
+  const ws_dims *dims = emission->problem->dims;
+  for (int i = 0; i < dims->count; i++)
+    ws_strbuf_printf(out, "%s%s = ws_sizes[%d]",
+                     i ? ", " : "  const long long ", dims->names[i], i);
+  ws_strbuf_printf(out, ";\n  %s;\n", list_sizes(emission, "(void)%s"));
 }
 
-static void emit_value(const char *name, const char *parameters,
-                       const ws_expr *expr, ws_strbuf *out) {
-  open_function("long long", name, parameters, out);
+/* requires: expr names nothing but dimensions and, with device_parameters,
+ * cu_count. */
+static void open_function(const ws__emission *emission, const char *type,
+                          const char *name, const char *parameters,
+                          ws_strbuf *out) {
+  ws_strbuf_printf(out, "static %s %s(%s) {\n", type, name, parameters);
+  put_sizes(emission, out);
+  if (strstr(parameters, "cu_count"))
+    ws_strbuf_puts(out, "  (void)cu_count;\n");
+}
+
+static void emit_value(const ws__emission *emission, const char *name,
+                       const char *parameters, const ws_expr *expr,
+                       ws_strbuf *out) {
+  open_function(emission, "long long", name, parameters, out);
   ws_strbuf_puts(out, "  return ");
   ws_expr_print_c(expr, out);
   ws_strbuf_puts(out, ";\n}\n\n");
 }
 
-static void emit_truth(const char *name, const char *parameters,
-                       const ws_expr *expr, ws_strbuf *out) {
-  open_function("int", name, parameters, out);
+static void emit_truth(const ws__emission *emission, const char *name,
+                       const char *parameters, const ws_expr *expr,
+                       ws_strbuf *out) {
+  open_function(emission, "int", name, parameters, out);
   ws_strbuf_puts(out, "  return ");
   ws_expr_print_c(expr, out);
   ws_strbuf_puts(out, " != 0LL;\n}\n\n");
 }
 
-static const char shape_parameters[] = "long long m, long long n, long long k";
+static const char shape_parameters[] = "const long long *ws_sizes";
 static const char device_parameters[] =
-    "long long m, long long n, long long k, long long cu_count";
+    "const long long *ws_sizes, long long cu_count";
 
 static ws_expr *fold(const ws__emission *emission, int position,
                      const ws_expr *expr) {
@@ -170,10 +220,11 @@ static void emit_workspace(const ws__emission *emission, int position,
       emission->portfolio[position]->candidate->tmpl->workspace;
   const char *name = ws_arena_printf(emission->arena, "workspace_%d", position);
   if (bytes) {
-    emit_value(name, device_parameters, fold(emission, position, bytes), out);
+    emit_value(emission, name, device_parameters,
+               fold(emission, position, bytes), out);
     return;
   }
-  open_function("long long", name, device_parameters, out);
+  open_function(emission, "long long", name, device_parameters, out);
   ws_strbuf_puts(out, "  return 0;\n}\n\n");
 }
 
@@ -183,11 +234,12 @@ static void emit_grid(const ws__emission *emission, int position, int index,
       &emission->portfolio[position]->candidate->tmpl->launches[index];
   ws_strbuf_printf(out,
                    "static void grid_%d_%d(%s,\n                     long long "
-                   "out_grid[3]) {\n  (void)m, (void)n, (void)k, "
-                   "(void)cu_count;\n",
+                   "ws_grid[3]) {\n",
                    position, index, device_parameters);
+  put_sizes(emission, out);
+  ws_strbuf_puts(out, "  (void)cu_count;\n");
   for (int axis = 0; axis < 3; axis++) {
-    ws_strbuf_printf(out, "  out_grid[%d] = ", axis);
+    ws_strbuf_printf(out, "  ws_grid[%d] = ", axis);
     ws_expr_print_c(fold(emission, position, launch->grid[axis]), out);
     ws_strbuf_puts(out, ";\n");
   }
@@ -199,10 +251,9 @@ static void emit_grid(const ws__emission *emission, int position, int index,
 static void emit_accepts(const ws__emission *emission, int position,
                          ws_strbuf *out) {
   const ws_template *tmpl = emission->portfolio[position]->candidate->tmpl;
-  ws_strbuf_printf(out,
-                   "static int accepts_%d(%s) {\n  (void)m, (void)n, "
-                   "(void)k;\n",
-                   position, shape_parameters);
+  ws_strbuf_printf(out, "static int accepts_%d(%s) {\n", position,
+                   shape_parameters);
+  put_sizes(emission, out);
   for (int i = 0; i < tmpl->require_count; i++) {
     if (!tmpl->requires[i].uses_shape)
       continue;
@@ -258,11 +309,11 @@ static void emit_extents(const ws__emission *emission, int position, int index,
   const ws_expr *const extents[] = {map->inner, map->outer};
   ws_strbuf_printf(out,
                    "static void extents_%d_%d(%s,\n                        "
-                   "long long out_extents[2]) {\n  (void)m, (void)n, "
-                   "(void)k;\n",
+                   "long long ws_extents[2]) {\n",
                    position, index, shape_parameters);
+  put_sizes(emission, out);
   for (int axis = 0; axis < 2; axis++) {
-    ws_strbuf_printf(out, "  out_extents[%d] = ", axis);
+    ws_strbuf_printf(out, "  ws_extents[%d] = ", axis);
     ws_expr_print_c(fold(emission, position, extents[axis]), out);
     ws_strbuf_puts(out, ";\n");
   }
@@ -407,6 +458,7 @@ static ws_status emit_launch(const ws__emission *emission, int position,
                      "the count of threads", launch->line, &threads, diag));
   emit_grid(emission, position, index, out);
   emit_truth(
+      emission,
       ws_arena_printf(emission->arena, "condition_%d_%d", position, index),
       device_parameters, fold(emission, position, launch->condition), out);
   ws_strbuf_puts(table, "  {");
@@ -526,67 +578,82 @@ static void emit_node(const ws_rules *rules, int index, int depth,
     return;
   }
   ws_strbuf_printf(out, "%*sif (", indent, "");
-  ws_expr_print_c(rules->features[node->feature], out);
+  ws_expr_print_c(rules->features[node->feature].expr, out);
   ws_strbuf_printf(out, " <= %lldLL) { /* %s */\n", (long long)node->threshold,
-                   ws__features[node->feature].name);
+                   rules->features[node->feature].name);
   emit_node(rules, node->low, depth + 1, out);
   ws_strbuf_printf(out, "%*s}\n", indent, "");
   emit_node(rules, node->high, depth, out);
 }
 
+static void put_shape(const ws__emission *emission, ws_strbuf *out) {
+  const ws_dims *dims = emission->problem->dims;
+  ws_strbuf_printf(out, "  long long ws_sizes[%d];\n", dims->count);
+  for (int i = 0; i < dims->count; i++)
+    ws_strbuf_printf(out, "  ws_sizes[%d] = %s;\n", i, dims->names[i]);
+}
+
 static void emit_select(const ws__emission *emission, ws_strbuf *out) {
   const ws_rules *rules = emission->rules;
   emit_leaf_table(emission, out);
-  emit_truth("is_legal", shape_parameters, rules->legal, out);
-  ws_strbuf_printf(out,
-                   "static int rule_of(%s) {\n  (void)m, (void)n, (void)k;\n",
-                   shape_parameters);
+  emit_truth(emission, "is_legal", shape_parameters, rules->legal, out);
+  ws_strbuf_printf(out, "static int rule_of(%s) {\n", shape_parameters);
+  put_sizes(emission, out);
   emit_node(rules, 0, 0, out);
   ws_strbuf_printf(
       out,
       "}\n\n"
-      "int %s_select(long long m, long long n, long long k) {\n"
+      "static int select_kernel(const long long *ws_sizes) {\n"
       "  const short *choice;\n"
-      "  if (!is_legal(m, n, k))\n"
+      "  if (!is_legal(ws_sizes))\n"
       "    return -1;\n"
-      "  for (choice = chains[rule_of(m, n, k)]; *choice >= 0; choice++)\n"
-      "    if (candidates[*choice].accepts(m, n, k))\n"
+      "  for (choice = chains[rule_of(ws_sizes)]; *choice >= 0; choice++)\n"
+      "    if (candidates[*choice].accepts(ws_sizes))\n"
       "      return *choice;\n"
       "  return -1;\n"
-      "}\n\n",
-      emission->name);
+      "}\n\n"
+      "int %s_select(%s) {\n",
+      emission->name, size_parameters(emission));
+  put_shape(emission, out);
+  ws_strbuf_puts(out, "  return select_kernel(ws_sizes);\n}\n\n");
 }
 
 static void emit_explain(const ws__emission *emission, ws_strbuf *out) {
+  const char *format = size_format(emission);
+  const char *sizes = list_sizes(emission, "%s");
+  ws_strbuf_printf(out,
+                   "const char *%s_explain(%s,\n"
+                   "                       char *ws_buffer, size_t ws_size) {\n"
+                   "  int ws_pick, ws_rule;\n",
+                   emission->name, size_parameters(emission));
+  put_shape(emission, out);
   ws_strbuf_printf(
       out,
-      "const char *%s_explain(long long m, long long n, long long k,\n"
-      "                       char *buffer, size_t size) {\n"
-      "  int pick = %s_select(m, n, k);\n"
-      "  int rule;\n"
-      "  if (pick < 0) {\n"
-      "    snprintf(buffer, size, \"m=%%lld n=%%lld k=%%lld is not a legal "
-      "shape\", m, n,\n             k);\n"
-      "    return buffer;\n"
+      "  ws_pick = select_kernel(ws_sizes);\n"
+      "  if (ws_pick < 0) {\n"
+      "    snprintf(ws_buffer, ws_size, \"%s is not a legal shape\", %s);\n"
+      "    return ws_buffer;\n"
       "  }\n"
-      "  rule = rule_of(m, n, k);\n"
-      "  snprintf(buffer, size,\n"
-      "           \"m=%%lld n=%%lld k=%%lld: rule %%d of %d (%%s): kernel %%d, "
+      "  ws_rule = rule_of(ws_sizes);\n"
+      "  snprintf(ws_buffer, ws_size,\n"
+      "           \"%s: rule %%d of %d (%%s): kernel %%d, "
       "%%s, %%s; \"\n"
       "           \"%%.3fx of the best over %%d training shapes, at worst "
       "%%.3fx \"\n"
       "           \"(%%s)%%s\",\n"
-      "           m, n, k, rule, rules[rule].text, pick, candidates[pick].id,\n"
-      "           candidates[pick].parameters, rules[rule].geomean_regret,\n"
-      "           rules[rule].shapes, rules[rule].max_regret, "
+      "           %s, ws_rule, rules[ws_rule].text, ws_pick, "
+      "candidates[ws_pick].id,\n"
+      "           candidates[ws_pick].parameters, "
+      "rules[ws_rule].geomean_regret,\n"
+      "           rules[ws_rule].shapes, rules[ws_rule].max_regret, "
       "%s.provenance,\n"
-      "           pick == chains[rule][0] ? \"\"\n"
+      "           ws_pick == chains[ws_rule][0] ? \"\"\n"
       "                                   : \"; the rule's first choice does "
       "not \"\n"
       "                                     \"accept this shape\");\n"
-      "  return buffer;\n"
+      "  return ws_buffer;\n"
       "}\n",
-      emission->name, emission->name, emission->rules->leaf_count,
+      format, sizes, format, emission->rules->leaf_count, sizes,
       emission->name);
 }
 
@@ -595,15 +662,19 @@ static void emit_dispatch_table(const ws__emission *emission, ws_strbuf *out) {
   const char *const texts[] = {emission->name, emission->problem->name,
                                emission->layout, emission->target,
                                emission->provenance};
+  ws_strbuf_printf(out, "static const char *const dimensions[] = {%s};\n\n",
+                   list_sizes(emission, "\"%s\""));
   ws_strbuf_printf(out, "const ws_rt_dispatch %s = {\n  WS_RT_ABI_VERSION, %s",
                    emission->name, cuda ? "WS_RT_CUDA" : "WS_RT_HIP");
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     ws_strbuf_puts(out, i == 2 ? ",\n  " : ", ");
     ws__put_literal(out, texts[i]);
   }
-  ws_strbuf_printf(out, ",\n  candidates, %du, %du, %s_select};\n\n",
+  ws_strbuf_printf(out,
+                   ",\n  candidates, %du, %du, select_kernel, %du, "
+                   "dimensions};\n\n",
                    emission->rules->column_count, emission->problem->arg_count,
-                   emission->name);
+                   emission->problem->dims->count);
 }
 
 /* The functions that printed expressions may call. */

@@ -10,48 +10,83 @@
 #include <string.h>
 
 /* Counts of output tiles decide how many rounds over the CUs there are and how
- * full the last one is; k_blocks how long a tile takes; the ratios which way a
+ * full the last one is; the depth how long a tile takes; the ratios which way a
  * tile should be oblong. In order of preference between equal splits: the
- * first reads best. */
-const ws__feature ws__features[] = {
-    {"m", "m"},
-    {"n", "n"},
-    {"k", "k"},
-    {"m_times_n", "m * n"},
-    {"tiles_64x64", "ceildiv(m, 64) * ceildiv(n, 64)"},
-    {"tiles_128x128", "ceildiv(m, 128) * ceildiv(n, 128)"},
-    {"tiles_256x128", "ceildiv(m, 256) * ceildiv(n, 128)"},
-    {"last_tile_m", "m % 128"},
-    {"last_tile_n", "n % 128"},
-    {"m_times_k", "m * k"},
-    {"n_times_k", "n * k"},
-    {"n_per_m_x16", "16 * n / m"},
-    {"k_per_n_x16", "16 * k / n"},
-};
-const int ws__feature_count = sizeof ws__features / sizeof *ws__features;
-
-/* Legality by problem, as an expression: what the problem's check_shape says,
- * in a form that can be emitted (tests/dispatch compares the two). */
+ * first reads best. A stands for the first dimension that is no depth, B for
+ * the second, D for the first depth; what names one that is not there is left
+ * out. */
 static const struct {
-  const char *problem, *text;
-} legal_shapes[] = {
-    {"fp8_gemm_blockscale",
-     "m >= 16 && m <= 4194304 && m % 16 == 0 && "
-     "n >= 16 && n <= 4194304 && n % 16 == 0 && "
-     "k >= 128 && k <= 4194304 && k % 128 == 0 && m * n <= 2147483648"},
+  const char *name, *text;
+} forms[] = {
+    {"A_times_B", "A * B"},
+    {"tiles_64x64", "ceildiv(A, 64) * ceildiv(B, 64)"},
+    {"tiles_128x128", "ceildiv(A, 128) * ceildiv(B, 128)"},
+    {"tiles_256x128", "ceildiv(A, 256) * ceildiv(B, 128)"},
+    {"last_tile_A", "A % 128"},
+    {"last_tile_B", "B % 128"},
+    {"A_times_D", "A * D"},
+    {"B_times_D", "B * D"},
+    {"B_per_A_x16", "16 * B / A"},
+    {"D_per_B_x16", "16 * D / B"},
 };
+enum { FORMS = sizeof forms / sizeof *forms };
 
-const char *ws__problem_legal_text(const ws_problem *problem) {
-  for (size_t i = 0; i < sizeof legal_shapes / sizeof *legal_shapes; i++)
-    if (!strcmp(legal_shapes[i].problem, problem->name))
-      return legal_shapes[i].text;
-  return NULL;
+/* The form with names for letters; NULL: one of them stands for nothing. */
+static const char *fill_form(ws_arena *arena, const char *form,
+                             const char *const letters['D' - 'A' + 1]) {
+  ws_strbuf text;
+  bool complete = true;
+  ws_strbuf_init(&text);
+  for (const char *c = form; *c; c++) {
+    bool letter = *c == 'A' || *c == 'B' || *c == 'D';
+    const char *name = letter ? letters[*c - 'A'] : NULL;
+    complete &= !letter || name;
+    if (name)
+      ws_strbuf_puts(&text, name);
+    else
+      ws_strbuf_append(&text, c, 1);
+  }
+  const char *out = complete ? ws_arena_strdup(arena, text.data) : NULL;
+  ws_strbuf_deinit(&text);
+  return out;
+}
+
+ws_status ws__features_of(ws_arena *arena, const ws_problem *problem,
+                          const ws__feature **out_features, int *out_count,
+                          ws_diag *diag) {
+  const char *letters['D' - 'A' + 1] = {NULL};
+  ws__feature *features =
+      ws_arena_alloc(arena, sizeof *features * (WS_MAX_DIMS + FORMS));
+  int count = 0;
+  for (int i = 0; i < problem->dims->count; i++) {
+    const char *name = problem->dims->names[i];
+    const char **letter = problem->is_depth[i] ? &letters['D' - 'A']
+                          : letters[0]         ? &letters[1]
+                                               : &letters[0];
+    if (!*letter)
+      *letter = name;
+    features[count++] = (ws__feature){.name = name, .text = name};
+  }
+  for (int i = 0; i < FORMS; i++) {
+    const char *text = fill_form(arena, forms[i].text, letters);
+    if (text)
+      features[count++] =
+          (ws__feature){fill_form(arena, forms[i].name, letters), text, NULL};
+  }
+  for (int i = 0; i < count; i++) {
+    ws_expr *expr;
+    WS_TRY(ws_expr_parse(arena, features[i].text, features[i].name, 0, &expr,
+                         diag));
+    features[i].expr = expr;
+  }
+  *out_features = features;
+  *out_count = count;
+  return WS_OK;
 }
 
 int64_t ws__shape_value(const ws_expr *expr, const ws_shape *shape) {
-  const ws_binding bindings[] = {
-      {"m", shape->m}, {"n", shape->n}, {"k", shape->k}};
-  const ws_scope scope = {bindings, 3};
+  ws_binding bindings[WS_MAX_DIMS];
+  const ws_scope scope = {bindings, ws_shape_bindings(shape, bindings)};
   int64_t value = 0;
   if (ws_expr_eval(expr, &scope, &value, NULL) != WS_OK)
     return 0;
@@ -94,51 +129,81 @@ typedef struct shape_list {
 } shape_list;
 
 static void list_add(shape_list *list, ws_shape shape) {
-  if (list->problem->check_shape(&shape, NULL) != WS_OK)
+  if (list->count == list->capacity ||
+      !ws_problem_is_legal(list->problem, &shape))
     return;
   for (int i = 0; i < list->count; i++)
-    if (!memcmp(&list->items[i], &shape, sizeof shape))
+    if (ws_shape_same(&list->items[i], &shape))
       return;
-  WS_ASSERT(list->count < list->capacity);
   list->items[list->count++] = shape;
 }
 
-static ws_shape largest(const ws_shape_set *set) {
-  ws_shape high = {0, 0, 0};
-  for (int i = 0; i < set->count; i++) {
-    const ws_shape *s = &set->shapes[i];
-    high.m = s->m > high.m ? s->m : high.m;
-    high.n = s->n > high.n ? s->n : high.n;
-    high.k = s->k > high.k ? s->k : high.k;
-  }
+static int64_t largest(const ws_shape_set *set, int dim) {
+  int64_t high = 0;
+  for (int i = 0; i < set->count; i++)
+    high = set->shapes[i].size[dim] > high ? set->shapes[i].size[dim] : high;
   return high;
+}
+
+/* The first dimension is what callers vary most: closer, and at the set's own
+ * sizes, too. */
+static void fill_axes(const ws_problem *problem, const ws_shape_set *set,
+                      axis axes[WS_MAX_DIMS]) {
+  static const struct {
+    double ratio;
+    int64_t beyond; /* times the set's largest */
+  } grids[] = {{1.7, 2}, {2.3, 4}, {2.6, 2}};
+  const int64_t low = 128;
+  for (int d = 0; d < problem->dims->count; d++) {
+    int64_t step = problem->step.size[d], least = problem->least.size[d];
+    int grid = d < 2 ? d : 2;
+    axes[d] = (axis){{0}, 0};
+    for (int i = 0; !d && i < set->count; i++)
+      axis_add(&axes[d], set->shapes[i].size[d]);
+    int64_t begin = d && least < low ? (low + step - 1) / step * step : least;
+    axis_fill(&axes[d], begin, grids[grid].beyond * largest(set, d),
+              grids[grid].ratio, step);
+  }
+}
+
+/* Every combination of sizes, the last dimension fastest. */
+static void add_grid(shape_list *list, const axis *axes, int dim,
+                     ws_shape *shape) {
+  if (dim == shape->dims->count) {
+    list_add(list, *shape);
+    return;
+  }
+  for (int i = 0; i < axes[dim].count; i++) {
+    shape->size[dim] = axes[dim].values[i];
+    add_grid(list, axes, dim + 1, shape);
+  }
 }
 
 ws_shape *ws_dispatch_training_shapes(ws_arena *arena,
                                       const ws_problem *problem,
                                       const ws_shape_set *set, int *out_count) {
-  const ws_shape high = largest(set);
-  axis ms = {{0}, 0}, ns = {{0}, 0}, ks = {{0}, 0};
-  for (int i = 0; i < set->count; i++)
-    axis_add(&ms, set->shapes[i].m);
-  axis_fill(&ms, 16, 2 * high.m, 1.7, 16);
-  axis_fill(&ns, 128, 4 * high.n, 2.3, 16);
-  axis_fill(&ks, 128, 2 * high.k, 2.6, 128);
-
+  enum { MOST = 1 << 13 };
+  axis axes[WS_MAX_DIMS] = {{{0}, 0}};
   shape_list list = {arena, problem, NULL, 0, 0};
-  list.capacity = set->count * (1 + ms.count) + ms.count * ns.count * ks.count;
+  double combinations = 1;
+  fill_axes(problem, set, axes);
+  for (int d = 0; d < problem->dims->count; d++)
+    combinations *= axes[d].count;
+  list.capacity = set->count * (1 + axes[0].count) +
+                  (int)(combinations < MOST ? combinations : MOST);
   list.items =
       ws_arena_alloc(arena, (size_t)list.capacity * sizeof *list.items);
   for (int i = 0; i < set->count; i++)
     list_add(&list, set->shapes[i]);
-  for (int i = 0; i < set->count; i++) /* the set's (n, k) at every m */
-    for (int a = 0; a < ms.count; a++)
-      list_add(&list,
-               (ws_shape){ms.values[a], set->shapes[i].n, set->shapes[i].k});
-  for (int a = 0; a < ms.count; a++)
-    for (int b = 0; b < ns.count; b++)
-      for (int c = 0; c < ks.count; c++)
-        list_add(&list, (ws_shape){ms.values[a], ns.values[b], ks.values[c]});
+  for (int i = 0; i < set->count;
+       i++) /* the set's others at every first size */
+    for (int a = 0; a < axes[0].count; a++) {
+      ws_shape shape = set->shapes[i];
+      shape.size[0] = axes[0].values[a];
+      list_add(&list, shape);
+    }
+  ws_shape shape = problem->least;
+  add_grid(&list, axes, 0, &shape);
   *out_count = list.count;
   return list.items;
 }

@@ -5,7 +5,7 @@
  * suits them best: min over candidates of the sum of log(us / best us), where
  * a shape that the candidate refuses costs what the fallback takes. A split is
  * worth what it takes off that loss. Equal splits: the first feature of
- * ws__features, then the lowest threshold, so that a fit is deterministic.
+ * the features, then the lowest threshold, so that a fit is deterministic.
  */
 #include "dispatch_internal.h"
 
@@ -221,7 +221,7 @@ static void find_best_interval(const fit *f, open_leaf *leaf,
                         (size_t)f->column_count * sizeof *sums);
   ranked *order = malloc((size_t)leaf->shape_count * sizeof *order);
   WS_ASSERT(sums != NULL && order != NULL);
-  for (int feature = 0; feature < ws__feature_count; feature++)
+  for (int feature = 0; feature < f->rules->feature_count; feature++)
     try_intervals(f, leaf, feature, order, sums, leaf_loss, &leaf->best);
   free(order);
   free(sums);
@@ -237,7 +237,7 @@ static void find_best_split(const fit *f, open_leaf *leaf) {
       sums[p] += losses_of(f, leaf->shapes[i])[p];
   leaf->best = (split){0, -1, 0};
   double leaf_loss = least(sums, f->column_count);
-  for (int feature = 0; feature < ws__feature_count; feature++)
+  for (int feature = 0; feature < f->rules->feature_count; feature++)
     try_feature(f, leaf, feature, order, sums + columns, sums + 2 * columns,
                 leaf_loss, &leaf->best);
   if (f->least_shapes == 1 && leaf->best.gain < least_split_gain)
@@ -345,7 +345,7 @@ static void number_leaves(fit *f, int node, const char *rule, int *leaf_of_node,
     leaves[(*next)++].rule = rule[0] ? rule : "any shape";
     return;
   }
-  const char *name = ws__features[n->feature].name,
+  const char *name = f->rules->features[n->feature].name,
              *and = rule[0] ? " && " : "";
   const long long threshold = (long long)n->threshold;
   number_leaves(
@@ -383,35 +383,19 @@ static void close_leaves(fit *f, const bool *universal) {
 
 static ws_status parse_expressions(fit *f, const ws_problem *problem,
                                    ws_diag *diag) {
-  const char *legal_text = ws__problem_legal_text(problem);
-  if (!legal_text)
-    return ws_fail(diag, WS_INPUT, NULL, 0,
-                   "no rule of legal shapes is known for problem '%s'; add it "
-                   "to legal_shapes in runtime/dispatch/features.c",
-                   problem->name);
-  ws_expr *legal;
-  WS_TRY(ws_expr_parse(f->arena, legal_text, "legal shapes", 0, &legal, diag));
-  f->rules->legal = legal;
-  const ws_expr **features =
-      ws_arena_alloc(f->arena, (size_t)ws__feature_count * sizeof *features);
-  for (int i = 0; i < ws__feature_count; i++) {
-    ws_expr *feature;
-    WS_TRY(ws_expr_parse(f->arena, ws__features[i].text, ws__features[i].name,
-                         0, &feature, diag));
-    features[i] = feature;
-  }
-  f->rules->features = features;
-  return WS_OK;
+  f->rules->legal = problem->legal;
+  return ws__features_of(f->arena, problem, &f->rules->features,
+                         &f->rules->feature_count, diag);
 }
 
 static void fill_values(fit *f) {
   const int shapes = f->matrix->shape_count;
-  f->value = ws_arena_alloc(f->arena, (size_t)ws__feature_count *
+  f->value = ws_arena_alloc(f->arena, (size_t)f->rules->feature_count *
                                           (size_t)shapes * sizeof *f->value);
-  for (int i = 0; i < ws__feature_count; i++)
+  for (int i = 0; i < f->rules->feature_count; i++)
     for (int s = 0; s < shapes; s++)
       f->value[(size_t)i * (size_t)shapes + (size_t)s] =
-          ws__shape_value(f->rules->features[i], &f->matrix->shapes[s]);
+          ws__shape_value(f->rules->features[i].expr, &f->matrix->shapes[s]);
 }
 
 static void open_root(fit *f, int max_leaves) {
@@ -471,7 +455,7 @@ ws_status ws_rules_fit(ws_arena *arena, const ws_problem *problem,
     return ws_fail(diag, WS_INPUT, NULL, 0,
                    "none of the %d kernels accepts every legal shape, so the "
                    "dispatch would have no fallback; add one without "
-                   "constraints on m, n, k",
+                   "constraints on dimensions",
                    column_count);
   let_fallback_stand_in(&f, fallback);
   fill_values(&f);
@@ -493,7 +477,7 @@ int ws_rules_pick(const ws_rules *rules, const ws_shape *shape) {
     return -1;
   const ws__node *node = &rules->nodes[0];
   while (node->feature >= 0) {
-    int64_t value = ws__shape_value(rules->features[node->feature], shape);
+    int64_t value = ws__shape_value(rules->features[node->feature].expr, shape);
     node = &rules->nodes[value <= node->threshold ? node->low : node->high];
   }
   const ws__leaf *leaf = &rules->leaves[node->leaf];

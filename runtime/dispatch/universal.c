@@ -10,14 +10,19 @@
 static bool accepts_sample(const ws_candidate *candidate,
                            const ws_problem *problem) {
   static const int64_t far[] = {0, 8192, 1048576};
+  enum { FARS = 3, SPREAD = 64, DEPTH_SPREAD = 16 };
   ws_rng rng;
   ws_rng_init(&rng, 0);
   for (int64_t i = 0; i < 4096; i++) {
-    const ws_shape shape = {
-        16 + 16 * (int64_t)ws_rng_below(&rng, 64) + far[i % 3],
-        16 + 16 * (int64_t)ws_rng_below(&rng, 64) + far[i / 3 % 3],
-        128 + 128 * (int64_t)ws_rng_below(&rng, 16) + far[i / 9 % 3]};
-    if (problem->check_shape(&shape, NULL) == WS_OK &&
+    ws_shape shape = problem->least;
+    int64_t digits = i;
+    for (int d = 0; d < shape.dims->count; d++, digits /= FARS)
+      shape.size[d] +=
+          problem->step.size[d] *
+              (int64_t)ws_rng_below(&rng, problem->is_depth[d] ? DEPTH_SPREAD
+                                                               : SPREAD) +
+          far[digits % FARS] / problem->step.size[d] * problem->step.size[d];
+    if (ws_problem_is_legal(problem, &shape) &&
         ws_candidate_broken_require(candidate, &shape, NULL) >= 0)
       return false;
   }

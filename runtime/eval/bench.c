@@ -23,7 +23,7 @@ static ws_arg_role role_of(const ws__bench *bench, int arg) {
 
 /* By a kernel, and there. */
 static bool is_written(const ws__bench *bench, int arg) {
-  return bench->memory[arg] && (role_of(bench, arg) == WS_ARG_OUTPUT ||
+  return bench->memory[arg] && (ws_arg_is_result(role_of(bench, arg)) ||
                                 role_of(bench, arg) == WS_ARG_WORKSPACE);
 }
 
@@ -132,8 +132,8 @@ static ws_status pack_argument(const ws__bench *bench,
                                unsigned char *kernarg, ws_diag *diag) {
   int arg;
   WS_TRY(argument_of(bench, operand->name, &arg, diag));
-  int64_t value = bench->problem->arg_scalar(arg, &bench->workload->shape,
-                                             bench->workload->layout);
+  int64_t value = ws_problem_arg_scalar(
+      bench->problem, arg, &bench->workload->shape, bench->workload->layout);
   const void *source = role_of(bench, arg) == WS_ARG_SCALAR
                            ? (const void *)&value
                            : (const void *)&bench->memory[arg];
@@ -235,6 +235,12 @@ ws_status ws__bench_poison(ws__bench *bench, int byte, ws_diag *diag) {
     if (is_written(bench, i) && bench->bytes[i] + bench->guard)
       WS_TRY(ws_device_fill(bench->device, bench->memory[i], byte,
                             bench->bytes[i] + bench->guard, diag));
+  for (int i = 0; bench->problem && i < bench->problem->arg_count; i++)
+    if (role_of(bench, i) == WS_ARG_INOUT &&
+        !ws_device_info_of(bench->device)->dry_timing)
+      WS_TRY(ws_device_upload(bench->device, bench->memory[i],
+                              ws__inputs_contents(bench->inputs, bench->set, i),
+                              bench->bytes[i], diag));
   return WS_OK;
 }
 
@@ -266,9 +272,9 @@ void ws__measured_fail(ws_measured *out, ws_arena *arena, ws_verdict verdict,
   va_end(arguments);
   out->verdict = verdict;
   out->shape = *shape;
+  char sizes[WS_SHAPE_TEXT];
   out->reason =
-      ws_arena_printf(arena, "on %lld,%lld,%lld: %s", (long long)shape->m,
-                      (long long)shape->n, (long long)shape->k, text);
+      ws_arena_printf(arena, "on %s: %s", ws_shape_print(shape, sizes), text);
 }
 
 /* ---- looking at what it left -----------------------------------------------

@@ -65,7 +65,7 @@ int ws_occupancy_workgroups(const ws_kernel_facts *facts, int threads,
  */
 
 typedef struct full_scope {
-  ws_binding bindings[WS_TEMPLATE_MAX_PARAMS + 4];
+  ws_binding bindings[WS_TEMPLATE_MAX_PARAMS + WS_MAX_DIMS + 1];
   ws_scope scope;
 } full_scope;
 
@@ -75,9 +75,7 @@ static void fill_scope(const ws_candidate *candidate, const ws_shape *shape,
   for (int i = 0; i < candidate->tmpl->param_count; i++)
     out->bindings[count++] =
         (ws_binding){candidate->tmpl->params[i].name, candidate->values[i]};
-  out->bindings[count++] = (ws_binding){"m", shape->m};
-  out->bindings[count++] = (ws_binding){"n", shape->n};
-  out->bindings[count++] = (ws_binding){"k", shape->k};
+  count += ws_shape_bindings(shape, &out->bindings[count]);
   out->bindings[count++] = (ws_binding){"cu_count", cu_count};
   out->scope = (ws_scope){out->bindings, count};
 }
@@ -104,13 +102,11 @@ static double overlap(double a, double b) {
   return high <= 0 ? 0 : high * pow(1 + pow(low / high, p), 1 / p);
 }
 
-static bool grid_is_fixed(const ws_launch *launch) {
+static bool grid_is_fixed(const ws_launch *launch, const ws_dims *dims) {
   for (int axis = 0; axis < 3; axis++)
-    for (int i = 0; i < ws_expr_name_count(launch->grid[axis]); i++) {
-      const char *name = ws_expr_name(launch->grid[axis], i);
-      if (!strcmp(name, "m") || !strcmp(name, "n") || !strcmp(name, "k"))
+    for (int i = 0; i < ws_expr_name_count(launch->grid[axis]); i++)
+      if (ws_dims_index(dims, ws_expr_name(launch->grid[axis], i)) >= 0)
         return false;
-    }
   return true;
 }
 
@@ -124,11 +120,12 @@ static void spread_over_device(const ws_device_model *device,
                       .waves = waves,
                       .work_scale = 1,
                       .capacity = capacity};
-  if (grid_is_fixed(launch)) /* workgroups walk over the shape */
-    out->work_scale = fmax(1, (double)shape->m * (double)shape->n /
-                                  (work->run_m * work->run_n));
-  if (work->follows_k)
-    out->blocks = ceil((double)shape->k / 128 / work->slices);
+  if (grid_is_fixed(launch, shape->dims)) /* workgroups walk over the shape */
+    out->work_scale =
+        fmax(1, ws__model_area(&work->depth, shape) / work->run_area);
+  if (work->follows_depth)
+    out->blocks = ceil((double)shape->size[work->depth.dim] /
+                       (double)work->depth.block / work->slices);
   out->queue = ceil(ceil(workgroups / xcds) / (device->cu_count / xcds));
   out->resident = fmin(capacity, out->queue);
 }
@@ -311,8 +308,8 @@ static ws_status estimate_launch(estimation *e, int index, ws_estimate *out,
   if (workgroups < 1)
     return WS_OK;
   ws__launch_work work;
-  WS_TRY(ws__model_take_apart(e->candidate, e->result, index, (int)threads,
-                              &work, diag));
+  WS_TRY(ws__model_take_apart(e->problem, e->candidate, e->result, index,
+                              (int)threads, &work, diag));
   int capacity =
       ws_occupancy_workgroups(work.facts, (int)threads, work.facts->lds_bytes);
   if (capacity < 1)
@@ -324,10 +321,10 @@ static ws_status estimate_launch(estimation *e, int index, ws_estimate *out,
   const ws__traffic traffic = ws__model_traffic(
       e->device, e->problem, e->candidate, &work, &spread, e->shape);
   double min_bytes =
-      work.follows_k && !e->operands_read ? e->problem->min_bytes(e->shape) : 0;
+      work.follows_depth && !e->operands_read ? ws_problem_least_bytes(e->problem, e->shape) : 0;
   double clocks = launch_clocks(e->device, &work, &spread, &traffic, min_bytes,
                                 e->by_bound);
-  e->operands_read |= work.follows_k;
+  e->operands_read |= work.follows_depth;
   e->clocks += clocks;
   e->launches++;
   if (clocks > e->longest) {
@@ -341,7 +338,7 @@ static ws_status estimate_launch(estimation *e, int index, ws_estimate *out,
  * clock at rest through AMD's measured point. */
 static double clock_under_load(const estimation *e) {
   const double peak = ws__model.mfma_flops_per_clock * e->device->cu_count;
-  double share = fmin(1, e->problem->flops(e->shape) / (peak * e->clocks));
+  double share = fmin(1, ws_problem_flops(e->problem, e->shape) / (peak * e->clocks));
   double drop = e->device->clock_ghz - ws__model.loaded_clock_ghz;
   return e->device->clock_ghz - drop * share / ws__model.loaded_share;
 }
@@ -367,7 +364,7 @@ ws_status ws_model_estimate(const ws_device_model *device,
                             const ws_shape *shape, ws_estimate *out_estimate,
                             ws_diag *diag) {
   *out_estimate = (ws_estimate){0};
-  WS_TRY(problem->check_shape(shape, diag));
+  WS_TRY(ws_problem_check_shape(problem, shape, diag));
   if (ws_candidate_broken_require(candidate, shape, diag) >= 0)
     return WS_INPUT;
   estimation e = {.device = device,
@@ -378,11 +375,11 @@ ws_status ws_model_estimate(const ws_device_model *device,
   fill_scope(candidate, shape, device->cu_count, &e.scope);
   for (int i = 0; i < candidate->tmpl->launch_count; i++)
     WS_TRY(estimate_launch(&e, i, out_estimate, diag));
+  char text[WS_SHAPE_TEXT];
   if (e.launches == 0)
     return ws_fail(diag, WS_INPUT, NULL, 0,
-                   "candidate %s launches nothing for m=%lld n=%lld k=%lld",
-                   candidate->id.hex, (long long)shape->m, (long long)shape->n,
-                   (long long)shape->k);
+                   "candidate %s launches nothing for %s", candidate->id.hex,
+                   ws_shape_print_named(shape, text));
   conclude(&e, out_estimate);
   return WS_OK;
 }

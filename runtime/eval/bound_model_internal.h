@@ -50,21 +50,35 @@ typedef struct ws__work {
   double steps;    /* rounds of the load-compute loop */
 } ws__work;
 
+/* The dimension that a workgroup works along by itself: the problem's depth, or
+ * the last that no grid names. dim -1: there is none. */
+typedef struct ws__depth {
+  int dim;
+  int64_t block; /* that run 0 and run 1 differ by */
+  bool declared; /* by the problem */
+} ws__depth;
+ws__depth ws__model_depth(const ws_problem *problem,
+                          const ws_candidate *candidate);
+/* Product of the extents of all other dimensions. */
+double ws__model_area(const ws__depth *depth, const ws_shape *shape);
+
 /* One launch of a candidate, taken apart. */
 typedef struct ws__launch_work {
   const ws_kernel_facts *facts;
-  bool follows_k;        /* has a loop over k: total = once + blocks * block */
-  ws__work once, block;  /* per workgroup; block: per 128 of k */
-  double slices;         /* workgroups that share one tile's k */
+  bool follows_depth;    /* loops over it: total = once + blocks * block */
+  ws__work once, block;  /* per workgroup; block: per block of the depth */
+  double slices;         /* workgroups that share one tile's depth */
   double load_share;     /* of run 0's loads that one block has */
   double hidden_clocks;  /* of a load's latency, behind the wave's own MFMA */
   double run_workgroups; /* in run 0 */
-  double run_m, run_n;
+  double run_area;       /* product of the other extents of run 0 */
+  ws__depth depth;
 } ws__launch_work;
 
-/* Separates the work of a launch from run 0 (k = 256) and run 1 (k = 128).
- * WS_INPUT when the result lacks runs or facts of this kernel. */
-ws_status ws__model_take_apart(const ws_candidate *candidate,
+/* Separates the work of a launch from run 0 (two blocks of the depth) and run 1
+ * (one). WS_INPUT when the result lacks runs or facts of this kernel. */
+ws_status ws__model_take_apart(const ws_problem *problem,
+                               const ws_candidate *candidate,
                                const ws_build_result *result, int launch,
                                int threads, ws__launch_work *out,
                                ws_diag *diag);
@@ -73,7 +87,7 @@ ws_status ws__model_take_apart(const ws_candidate *candidate,
 typedef struct ws__spread {
   double workgroups, waves;  /* of the grid; per workgroup */
   double work_scale;         /* work of a workgroup, relative to run 0's */
-  double blocks;             /* of k, that the busiest workgroup works on */
+  double blocks;             /* of depth, that the busiest workgroup works on */
   double capacity, resident; /* workgroups per CU: possible, present */
   double queue;              /* workgroups that the busiest CU gets */
 } ws__spread;
@@ -89,6 +103,11 @@ ws__traffic ws__model_traffic(const ws_device_model *device,
                               const ws__launch_work *work,
                               const ws__spread *spread, const ws_shape *shape);
 
+/* The parameter tile_NAME of a dimension; of the depth. */
+int64_t ws__model_tile_of(const ws_candidate *candidate, const ws_dims *dims,
+                          int dim, int64_t otherwise);
+int64_t ws__model_tile(const ws_candidate *candidate, const ws__depth *depth,
+                       int64_t otherwise);
 /* Value of a parameter, or otherwise when the template has none of the name. */
 int64_t ws__model_parameter(const ws_candidate *candidate, const char *name,
                             int64_t otherwise);

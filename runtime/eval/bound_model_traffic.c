@@ -19,28 +19,39 @@ typedef struct tiling {
   double tiles_m, tiles_n; /* of the shape */
 } tiling;
 
-/* Without parameters tile_m and tile_n a workgroup's output is taken to be a
- * square of as many elements as run 0 had per workgroup. */
-static tiling tiling_of(const ws_candidate *candidate,
-                        const ws__launch_work *work, const ws_shape *shape) {
+/* Where outputs have two dimensions beside the depth: those that tiles of them
+ * share rows and columns along. Without parameters of tiles a workgroup's
+ * output is taken to be a square of as many elements as run 0 had per
+ * workgroup. */
+static bool tiling_of(const ws_candidate *candidate,
+                      const ws__launch_work *work, const ws_shape *shape,
+                      tiling *t) {
   double elements =
-      work->run_m * work->run_n * work->slices / fmax(1, work->run_workgroups);
-  double side = fmax(1, sqrt(elements));
-  tiling t;
-  t.tile_m = (double)ws__model_parameter(candidate, "tile_m", (int64_t)side);
-  t.tile_n = (double)ws__model_parameter(candidate, "tile_n", (int64_t)side);
-  t.tiles_m = ceil((double)shape->m / t.tile_m);
-  t.tiles_n = ceil((double)shape->n / t.tile_n);
-  return t;
+      work->run_area * work->slices / fmax(1, work->run_workgroups);
+  int64_t side = (int64_t)fmax(1, sqrt(elements));
+  int dims[2], count = 0;
+  for (int i = 0; i < shape->dims->count; i++)
+    if (i != work->depth.dim && count++ < 2)
+      dims[count - 1] = i;
+  if (count != 2 || !work->depth.declared)
+    return false;
+  t->tile_m = (double)ws__model_tile_of(candidate, shape->dims, dims[0], side);
+  t->tile_n = (double)ws__model_tile_of(candidate, shape->dims, dims[1], side);
+  t->tiles_m = ceil((double)shape->size[dims[0]] / t->tile_m);
+  t->tiles_n = ceil((double)shape->size[dims[1]] / t->tile_n);
+  return true;
 }
 
-/* Bytes of distinct lines that a workgroup touches per block of k: one line per
- * row where k is contiguous, else 128 rows of k, each a run along the tile. */
-static double distinct_bytes(const tiling *t, bool k_contiguous) {
+/* Bytes of distinct lines that a workgroup touches per block of the depth: one
+ * line per row where it is contiguous, else its rows, each a run along the
+ * tile. */
+static double distinct_bytes(const tiling *t, double block, double element,
+                             bool contiguous) {
   const double line = ws__model.line_bytes;
-  if (k_contiguous)
-    return (t->tile_m + t->tile_n) * line;
-  return 128 * line * (ceil(t->tile_m / line) + ceil(t->tile_n / line));
+  if (contiguous)
+    return (t->tile_m + t->tile_n) * line * ceil(block * element / line);
+  return block * line *
+         (ceil(t->tile_m * element / line) + ceil(t->tile_n * element / line));
 }
 
 /* ---- the order of tiles
@@ -129,14 +140,21 @@ ws__traffic ws__model_traffic(const ws_device_model *device,
   const double once_bytes = work->once.load_lines * spread->work_scale * line;
   ws__traffic traffic = {spread->workgroups * (once_bytes + stores),
                          spread->workgroups * (once_bytes + stores)};
-  if (!work->follows_k)
+  if (!work->follows_depth)
     return traffic;
 
-  const tiling t = tiling_of(candidate, work, shape);
-  int layout = ws_problem_layout_index(problem, "mnmajor");
-  bool k_contiguous = ws__model_parameter(candidate, "layout", 0) != layout;
-  double distinct = distinct_bytes(&t, k_contiguous);
+  tiling t;
   double asked = work->block.load_lines * spread->work_scale * line;
+  if (!tiling_of(candidate, work, shape, &t)) { /* nothing is shared */
+    double bytes = spread->workgroups * spread->blocks * asked;
+    return (ws__traffic){traffic.l2_bytes + bytes, traffic.mall_bytes + bytes};
+  }
+  bool contiguous = ws_problem_is_contiguous(
+      problem, (int)ws__model_parameter(candidate, "layout", 0),
+      work->depth.dim);
+  const double block = (double)work->depth.block;
+  const double element = ws_type_bytes(problem->args[0].type);
+  double distinct = distinct_bytes(&t, block, element, contiguous);
   if (distinct * spread->resident <= ws__model.l1_bytes)
     asked = fmin(asked, distinct);
   double l2 = spread->workgroups * spread->blocks * asked;
@@ -149,6 +167,7 @@ ws__traffic ws__model_traffic(const ws_device_model *device,
   double rows = rows_per_xcd(&t, &order, (int)resident, xcds);
   double turns = spread->workgroups / (xcds * resident);
   traffic.l2_bytes += l2;
-  traffic.mall_bytes += fmin(l2, turns * xcds * spread->blocks * rows * 128);
+  traffic.mall_bytes +=
+      fmin(l2, turns * xcds * spread->blocks * rows * block * element);
   return traffic;
 }

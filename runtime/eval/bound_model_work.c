@@ -11,6 +11,7 @@
 #include "bound_model_internal.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const double lanes = 64;
@@ -19,6 +20,20 @@ int64_t ws__model_parameter(const ws_candidate *candidate, const char *name,
                             int64_t otherwise) {
   int index = ws_template_param_index(candidate->tmpl, name);
   return index < 0 ? otherwise : candidate->values[index];
+}
+
+int64_t ws__model_tile_of(const ws_candidate *candidate, const ws_dims *dims,
+                          int dim, int64_t otherwise) {
+  char name[WS_SHAPE_TEXT];
+  snprintf(name, sizeof name, "tile_%s", dims->names[dim]);
+  return ws__model_parameter(candidate, name, otherwise);
+}
+
+int64_t ws__model_tile(const ws_candidate *candidate, const ws__depth *depth,
+                       int64_t otherwise) {
+  return depth->dim < 0 ? otherwise
+                        : ws__model_tile_of(candidate, candidate->tmpl->dims,
+                                            depth->dim, otherwise);
 }
 
 /* ---- what a run observed, per workgroup
@@ -85,12 +100,15 @@ static observed observe(const ws_observed *from) {
  * --------------------------------------------------------
  */
 
-/* Whether the launch's work grows with k: it has matrix instructions that
- * run 1 has fewer of, or loads that shrink from run 0 to run 1 by more than
- * its output does. */
-static bool follows_k(const observed *two, const observed *one) {
+/* Whether the launch's work grows with the depth: it has matrix instructions
+ * that run 1 has fewer of, or loads that shrink from run 0 to run 1, where the
+ * depth is no extent of outputs by more than its output does. */
+static bool follows_depth(const ws__depth *depth, const observed *two,
+                          const observed *one) {
   if (two->mfma_ops > 0)
     return one->mfma_ops < two->mfma_ops;
+  if (!depth->declared)
+    return depth->dim >= 0 && two->load_bytes > 1.5 * one->load_bytes;
   double ratio_two = two->load_bytes / fmax(1, two->store_bytes);
   double ratio_one = one->load_bytes / fmax(1, one->store_bytes);
   return ratio_two > 1.5 * ratio_one;
@@ -107,7 +125,7 @@ static void split_observed(const observed *two, const observed *one,
                            ws__launch_work *out) {
   const double slices = out->slices, blocks = 2 / slices;
   ws__work *block = &out->block, *once = &out->once;
-  if (out->follows_k) {
+  if (out->follows_depth) {
     block->mfma_clocks = per_block(two->mfma_clocks, one->mfma_clocks, slices);
     block->mfma_ops = per_block(two->mfma_ops, one->mfma_ops, slices);
     block->lds_clocks = per_block(two->lds_clocks, one->lds_clocks, slices);
@@ -190,15 +208,16 @@ static void spread_mix(const ws_candidate *candidate, const observed *two,
   add_mix(&facts->mix, 1, waves, &out->once);
   for (int i = 0; i < facts->loop_count; i++) {
     const ws_loop *loop = &facts->loops[i];
-    if (!(out->follows_k && round_worth(loop, by_mfma) > 0))
+    if (!(out->follows_depth && round_worth(loop, by_mfma) > 0))
       continue;
     add_mix(&loop->mix, -1, waves, &out->once);
     add_mix(&loop->mix, rounds, waves, &out->block);
     out->hidden_clocks = fmax(out->hidden_clocks, loop->mfma_clocks_over_load);
   }
   /* the loop over a block may be unrolled: it still loads tile_k at a time */
+  double block = (double)out->depth.block;
   double loads_per_block =
-      128.0 / (double)ws__model_parameter(candidate, "tile_k", 128);
+      block / (double)ws__model_tile(candidate, &out->depth, (int64_t)block);
   out->block.steps = fmax(rounds, loads_per_block);
 }
 
@@ -243,7 +262,8 @@ static const ws_observed *find_observed(const ws_run_result *run,
   return NULL;
 }
 
-ws_status ws__model_take_apart(const ws_candidate *candidate,
+ws_status ws__model_take_apart(const ws_problem *problem,
+                               const ws_candidate *candidate,
                                const ws_build_result *result, int launch,
                                int threads, ws__launch_work *out,
                                ws_diag *diag) {
@@ -264,11 +284,11 @@ ws_status ws__model_take_apart(const ws_candidate *candidate,
     one = observe(second);
   out->slices = (double)ws__model_parameter(candidate, "split_k", 1);
   out->run_workgroups = first ? (double)first->workgroups : 1;
-  out->run_m = (double)result->runs[0].shape.m;
-  out->run_n = (double)result->runs[0].shape.n;
+  out->depth = ws__model_depth(problem, candidate);
+  out->run_area = ws__model_area(&out->depth, &result->runs[0].shape);
   merge_loads(out->facts, &two);
   merge_loads(out->facts, &one);
-  out->follows_k = follows_k(&two, &one);
+  out->follows_depth = follows_depth(&out->depth, &two, &one);
   split_observed(&two, &one, out);
   spread_mix(candidate, &two, ceil(threads / lanes), out);
   return WS_OK;

@@ -102,6 +102,62 @@ ws_status ws_compiler_versions(ws_compiler *compiler, ws_arena *arena,
   return WS_OK;
 }
 
+static cJSON *import_json(const ws_import *import) {
+  cJSON *json = cJSON_CreateObject();
+  cJSON *options = cJSON_AddArrayToObject(json, "options");
+  cJSON_AddStringToObject(json, "op", "import");
+  cJSON_AddStringToObject(json, "file", import->file);
+  cJSON_AddStringToObject(json, "target", import->target);
+  cJSON_AddStringToObject(json, "own", import->own);
+  cJSON_AddStringToObject(json, "name", import->name);
+  cJSON_AddStringToObject(json, "problem", import->problem);
+  cJSON_AddStringToObject(json, "ir", import->is_ir ? "yes" : "no");
+  for (int i = 0; i < import->option_count; i++)
+    cJSON_AddItemToArray(options, cJSON_CreateString(import->options[i]));
+  return json;
+}
+
+static ws_status read_findings(ws_arena *arena, const cJSON *reply,
+                               const ws_finding **out_findings, int *out_count,
+                               ws_diag *diag) {
+  const cJSON *list, *item;
+  WS_TRY(ws_json_get_array(reply, "findings", what, &list, diag));
+  ws_finding *findings = ws_arena_alloc(
+      arena, (size_t)(cJSON_GetArraySize(list) + 1) * sizeof *findings);
+  *out_findings = findings;
+  *out_count = 0;
+  cJSON_ArrayForEach(item, list) {
+    ws_finding *finding = &findings[(*out_count)++];
+    const cJSON *line = cJSON_GetObjectItemCaseSensitive(item, "line");
+    *finding = (ws_finding){.id = "hip", .region = ""};
+    finding->line = cJSON_IsNumber(line) ? line->valueint : 0;
+    WS_TRY(ws_json_get_string(item, "file", what, &finding->file, diag));
+    WS_TRY(ws_json_get_string(item, "text", what, &finding->text, diag));
+    finding->file = ws_arena_strdup(arena, finding->file);
+    finding->text = ws_arena_strdup(arena, finding->text);
+  }
+  return WS_OK;
+}
+
+ws_status ws_compiler_import(ws_compiler *compiler, ws_arena *arena,
+                             const ws_import *import, const char **out_text,
+                             const ws_finding **out_findings, int *out_count,
+                             ws_diag *diag) {
+  cJSON *reply;
+  const char *text = "";
+  *out_text = "";
+  *out_count = 0;
+  WS_TRY(ws__server_ask(&compiler->server, arena, import_json(import),
+                        import->text, strlen(import->text),
+                        ws_limits_default.wall_ms + MARGIN_MS, &reply, diag));
+  ws_status status = read_findings(arena, reply, out_findings, out_count, diag);
+  if (status == WS_OK)
+    status = ws_json_get_string(reply, "text", what, &text, diag);
+  *out_text = ws_arena_strdup(arena, text);
+  cJSON_Delete(reply);
+  return status;
+}
+
 /* ---- builds ---- */
 
 ws_status ws_compiler_send(ws_compiler *compiler,
@@ -135,8 +191,9 @@ static ws_build_result no_result(const ws__answer *answer) {
 static ws_status read_answer(ws_arena *arena, const ws__answer *answer,
                              ws_build_result *out, ws_diag *diag) {
   *out = no_result(answer);
-  if (answer->status == WS_INPUT && answer->blame == WS_BLAME_CANDIDATE)
-    return ws_fail(diag, WS_INPUT, NULL, 0, "%s", answer->reason);
+  if (answer->status == WS_REFERENCE ||
+      (answer->status == WS_INPUT && answer->blame == WS_BLAME_CANDIDATE))
+    return ws_fail(diag, answer->status, NULL, 0, "%s", answer->reason);
   if (!answer->json)
     return WS_OK;
   WS_TRY(ws_build_result_from_json(

@@ -23,23 +23,6 @@ enum {
  * seven bits, a table of 64 or 128 entries. */
 static const int64_t deep[] = {64, 128};
 
-static const char *const dimension_names[WS__EXTENTS] = {"m", "n", "k"};
-
-int64_t ws__extent_of(const ws_shape *shape, int dimension) {
-  const int64_t extents[WS__EXTENTS] = {shape->m, shape->n, shape->k};
-  return extents[dimension];
-}
-
-void ws__extent_set(ws_shape *shape, int dimension, int64_t extent) {
-  int64_t *const extents[WS__EXTENTS] = {&shape->m, &shape->n, &shape->k};
-  *extents[dimension] = extent;
-}
-
-int ws__dimension_of(ws_factor_id factor) {
-  static const int dimensions[WS_FACTORS] = {0, 0, 1, 1, 2, WS__EXTENTS};
-  return dimensions[factor];
-}
-
 /* ---- the launch rule ---- */
 
 double ws__coverage_workgroups(const ws_candidate *candidate,
@@ -69,11 +52,11 @@ double ws__coverage_workgroups(const ws_candidate *candidate,
 /* The distance between two extents at which the grid changes. */
 static int64_t tile_along(const ws_problem *problem,
                           const ws_candidate *candidate, int dimension) {
-  ws_shape shape = problem->step;
-  int64_t step = ws__extent_of(&problem->step, dimension), before = 0;
+  ws_shape shape = problem->least;
+  int64_t step = problem->step.size[dimension], before = 0;
   double workgroups = ws__coverage_workgroups(candidate, &shape);
   for (int i = 2; i <= 2 * MOST_TILE_STEPS; i++) {
-    ws__extent_set(&shape, dimension, i * step);
+    shape.size[dimension] = i * step;
     double now = ws__coverage_workgroups(candidate, &shape);
     if (now == workgroups)
       continue;
@@ -82,14 +65,34 @@ static int64_t tile_along(const ws_problem *problem,
     before = i * step;
     workgroups = now;
   }
-  return ws__extent_of(&problem->block, dimension);
+  return problem->block.size[dimension];
+}
+
+static int64_t largest_named(const ws_problem *problem, int dimension) {
+  int64_t largest = 0;
+  for (int s = 0; s < problem->shape_set_count; s++)
+    for (int i = 0; i < problem->shape_sets[s].count; i++) {
+      int64_t extent = problem->shape_sets[s].shapes[i].size[dimension];
+      largest = extent > largest ? extent : largest;
+    }
+  return largest;
+}
+
+static bool is_walked(const ws_problem *problem, const ws_candidate *candidate,
+                      int dimension) {
+  ws_shape shape = problem->least;
+  double workgroups = ws__coverage_workgroups(candidate, &shape);
+  shape.size[dimension] = largest_named(problem, dimension);
+  return ws__coverage_workgroups(candidate, &shape) == workgroups;
 }
 
 ws__tiles ws__coverage_tiles(const ws_problem *problem,
                              const ws_candidate *candidate) {
   ws__tiles tiles;
-  for (int i = 0; i < WS__EXTENTS; i++)
+  for (int i = 0; i < problem->dims->count; i++) {
     tiles.extent[i] = tile_along(problem, candidate, i);
+    tiles.is_walked[i] = is_walked(problem, candidate, i);
+  }
   return tiles;
 }
 
@@ -161,25 +164,22 @@ static void add_thresholds(const constants *c, int64_t above, int64_t width,
 
 /* ---- extents ---- */
 
-static int64_t largest_named(const ws_problem *problem, int dimension) {
-  int64_t largest = 0;
-  for (int s = 0; s < problem->shape_set_count; s++)
-    for (int i = 0; i < problem->shape_sets[s].count; i++) {
-      int64_t extent =
-          ws__extent_of(&problem->shape_sets[s].shapes[i], dimension);
-      largest = extent > largest ? extent : largest;
-    }
-  return largest;
+/* What a workgroup that walks along an extent keeps, unrolls or leaves for a
+ * rest shows in no launch rule: the sizes between, by fours. */
+static void add_between(int64_t step, int64_t from, int64_t to,
+                        ws_factor *out) {
+  for (int64_t low = from; low < to; low *= 4)
+    add(out, low + step, 4 * low < to ? 4 * low : to, step, 0);
 }
 
 /* Below a tile, beyond one, beyond two, beyond whatever is named; each a period
  * wide, so that it has all residues. */
 static void classify_extent(const ws_problem *problem, const constants *c,
-                            int dimension, int64_t tile, ws_factor *edge,
-                            ws_factor *size) {
+                            int dimension, const ws__tiles *tiles,
+                            ws_factor *edge, ws_factor *size) {
+  int64_t tile = tiles->extent[dimension];
   int64_t step = c->step, named = largest_named(problem, dimension);
-  int64_t period =
-      common_multiple(tile, ws__extent_of(&problem->block, dimension));
+  int64_t period = common_multiple(tile, problem->block.size[dimension]);
   if (period / step > MOST_RESIDUES)
     period = tile / step > MOST_RESIDUES ? MOST_RESIDUES * step : tile;
   period = take_constants(c, period, MOST_RESIDUES);
@@ -189,6 +189,8 @@ static void classify_extent(const ws_problem *problem, const constants *c,
     add(size, i * period + step, (i + 1) * period, step, 0);
   add(size, named + step, named + period, step, 0);
   add_thresholds(c, 3 * period, period, size);
+  if (tiles->is_walked[dimension])
+    add_between(step, 3 * period, named, size);
 }
 
 /* Numbers of blocks: all small ones, residues of larger ones, odd and even
@@ -212,30 +214,31 @@ static void classify_depth(const constants *c, ws_factor *out) {
 }
 
 /* Does a class of the dimension fix the remainder by the modulus? */
-static bool is_told_apart(const ws_factor factors[WS_FACTORS], int dimension,
+static bool is_told_apart(const ws_coverage *coverage, int dimension,
                           int64_t modulus) {
-  for (int f = 0; f < WS_FACTORS; f++)
-    for (int i = 0; i < factors[f].count; i++)
-      if (ws__dimension_of((ws_factor_id)f) == dimension &&
-          factors[f].classes[i].modulus % modulus == 0)
+  for (int f = 0; f < coverage->factor_count; f++)
+    for (int i = 0; i < coverage->factors[f].count; i++)
+      if (coverage->factors[f].dim == dimension &&
+          coverage->factors[f].classes[i].modulus % modulus == 0)
         return true;
   return false;
 }
 
 int ws__coverage_alone(const ws_problem *problem, const ws_build_result *build,
-                       const ws_factor factors[WS_FACTORS], int dimension,
+                       const ws_coverage *coverage, int dimension,
                        int64_t out_moduli[WS__ALONE]) {
-  int64_t step = ws__extent_of(&problem->step, dimension);
+  int64_t step = problem->step.size[dimension];
   int count = 0;
   for (int k = 0; build && k < build->kernel_count; k++) {
     const ws_kernel_facts *kernel = &build->kernels[k];
     for (int i = 0; i < kernel->constant_count && count < WS__ALONE; i++) {
       int64_t steps = kernel->constants[i].value / step;
       if (kernel->constants[i].modulus &&
-          !strcmp(kernel->constants[i].scalar, dimension_names[dimension]) &&
+          !strcmp(kernel->constants[i].scalar,
+                  problem->dims->names[dimension]) &&
           kernel->constants[i].value % step == 0 && steps > 1 &&
           steps <= WS__ALONE_STEPS &&
-          !is_told_apart(factors, dimension, steps * step))
+          !is_told_apart(coverage, dimension, steps * step))
         out_moduli[count++] = steps;
     }
   }
@@ -254,32 +257,42 @@ static bool is_mapped(const ws_candidate *candidate, const char *argument) {
 bool ws__coverage_takes_striding(const ws_problem *problem, int layout,
                                  const ws_candidate *candidate, int striding) {
   ws_shape shape = problem->block; /* some shape whose strides all differ */
-  shape.m *= 2, shape.n *= 3, shape.k *= 5;
+  static const int64_t primes[WS_MAX_DIMS] = {2, 3, 5, 7, 11, 13, 17, 19};
+  for (int i = 0; i < shape.dims->count; i++)
+    shape.size[i] *= primes[i];
   int form = ws_problem_form(problem, layout, striding);
   for (int i = 0; i < problem->arg_count; i++)
     if (problem->args[i].stride_of &&
         is_mapped(candidate, problem->args[i].stride_of) &&
-        problem->arg_scalar(i, &shape, form) !=
-            problem->arg_scalar(i, &shape, layout))
+        ws_problem_arg_scalar(problem, i, &shape, form) !=
+            ws_problem_arg_scalar(problem, i, &shape, layout))
       return false;
   return true;
+}
+
+static ws_factor *add_factor(ws_coverage *out, ws_factor_kind kind, int dim) {
+  ws_factor *factor = &out->factors[out->factor_count++];
+  *factor = (ws_factor){.kind = kind, .dim = dim};
+  return factor;
 }
 
 void ws__coverage_classes(const ws_problem *problem, int layout,
                           const ws_candidate *candidate,
                           const ws_build_result *build, const ws__tiles *tiles,
-                          ws_factor out[WS_FACTORS]) {
-  constants c[WS__EXTENTS];
-  memset(out, 0, sizeof *out * WS_FACTORS);
-  for (int i = 0; i < WS__EXTENTS; i++)
-    c[i] = (constants){build, dimension_names[i],
-                       ws__extent_of(&problem->step, i)};
-  classify_extent(problem, &c[0], 0, tiles->extent[0], &out[WS_FACTOR_M_EDGE],
-                  &out[WS_FACTOR_M_SIZE]);
-  classify_extent(problem, &c[1], 1, tiles->extent[1], &out[WS_FACTOR_N_EDGE],
-                  &out[WS_FACTOR_N_SIZE]);
-  classify_depth(&c[2], &out[WS_FACTOR_K]);
+                          ws_coverage *out) {
+  out->factor_count = 0;
+  for (int i = 0; i < problem->dims->count; i++) {
+    const constants c = {build, problem->dims->names[i], problem->step.size[i]};
+    if (problem->is_depth[i]) {
+      classify_depth(&c, add_factor(out, WS_FACTOR_DEPTH, i));
+      continue;
+    }
+    ws_factor *edge = add_factor(out, WS_FACTOR_EDGE, i);
+    classify_extent(problem, &c, i, tiles, edge,
+                    add_factor(out, WS_FACTOR_SIZE, i));
+  }
+  ws_factor *strides = add_factor(out, WS_FACTOR_STRIDES, -1);
   for (int i = 0; i < problem->striding_count; i++)
     if (ws__coverage_takes_striding(problem, layout, candidate, i))
-      add(&out[WS_FACTOR_STRIDES], i, i, 1, 0);
+      add(strides, i, i, 1, 0);
 }

@@ -173,8 +173,8 @@ static ws_status read_answer(const ws_device_client *client, ws_arena *arena,
                        .bound = "",
                        .throttle = "",
                        .report = ""};
-  if (answer->status == WS_INPUT)
-    return ws_fail(diag, WS_INPUT, NULL, 0, "%s", answer->reason);
+  if (answer->status == WS_INPUT || answer->status == WS_REFERENCE)
+    return ws_fail(diag, answer->status, NULL, 0, "%s", answer->reason);
   if (!answer->json)
     return WS_OK;
   WS_TRY(ws_measured_from_json(

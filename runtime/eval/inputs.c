@@ -121,9 +121,11 @@ static void drop(ws_inputs *inputs, ws__input_set *set) {
     return;
   drop_copies(inputs, set);
   drop_contents(set);
-  for (int i = 0; i < WS_PROBLEM_MAX_ARGS; i++)
+  for (int i = 0; i < WS_PROBLEM_MAX_ARGS; i++) {
     free(set->landing[i]);
-  for (ws__reference *next; set->references; set->references = next) {
+    free(set->results[i]);
+  }
+  for (ws__expected *next; set->references; set->references = next) {
     next = set->references->next;
     free(set->references->value);
     free(set->references);
@@ -185,7 +187,7 @@ static bool is_set_of(const ws__input_set *set, const ws_problem *problem,
   return set->problem == problem && set->layout == workload->layout &&
          set->shift == shift_of(problem, placing) &&
          set->seed == workload->seed &&
-         !memcmp(&set->shape, &workload->shape, sizeof set->shape);
+         ws_shape_same(&set->shape, &workload->shape);
 }
 
 static ws__input_set *find_oldest(ws_inputs *inputs, const ws__input_set *but) {
@@ -229,10 +231,10 @@ static bool is_kept_on_device(const ws_inputs *inputs) {
 static size_t bytes_of(const ws_problem *problem, int arg,
                        const ws_workload *workload) {
   ws_arg_role role = problem->args[arg].role;
-  return role == WS_ARG_INPUT || role == WS_ARG_OUTPUT
-             ? (size_t)problem->arg_bytes(arg, &workload->shape,
-                                          workload->layout)
-             : 0;
+  return role == WS_ARG_WORKSPACE || role == WS_ARG_SCALAR
+             ? 0
+             : (size_t)ws_problem_arg_bytes(problem, arg, &workload->shape,
+                                            workload->layout);
 }
 
 static ws__input_set *add_set(ws_inputs *inputs, const ws_problem *problem,
@@ -260,8 +262,8 @@ const void *ws__inputs_contents(ws_inputs *inputs, ws__input_set *set,
   keep_limit(inputs, set, set->bytes[arg]);
   set->contents[arg] = allocate_host(set->bytes[arg]);
   set->held += set->bytes[arg];
-  set->problem->generate(arg, &set->shape, set->layout, set->seed,
-                         set->contents[arg]);
+  ws_problem_generate(set->problem, arg, &set->shape, set->layout, set->seed,
+                      set->contents[arg]);
   return set->contents[arg];
 }
 
@@ -272,9 +274,9 @@ void *ws__inputs_landing(ws_inputs *inputs, ws__input_set *set, int arg) {
   return set->landing[arg];
 }
 
-static ws__reference *find_reference(const ws__input_set *set, int64_t begin,
-                                     int64_t end) {
-  for (ws__reference *at = set->references; at; at = at->next)
+static ws__expected *find_reference(const ws__input_set *set, int64_t begin,
+                                    int64_t end) {
+  for (ws__expected *at = set->references; at; at = at->next)
     if (at->begin == begin && at->end == end)
       return at;
   return NULL;
@@ -284,8 +286,10 @@ void ws__inputs_collect(ws_inputs *inputs, ws__input_set *set,
                         const void *out_buffers[WS_PROBLEM_MAX_ARGS]) {
   for (int i = 0; i < WS_PROBLEM_MAX_ARGS; i++) {
     bool input = i < set->problem->arg_count &&
-                 set->problem->args[i].role == WS_ARG_INPUT;
-    out_buffers[i] = input ? ws__inputs_contents(inputs, set, i) : NULL;
+                 ws_arg_is_content(set->problem->args[i].role);
+    out_buffers[i] = set->results[i] ? set->results[i]
+                     : input         ? ws__inputs_contents(inputs, set, i)
+                                     : NULL;
   }
 }
 
@@ -293,8 +297,8 @@ static void ask_reference(ws_inputs *inputs, ws__input_set *set, int64_t begin,
                           int64_t end, double *value, double *scale) {
   const void *buffers[WS_PROBLEM_MAX_ARGS];
   ws__inputs_collect(inputs, set, buffers);
-  set->problem->reference(&set->shape, set->layout, buffers, begin, end, value,
-                          scale);
+  ws_problem_reference(set->problem, &set->shape, set->layout, buffers, begin,
+                       end, value, scale);
 }
 
 static double *scratch_of(ws_inputs *inputs, size_t bytes) {
@@ -306,13 +310,13 @@ static double *scratch_of(ws_inputs *inputs, size_t bytes) {
   return inputs->scratch;
 }
 
-static ws__reference *keep_reference(ws__input_set *set, int64_t begin,
-                                     int64_t end, size_t bytes) {
-  ws__reference *kept = allocate_host(sizeof *kept);
-  *kept = (ws__reference){.begin = begin,
-                          .end = end,
-                          .value = allocate_host(bytes),
-                          .next = set->references};
+static ws__expected *keep_reference(ws__input_set *set, int64_t begin,
+                                    int64_t end, size_t bytes) {
+  ws__expected *kept = allocate_host(sizeof *kept);
+  *kept = (ws__expected){.begin = begin,
+                         .end = end,
+                         .value = allocate_host(bytes),
+                         .next = set->references};
   set->references = kept;
   set->reference_bytes += bytes;
   set->held += bytes;
@@ -322,9 +326,11 @@ static ws__reference *keep_reference(ws__input_set *set, int64_t begin,
 void ws__inputs_reference(ws_inputs *inputs, ws__input_set *set, int64_t begin,
                           int64_t end, const double **out_value,
                           const double **out_scale) {
-  size_t elements = (size_t)((end - begin) * set->shape.n);
+  size_t elements =
+      (size_t)((end - begin) * ws_problem_slice_elements(
+                                   set->problem, -1, &set->shape, set->layout));
   size_t bytes = 2 * elements * sizeof(double);
-  ws__reference *kept = find_reference(set, begin, end);
+  ws__expected *kept = find_reference(set, begin, end);
   double *value = kept ? kept->value : NULL;
   if (!kept) {
     if (set->reference_bytes + bytes <= REFERENCE_LIMIT)
@@ -345,7 +351,7 @@ const ws__projection *ws__inputs_projection(ws_inputs *inputs,
                                             ws__input_set *set) {
   ws__projection *out = &set->projection;
   const void *buffers[WS_PROBLEM_MAX_ARGS];
-  size_t count = (size_t)set->shape.m;
+  size_t count = (size_t)ws_problem_slices(set->problem, &set->shape);
   if (out->value)
     return out;
   ws__inputs_collect(inputs, set, buffers);
@@ -356,8 +362,8 @@ const ws__projection *ws__inputs_projection(ws_inputs *inputs,
   out->value = allocate_host(2 * sizeof *out->value * count);
   out->error = out->value + count;
   set->held += 2 * sizeof *out->value * count;
-  set->problem->project(&set->shape, set->layout, buffers, out->seed, rows,
-                        set->shape.m, out->value, out->error);
+  ws_problem_project(set->problem, &set->shape, set->layout, buffers, out->seed,
+                     rows, (int64_t)count, out->value, out->error);
   free(rows);
   return out;
 }
@@ -367,14 +373,15 @@ const ws__projection *ws__inputs_projection(ws_inputs *inputs,
 static ws_status place_argument(ws_inputs *inputs, ws__input_set *set, int arg,
                                 ws__input_copy *copy, ws_diag *diag) {
   ws_arg_role role = set->problem->args[arg].role;
-  size_t guard = role == WS_ARG_OUTPUT ? set->guard : 0;
-  if (role != WS_ARG_INPUT && (role != WS_ARG_OUTPUT || !set->guard))
+  bool result = ws_arg_is_result(role);
+  size_t guard = result ? set->guard : 0;
+  if (role != WS_ARG_INPUT && (!result || !set->guard))
     return WS_OK;
   WS_TRY(ws_device_allocate(inputs->device,
                             set->bytes[arg] + guard + set->shift,
                             &copy->base[arg], diag));
   copy->memory[arg] = (char *)copy->base[arg] + set->shift;
-  if (role == WS_ARG_OUTPUT)
+  if (result) /* what is read of it is put there before each launch */
     return WS_OK;
   return ws_device_upload(inputs->device, copy->memory[arg],
                           ws__inputs_contents(inputs, set, arg),
@@ -430,7 +437,12 @@ ws_status ws__inputs_get(ws_inputs *inputs, const ws_workload *workload,
   if (!problem)
     return ws_fail(diag, WS_INPUT, NULL, 0, "there is no problem '%s'",
                    workload->problem);
-  WS_TRY(problem->check_shape(&workload->shape, diag));
+  if (!ws_problem_is_comparable(problem))
+    return ws_fail(diag, WS_INPUT, NULL, 0,
+                   "problem %s has no reference to compare results with; name "
+                   "a kernel with --reference",
+                   problem->name);
+  WS_TRY(ws_problem_check_shape(problem, &workload->shape, diag));
   ws__input_set *set = NULL;
   for (int i = 0; i < MAX_SETS && !set; i++)
     if (is_set_of(&inputs->sets[i], problem, workload, placing))

@@ -20,11 +20,11 @@ typedef struct ws__input_copy {
   void *memory[WS_PROBLEM_MAX_ARGS]; /* base + the set's shift */
 } ws__input_copy;
 
-typedef struct ws__reference {
+typedef struct ws__expected {
   int64_t begin, end; /* rows */
   double *value, *scale;
-  struct ws__reference *next;
-} ws__reference;
+  struct ws__expected *next;
+} ws__expected;
 
 /* What the rows times random signs are: ws_problem's project(). */
 typedef struct ws__projection {
@@ -48,7 +48,11 @@ typedef struct ws__input_set {
   bool fresh;
   void *contents[WS_PROBLEM_MAX_ARGS]; /* on the host; NULL: not made yet */
   void *landing[WS_PROBLEM_MAX_ARGS];  /* for downloaded outputs; likewise */
-  ws__reference *references;
+  /* What the kernel that is the reference left, by argument (reference_run.h);
+   * uncompared: it was asked, and there is nothing. */
+  void *results[WS_PROBLEM_MAX_ARGS];
+  bool reference_asked, uncompared;
+  ws__expected *references;
   size_t reference_bytes;
   ws__projection projection;
   size_t held; /* bytes of it all, against the limit */
@@ -68,7 +72,8 @@ ws_status ws__inputs_get(ws_inputs *inputs, const ws_workload *workload,
  * as far as memory goes. */
 int ws__inputs_rotation(const ws_inputs *inputs, const ws_workload *workload);
 const void *ws__inputs_contents(ws_inputs *inputs, ws__input_set *set, int arg);
-/* Of all inputs, by argument; NULL for others. */
+/* What the reference is asked with, by argument: inputs; where a kernel is the
+ * reference what it left. NULL for others. */
 void ws__inputs_collect(ws_inputs *inputs, ws__input_set *set,
                         const void *out_buffers[WS_PROBLEM_MAX_ARGS]);
 void *ws__inputs_landing(ws_inputs *inputs, ws__input_set *set, int arg);

@@ -65,16 +65,26 @@ static const ws_json_field launch_fields[] = {
 static const ws_json_struct launch_json =
     WS_JSON_STRUCT(ws_workload_launch, launch_fields);
 
+typedef struct ws_workload_reference ws_workload_reference;
+static const ws_json_field reference_fields[] = {
+    {WS_JSON_INT(ws_workload_reference, workspace_bytes, 0, INT64_C(1) << 40)},
+    {WS_JSON_ITEMS(ws_workload_reference, launches, launch_count, 0,
+                   WS_TEMPLATE_MAX_LAUNCHES, launch_json)}};
+static const ws_json_struct reference_json =
+    WS_JSON_STRUCT(ws_workload_reference, reference_fields);
+
 static const ws_json_field workload_fields[] = {
     {WS_JSON_TEXT(ws_workload, problem)},
     {WS_JSON_INT(ws_workload, layout, 0, 64)},
-    {WS_JSON_INLINE(ws_workload, shape, ws_shape_json)},
+    {WS_JSON_SHAPE(ws_workload, shape)},
     {WS_JSON_SEED(ws_workload, seed)},
     {WS_JSON_BOOL(ws_workload, sampled), .presence = WS_JSON_ADDED},
     {WS_JSON_BOOL(ws_workload, once), .presence = WS_JSON_ADDED},
     {WS_JSON_INT(ws_workload, workspace_bytes, 0, INT64_C(1) << 40)},
     {WS_JSON_ITEMS(ws_workload, launches, launch_count, 0,
-                   WS_TEMPLATE_MAX_LAUNCHES, launch_json)}};
+                   WS_TEMPLATE_MAX_LAUNCHES, launch_json)},
+    {WS_JSON_POINTER(ws_workload, reference, reference_json),
+     .presence = WS_JSON_LEFT_OUT}};
 static const ws_json_struct workload_json = {
     WS_JSON_FIELDS(ws_workload, workload_fields), .what = "workload"};
 
@@ -178,8 +188,10 @@ static const ws_json_field measured_fields[] = {
     {WS_JSON_INT(ws_measured, high_mhz, 0, INT32_MAX)},
     {WS_JSON_INT(ws_measured, memory_mhz, 0, INT32_MAX)},
     {WS_JSON_INT(ws_measured, dropped, 0, INT32_MAX)},
-    {WS_JSON_INLINE(ws_measured, shape, ws_shape_json)},
+    {WS_JSON_SHAPE(ws_measured, shape)},
     {WS_JSON_INT(ws_measured, compared, 0, INT64_MAX)},
+    {WS_JSON_INT(ws_measured, uncompared_shapes, 0, INT32_MAX),
+     .presence = WS_JSON_LEFT_OUT},
     {WS_JSON_ITEMS(ws_measured, samples, sample_count, 0, MAX_SAMPLES,
                    ws_json_of_double)},
     {WS_JSON_ITEMS(ws_measured, findings, finding_count, 0, MAX_FINDINGS,

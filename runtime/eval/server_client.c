@@ -5,6 +5,7 @@
  * control. Limits are of ws_patience: they stand still while we are stopped.
  */
 #include "server_client.h"
+#include "wavesmith/problem.h"
 
 #include <cjson/cJSON.h>
 #include <poll.h>
@@ -104,15 +105,26 @@ void ws__server_deinit(ws__server *s) {
   free_frame(&s->went_well);
 }
 
+/* A server knows a problem by its library, we by what the user named. */
+static const char *file_of_problem(const cJSON *json) {
+  const char *name =
+      cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, "problem"));
+  const ws_problem *problem = name ? ws_problem_find(name) : NULL;
+  return problem ? problem->file : NULL;
+}
+
 /* An answer {"error":..., "status":...} as a status. */
 static ws_status read_error(const cJSON *json, ws_diag *diag) {
   const cJSON *error = cJSON_GetObjectItemCaseSensitive(json, "error");
   const cJSON *status = cJSON_GetObjectItemCaseSensitive(json, "status");
   if (!cJSON_IsString(error))
     return WS_OK;
-  bool input = cJSON_IsString(status) && !strcmp(status->valuestring, "input");
-  return ws_fail(diag, input ? WS_INPUT : WS_ENVIRONMENT, NULL, 0, "%s",
-                 error->valuestring);
+  const char *word = cJSON_IsString(status) ? status->valuestring : "";
+  if (!strcmp(word, "reference"))
+    return ws_fail(diag, WS_REFERENCE, file_of_problem(json), 0, "%s",
+                   error->valuestring);
+  return ws_fail(diag, strcmp(word, "input") ? WS_ENVIRONMENT : WS_INPUT, NULL,
+                 0, "%s", error->valuestring);
 }
 
 static ws_status receive_json(const ws__server *s, double wait_ms,
@@ -303,6 +315,41 @@ static void set_ended(const ws__server *s, const siginfo_t *end,
     out->blame = WS_BLAME_OURS;
 }
 
+/* An answer that is an error, with the diag of that. */
+static void set_error(ws_status status, const ws_diag *diag, ws_arena *arena,
+                      ws__answer *out) {
+  const cJSON *blame = cJSON_GetObjectItemCaseSensitive(out->json, "blame");
+  out->status = status;
+  out->verdict = WS_VERDICT_CRASH;
+  if (!cJSON_IsString(blame) ||
+      !ws_blame_parse(blame->valuestring, &out->blame))
+    out->blame =
+        out->status == WS_ENVIRONMENT ? WS_BLAME_OURS : WS_BLAME_CANDIDATE;
+  out->reason = ws_arena_strdup(arena, diag->text);
+  cJSON_Delete(out->json);
+  out->json = NULL;
+}
+
+/* A server that is busy in a function of a user's problem says so when it is
+ * asked; others end. */
+static void ask_why_silent(const ws__server *s, ws_arena *arena,
+                           ws__answer *out) {
+  ws__answer last = {.json = NULL};
+  ws_diag diag;
+  kill(s->process.pid, SIGALRM);
+  if (!is_readable(s, END_MS) ||
+      receive_json(s, END_MS, arena, &last.json, &last.blob, &last.blob_size,
+                   &diag) != WS_OK)
+    return;
+  ws_status status = read_error(last.json, &diag);
+  if (status != WS_REFERENCE) {
+    cJSON_Delete(last.json);
+    return;
+  }
+  set_error(status, &diag, arena, &last);
+  *out = last;
+}
+
 /* The server died or says nothing (cause NULL), with the frame in hand. */
 static void set_lost(ws__server *s, const ws_diag *cause, ws_arena *arena,
                      ws__answer *out) {
@@ -323,6 +370,7 @@ static void set_lost(ws__server *s, const ws_diag *cause, ws_arena *arena,
         arena, "did not end in time: no answer in %d ms; the %s %s",
         s->in_hand.wall_ms, s->kind->name,
         starved ? "was stopped, or got no CPU time" : "was ended");
+    ask_why_silent(s, arena, out);
   }
   ws_process_stop(&s->process);
 }
@@ -337,18 +385,9 @@ void ws__server_receive(ws__server *s, ws_arena *arena, ws__answer *out) {
     set_lost(s, silent ? NULL : &diag, arena, out);
     return;
   }
-  out->status = read_error(out->json, &diag);
-  if (out->status == WS_OK)
-    return;
-  const cJSON *blame = cJSON_GetObjectItemCaseSensitive(out->json, "blame");
-  out->verdict = WS_VERDICT_CRASH;
-  if (!cJSON_IsString(blame) ||
-      !ws_blame_parse(blame->valuestring, &out->blame))
-    out->blame =
-        out->status == WS_ENVIRONMENT ? WS_BLAME_OURS : WS_BLAME_CANDIDATE;
-  out->reason = ws_arena_strdup(arena, diag.text);
-  cJSON_Delete(out->json);
-  out->json = NULL;
+  ws_status status = read_error(out->json, &diag);
+  if (status != WS_OK)
+    set_error(status, &diag, arena, out);
 }
 
 /* ---- the policy ---- */

@@ -14,6 +14,7 @@
  *              that goes well again is the loss the candidate's doing;
  *   ours       no memory, disk, descriptors, device: tried as often, then
  *              WS_ENVIRONMENT, and never a result.
+ * A crash in a function of a user's problem is WS_REFERENCE at once.
  * So a good candidate is not condemned by what happens around it, and a bad one
  * costs at most WS__MOST_TRIES + 1 jobs and 1.6 s of pauses.
  *

@@ -14,6 +14,7 @@
  * be as they were. A time below the roofline is `wrong`, not a
  * record.
  */
+#include "reference_run.h"
 #include "result.h"
 #include "sampling.h"
 
@@ -82,14 +83,17 @@ static void close_timer(ws__timer *t) {
 /* ---- what was timed must be right ---- */
 
 /* The first rows, the last ones, and others, which follow from the seed. */
-static int64_t pair_of_rows(const ws__timer *t, int index) {
+static int64_t pair_of_rows(const ws__timer *t, int index, int64_t *out_end) {
   const ws_workload *workload = t->sides[0].workload;
-  int64_t last = workload->shape.m - PAIR;
+  int64_t slices = ws_problem_slices(t->set->problem, &workload->shape);
+  int64_t pair = slices < PAIR ? slices : PAIR, last = slices - pair;
+  int64_t row;
   ws_rng rng;
   ws_rng_init(&rng, workload->seed + (uint64_t)index);
-  if (index < 2)
-    return index * last;
-  return (int64_t)ws_rng_below(&rng, (uint64_t)last + 1);
+  row = index < 2 ? index * last
+                  : (int64_t)ws_rng_below(&rng, (uint64_t)last + 1);
+  *out_end = row + pair;
+  return row;
 }
 
 static ws_status check_rows(ws__timer *t, int copy, int begin, int count,
@@ -97,8 +101,8 @@ static ws_status check_rows(ws__timer *t, int copy, int begin, int count,
   ws__bench *bench = &t->sides[t->latest[copy]].benches[copy];
   for (int i = begin; i < begin + count && found->verdict == WS_VERDICT_OK;
        i++) {
-    int64_t row = pair_of_rows(t, i % PAIRS);
-    WS_TRY(ws__bench_compare(bench, row, row + PAIR, found, diag));
+    int64_t end, row = pair_of_rows(t, i % PAIRS, &end);
+    WS_TRY(ws__bench_compare(bench, row, end, found, diag));
   }
   return WS_OK;
 }
@@ -119,6 +123,7 @@ static ws_status blame(ws__timer *t, int side, const ws_measured *found,
                ? WS_OK
                : blame_rival(t, found->reason, diag);
   t->out->compared += found->compared;
+  t->out->uncompared_shapes |= found->uncompared_shapes; /* 0 or 1 */
   t->out->worst_ratio = found->worst_ratio > t->out->worst_ratio
                             ? found->worst_ratio
                             : t->out->worst_ratio;
@@ -326,6 +331,9 @@ static ws_status open_timer(ws__timer *t, const ws_contestant *const *sides,
   if (*workload->problem)
     WS_TRY(ws__inputs_get(t->inputs, workload, WS__AS_ALLOCATED, t->copies,
                           &t->set, diag));
+  if (!t->info->simulated) /* whose times say nothing of results */
+    WS_TRY(ws__inputs_take_reference(t->device, t->inputs, t->set, workload,
+                                     diag));
   WS_TRY(open_events(t, diag));
   WS_TRY(open_side(t, 0, sides[0], diag));
   if (t->side_count == 1)

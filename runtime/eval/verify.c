@@ -12,6 +12,7 @@
  * every access; a card runs each twice on inputs that are kept (inputs.c), and
  * results of which only one is right are `unstable`.
  */
+#include "reference_run.h"
 #include "result.h"
 
 #include <string.h>
@@ -36,7 +37,9 @@ static ws_status check_results(ws__bench *bench, bool watched, ws_measured *out,
     return WS_OK;
   if (bench->workload->sampled)
     return ws__bench_sample(bench, &sample, out, diag);
-  return ws__bench_compare(bench, 0, bench->workload->shape.m, out, diag);
+  return ws__bench_compare(
+      bench, 0, ws_problem_slices(bench->problem, &bench->workload->shape), out,
+      diag);
 }
 
 /* WS_INPUT is the kernel's doing, the report may know better what. */
@@ -116,6 +119,7 @@ static ws_status verify_once(const verification *v, const ws_workload *workload,
   ws__input_set *set = NULL;
   if (*workload->problem)
     WS_TRY(ws__inputs_get(v->inputs, workload, WS__AS_PROMISED, 1, &set, diag));
+  WS_TRY(ws__inputs_take_reference(v->device, v->inputs, set, workload, diag));
   *out_fresh = !set || set->fresh;
   ws_status status = ws__bench_open(&bench, v->device, v->arena, v->module,
                                     workload, v->inputs, set, 0, diag);
@@ -168,10 +172,14 @@ static ws_status verify_hard(const verification *v, const ws_workload *workload,
 static ws_status verify_all(const verification *v, const ws_workload *workloads,
                             int count, ws_measured *out, ws_diag *diag) {
   ws_status status = WS_OK;
+  int uncompared = 0;
   for (int i = 0; i < count && status == WS_OK; i++) {
+    out->uncompared_shapes = 0;
     status = verify_workload(v, &workloads[i], out, diag);
     if (status == WS_OK && out->verdict == WS_VERDICT_OK)
       status = verify_hard(v, &workloads[i], out, diag);
+    uncompared += out->uncompared_shapes;
+    out->uncompared_shapes = uncompared;
     if (out->verdict != WS_VERDICT_OK)
       break;
   }

@@ -4,37 +4,32 @@
  * each kind of edge that kernels get wrong, drawn by the seed of the run, from
  * a short list of each kind that follows from the run's seed as well: a server
  * then knows most inputs and references already. Steps and blocks are the
- * problem's. Those behind are for candidates that take nothing small, or little
- * but what a model named.
+ * problem's. Behind them come the problem's samples, for candidates that take
+ * nothing small, or little but what a model named.
  */
 #include "coverage_internal.h"
 
 enum { EACH = 6 /* of a kind */, HALVES = 2 };
 
-/* In steps of the problem, from and to. */
+/* In steps of the problem, from and to: of the first, third ... dimension that
+ * is no depth, of the second, fourth ..., and of depths. */
+enum { ROLES = 3, DEPTH = 2 };
 typedef struct kind {
   struct {
     int low, high;
-  } extents[WS__EXTENTS];
+  } extents[ROLES];
   bool odd_depth;
 } kind;
 
-/* One block of k and an n beyond a tile; m beyond one; an odd number of blocks
- * with both inside a tile or beside it; a long k with few elements, for slices
- * of it and a loop's steady state. Together they are 23 million products in
- * the mean. */
+/* One block of a depth and a second extent beyond a tile; the first beyond one;
+ * an odd number of blocks with both inside a tile or beside it; a long depth
+ * with few elements, for slices of it and a loop's steady state. Of the matrix
+ * product they are 23 million products in the mean. */
 static const kind kinds[WS_VERIFY_SHAPES] = {
     {{{1, 4}, {17, 40}, {1, 1}}, false},
     {{{17, 20}, {1, 10}, {2, 3}}, false},
     {{{1, 6}, {17, 22}, {3, 8}}, true},
     {{{1, 3}, {1, 5}, {8, 20}}, false}};
-
-static const ws_shape last_resort[] = {
-    {80, 320, 384},   {32, 48, 1024},    {64, 576, 512},    {64, 128, 2048},
-    {256, 256, 512},  {512, 512, 1024},  {1024, 512, 512},  {512, 1024, 512},
-    {512, 512, 7168}, {1024, 1536, 512}, {1024, 7168, 256}, {2048, 2048, 256},
-    {6144, 512, 128}, {4096, 4096, 128}};
-enum { LAST_RESORT = sizeof last_resort / sizeof last_resort[0] };
 
 static int64_t draw(ws_rng *rng, int low, int high) {
   return low + (int64_t)ws_rng_below(rng, (uint64_t)(high - low + 1));
@@ -42,12 +37,14 @@ static int64_t draw(ws_rng *rng, int low, int high) {
 
 static ws_covered draw_case(const ws_problem *problem, const kind *of,
                             ws_rng *rng) {
-  ws_covered one = {.shape = {0, 0, 0}};
-  for (int d = 0; d < WS__EXTENTS; d++) {
-    int64_t steps = draw(rng, of->extents[d].low, of->extents[d].high);
-    if (of->odd_depth && d == WS__EXTENTS - 1)
+  ws_covered one = {.shape = problem->step};
+  int extents = 0;
+  for (int d = 0; d < problem->dims->count; d++) {
+    int role = problem->is_depth[d] ? DEPTH : extents++ % 2;
+    int64_t steps = draw(rng, of->extents[role].low, of->extents[role].high);
+    if (of->odd_depth && role == DEPTH)
       steps |= 1;
-    ws__extent_set(&one.shape, d, steps * ws__extent_of(&problem->step, d));
+    one.shape.size[d] *= steps;
   }
   if (!ws_rng_below(rng, HALVES)) /* the usual strides half of the time */
     one.striding = (int)ws_rng_below(rng, (uint64_t)problem->striding_count);
@@ -56,10 +53,11 @@ static ws_covered draw_case(const ws_problem *problem, const kind *of,
 
 static bool is_taken(const ws_problem *problem, int layout,
                      const ws_candidate *candidate, const ws_covered *one) {
-  return !candidate ||
-         (ws_candidate_broken_require(candidate, &one->shape, NULL) < 0 &&
-          ws__coverage_takes_striding(problem, layout, candidate,
-                                      one->striding));
+  return ws_problem_is_legal(problem, &one->shape) &&
+         (!candidate ||
+          (ws_candidate_broken_require(candidate, &one->shape, NULL) < 0 &&
+           ws__coverage_takes_striding(problem, layout, candidate,
+                                       one->striding)));
 }
 
 /* Which of a kind comes first: so that two candidates seldom see the same. */
@@ -88,8 +86,8 @@ int ws_verify_shapes(const ws_problem *problem, int layout,
     }
     count += found;
   }
-  for (int i = 0; i < LAST_RESORT && count < WS_VERIFY_SHAPES; i++) {
-    out_cases[count] = (ws_covered){.shape = last_resort[i]};
+  for (int i = 0; i < problem->samples.count && count < WS_VERIFY_SHAPES; i++) {
+    out_cases[count] = (ws_covered){.shape = problem->samples.shapes[i]};
     count += is_taken(problem, layout, candidate, &out_cases[count]);
   }
   return count;

@@ -4,7 +4,7 @@
  * with grids, arguments, tensor maps and workspace evaluated, so that the
  * device server knows nothing of templates.
  */
-#include "wavesmith/measure.h"
+#include "reference.h"
 
 #include <string.h>
 
@@ -55,7 +55,7 @@ static int64_t bytes_of(const evaluation *e, const char *argument) {
   const ws_workload *w = e->workload;
   return e->problem->args[index].role == WS_ARG_WORKSPACE
              ? w->workspace_bytes
-             : e->problem->arg_bytes(index, &w->shape, w->layout);
+             : ws_problem_arg_bytes(e->problem, index, &w->shape, w->layout);
 }
 
 static ws_status check_map(const evaluation *e, const ws_tensor_map *map,
@@ -198,23 +198,22 @@ static ws_status evaluate_launches(const evaluation *e) {
           evaluate_launch(e, &tmpl->launches[i], &launches[w->launch_count++]));
   }
   w->launches = launches;
+  char sizes[WS_SHAPE_TEXT];
   if (w->launch_count)
     return WS_OK;
   return ws_fail(e->diag, WS_INPUT, NULL, 0,
-                 "no launch condition holds on %lld,%lld,%lld: nothing would "
-                 "be computed",
-                 (long long)w->shape.m, (long long)w->shape.n,
-                 (long long)w->shape.k);
+                 "no launch condition holds on %s: nothing would be computed",
+                 ws_shape_print(&w->shape, sizes));
 }
 
-ws_status ws_workload_of(ws_arena *arena, const ws_problem *problem, int layout,
-                         const ws_candidate *candidate,
-                         const ws_build_result *result, const ws_shape *shape,
-                         int cu_count, ws_workload *out_workload,
-                         ws_diag *diag) {
+ws_status ws__workload_alone(ws_arena *arena, const ws_problem *problem,
+                             int layout, const ws_candidate *candidate,
+                             const ws_build_result *result,
+                             const ws_shape *shape, int cu_count,
+                             ws_workload *out_workload, ws_diag *diag) {
   *out_workload = (ws_workload){
       .problem = problem->name, .layout = layout, .shape = *shape, .seed = 1};
-  WS_TRY(problem->check_shape(shape, diag));
+  WS_TRY(ws_problem_check_shape(problem, shape, diag));
   if (ws_candidate_broken_require(candidate, shape, diag) >= 0)
     return WS_INPUT;
   const evaluation e = {
@@ -227,4 +226,17 @@ ws_status ws_workload_of(ws_arena *arena, const ws_problem *problem, int layout,
       .diag = diag};
   WS_TRY(evaluate_workspace(&e));
   return evaluate_launches(&e);
+}
+
+ws_status ws_workload_of(ws_arena *arena, const ws_problem *problem, int layout,
+                         const ws_candidate *candidate,
+                         const ws_build_result *result, const ws_shape *shape,
+                         int cu_count, ws_workload *out_workload,
+                         ws_diag *diag) {
+  WS_TRY(ws__workload_alone(arena, problem, layout, candidate, result, shape,
+                            cu_count, out_workload, diag));
+  ws_reference_warn_of_same(problem, result);
+  out_workload->reference =
+      ws__reference_workload(arena, problem, layout, shape, cu_count);
+  return WS_OK;
 }

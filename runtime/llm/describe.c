@@ -20,22 +20,30 @@ static char *finish(ws_arena *arena, ws_strbuf *text) {
 static const char *const role_texts[] = {
     [WS_ARG_INPUT] = "input, read only",
     [WS_ARG_OUTPUT] = "output, every element must be written",
+    [WS_ARG_INOUT] = "read and written",
     [WS_ARG_WORKSPACE] = "workspace",
-    [WS_ARG_SCALAR] = "i32"};
+};
+
+static const char *role_text(const ws_problem_arg *arg) {
+  return arg->role == WS_ARG_SCALAR ? ws_type_text(arg->type)
+                                    : role_texts[arg->role];
+}
 
 char *ws_describe_problem(ws_arena *arena, const ws_problem *problem,
-                          int layout) {
+                          const char *target, int layout) {
   ws_strbuf out;
   ws_strbuf_init(&out);
   ws_strbuf_printf(&out, "%s: %s.\n%s", problem->name, problem->purpose,
                    problem->definition);
   ws_strbuf_printf(&out,
                    "Arguments of kernels, by name (layout here: %d, %s):\n",
-                   layout, problem->layouts[layout]);
+                   layout, problem->layouts[layout].name);
   for (int i = 0; i < problem->arg_count; i++)
     ws_strbuf_printf(&out, "- %s (%s): %s\n", problem->args[i].name,
-                     role_texts[problem->args[i].role],
-                     problem->args[i].meaning);
+                     role_text(&problem->args[i]), problem->args[i].meaning);
+  const char *advice = ws_problem_advice(problem, target);
+  if (*advice)
+    ws_strbuf_printf(&out, "**What pays in it on %s.** %s", target, advice);
   return finish(arena, &out);
 }
 

@@ -56,7 +56,7 @@ typedef enum ws__section_kind {
 typedef struct ws__section {
   ws__section_kind kind;
   const char *argument; /* region: its name; experiment: its title; "" */
-  const char *language; /* region: "ir", "opencl" or "" */
+  const char *language; /* region: "ir", "opencl", "hip" or "" */
   int heading;          /* line index */
   int begin, end;       /* lines of the content */
 } ws__section;
@@ -82,7 +82,7 @@ bool ws__section_is_single(ws__section_kind kind);
  * argument and language; *out_value: what stands behind it on the line. */
 bool ws__read_heading(ws_arena *arena, const char *line, ws_request_kind kind,
                       ws__section *out_section, const char **out_value);
-/* "ir", "opencl", or NULL: the word names neither. */
+/* "ir", "opencl", "hip", or NULL: the word names none. */
 const char *ws__language_named(const char *word, size_t size);
 
 /* A fence line: its sign, how long, and the info string behind. */

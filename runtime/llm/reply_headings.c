@@ -73,7 +73,8 @@ static const struct {
 } languages[] = {
     {"ir", "ir"},           {"llvm", "ir"},    {"ll", "ir"},
     {"llvm-ir", "ir"},      {"llvm ir", "ir"}, {"opencl", "opencl"},
-    {"opencl c", "opencl"}, {"cl", "opencl"},  {"c", "opencl"}};
+    {"opencl c", "opencl"}, {"cl", "opencl"},  {"c", "opencl"},
+    {"hip", "hip"},         {"hip c++", "hip"}};
 
 const char *ws__section_text(ws__section_kind kind) { return forms[kind].text; }
 

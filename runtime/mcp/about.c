@@ -17,12 +17,14 @@ static ws_status get_run(ws__mcp_call *call, ws_run_row *out) {
 static void put_shapes(ws__mcp_call *call, const ws_problem *problem,
                        const char *name) {
   const ws_shape_set *set = ws_problem_shape_set(problem, name);
-  ws_strbuf_printf(call->out, "\n## Shapes (m,n,k)\n%s:", set ? name : "given");
+  ws_strbuf_printf(call->out,
+                   "\n## Shapes (%s)\n%s:", ws_dims_text(problem->dims),
+                   set ? name : "given");
   if (!set)
     ws_strbuf_printf(call->out, " %s", name);
   for (int i = 0; set && i < set->count; i++)
-    ws_strbuf_printf(call->out, " %lld,%lld,%lld", (long long)set->shapes[i].m,
-                     (long long)set->shapes[i].n, (long long)set->shapes[i].k);
+    ws_strbuf_printf(call->out, " %s",
+                     ws_shape_text(call->arena, &set->shapes[i]));
   ws_strbuf_puts(call->out, "\n");
 }
 
@@ -113,7 +115,8 @@ ws_status ws__mcp_task(ws__mcp_call *call) {
       "# Task\nMake %s faster on %s, layout %s, over all shapes together "
       "(geometric mean), without breaking any.\n\n## Problem\n%s",
       run.problem, run.target, run.layout,
-      ws_describe_problem(call->arena, problem, layout < 0 ? 0 : layout));
+      ws_describe_problem(call->arena, problem, run.target,
+                          layout < 0 ? 0 : layout));
   put_shapes(call, problem, run.shape_set);
   WS_TRY(put_template(call));
   put_judging(call);

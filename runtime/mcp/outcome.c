@@ -225,10 +225,9 @@ ws_status ws__mcp_profile(ws__mcp_call *call) {
   WS_TRY(ws_archive_get_profile(call->archive, call->arena, subject.row.id,
                                 NULL, &found, &shape, &report, call->diag));
   if (found) {
-    ws_strbuf_printf(call->out,
-                     "# Profile of %.*s on %lld,%lld,%lld (simulated)\n",
-                     WS__MCP_ID_DIGITS, subject.row.id, (long long)shape.m,
-                     (long long)shape.n, (long long)shape.k);
+    ws_strbuf_printf(call->out, "# Profile of %.*s on %s (simulated)\n",
+                     WS__MCP_ID_DIGITS, subject.row.id,
+                     ws_shape_text(call->arena, &shape));
     put_report(call, &subject, report);
     return WS_OK;
   }

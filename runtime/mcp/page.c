@@ -113,9 +113,7 @@ void ws__mcp_put_findings(ws__mcp_call *call, const ws__mcp_subject *subject) {
 static const ws_measurement *find_same(const ws_measurement *items, int count,
                                        const ws_measurement *like) {
   for (int i = 0; i < count; i++)
-    if (items[i].shape.m == like->shape.m &&
-        items[i].shape.n == like->shape.n &&
-        items[i].shape.k == like->shape.k &&
+    if (ws_shape_same(&items[i].shape, &like->shape) &&
         !strcmp(items[i].provenance, like->provenance))
       return &items[i];
   return NULL;
@@ -127,10 +125,10 @@ static void put_time(ws_strbuf *out, const ws_measurement *item,
   if (item->low_us < item->us || item->high_us > item->us)
     snprintf(interval, sizeof interval, "%.2f to %.2f", item->low_us,
              item->high_us);
-  ws_strbuf_printf(out, "| %lld,%lld,%lld | %.2f | %s | %s | %s |",
-                   (long long)item->shape.m, (long long)item->shape.n,
-                   (long long)item->shape.k, item->us, interval, item->bound,
-                   item->provenance);
+  char shape[WS_SHAPE_TEXT];
+  ws_strbuf_printf(out, "| %s | %.2f | %s | %s | %s |",
+                   ws_shape_print(&item->shape, shape), item->us, interval,
+                   item->bound, item->provenance);
   if (compared && other && item->us > 0)
     ws_strbuf_printf(out, " %.2f | %.3fx |", other->us, other->us / item->us);
   else if (compared)
@@ -138,17 +136,19 @@ static void put_time(ws_strbuf *out, const ws_measurement *item,
   ws_strbuf_puts(out, "\n");
 }
 
-static void put_time_head(ws_strbuf *out, bool compared) {
+static void put_time_head(ws_strbuf *out, const ws_measurement *first,
+                          bool compared) {
   ws_strbuf_printf(out,
-                   "| m,n,k | us | 95 %% | bound | times are |%s\n"
+                   "| %s | us | 95 %% | bound | times are |%s\n"
                    "|---|---|---|---|---|%s\n",
+                   first ? ws_dims_text(first->shape.dims) : "shape",
                    compared ? " other us | speed-up |" : "",
                    compared ? "---|---|" : "");
 }
 
 void ws__mcp_put_time_table(ws__mcp_call *call, const ws_measurement *items,
                             int count) {
-  put_time_head(call->out, false);
+  put_time_head(call->out, count ? items : NULL, false);
   for (int i = 0; i < count; i++)
     put_time(call->out, &items[i], NULL, false);
 }
@@ -172,7 +172,7 @@ ws_status ws__mcp_put_times(ws__mcp_call *call, const char *id,
     ws_strbuf_puts(call->out, "No times: it was not timed.\n");
     return WS_OK;
   }
-  put_time_head(call->out, *against);
+  put_time_head(call->out, items, *against);
   for (int i = 0; i < count; i++)
     if (!provenance || !strcmp(provenance, items[i].provenance))
       put_time(call->out, &items[i], find_same(others, other_count, &items[i]),

@@ -46,8 +46,8 @@ static const char *const verdicts[] = {
   }
 #define TEXT_OR_NONE "{\"type\":\"string\"}"
 #define TIME_FIELDS                                                            \
-  "\"m\":{\"type\":\"integer\"},\"n\":{\"type\":\"integer\"},"                 \
-  "\"k\":{\"type\":\"integer\"},\"us\":{\"type\":\"number\"},"                 \
+  "\"shape\":{\"type\":\"object\",\"additionalProperties\":"                   \
+  "{\"type\":\"integer\"}},\"us\":{\"type\":\"number\"},"                      \
   "\"low_us\":{\"type\":\"number\"},\"high_us\":{\"type\":\"number\"},"        \
   "\"bound\":{\"type\":\"string\"},\"provenance\":{\"type\":\"string\"}"
 static const char submit_output[] =
@@ -77,7 +77,7 @@ static const char check_output[] =
     "\"estimate_geomean_us\":{\"type\":\"number\"},"
     "\"estimates\":{\"type\":\"array\",\"items\":{\"type\":\"object\","
     "\"properties\":{" TIME_FIELDS "},"
-    "\"required\":[\"m\",\"n\",\"k\",\"us\",\"provenance\"]},"
+    "\"required\":[\"shape\",\"us\",\"provenance\"]},"
     "\"description\":\"of the bound model: no time was taken\"}},"
     "\"required\":[\"verdict\",\"stage\",\"reason\",\"candidate\","
     "\"stages\",\"findings\",\"estimates\"]}";
@@ -100,7 +100,7 @@ static const char times_output[] =
     "\"candidate\":{\"type\":\"string\"},"
     "\"times\":{\"type\":\"array\",\"items\":{\"type\":\"object\","
     "\"properties\":{" TIME_FIELDS "},"
-    "\"required\":[\"m\",\"n\",\"k\",\"us\",\"provenance\"]}}},"
+    "\"required\":[\"shape\",\"us\",\"provenance\"]}}},"
     "\"required\":[\"candidate\",\"times\"]}";
 
 static const ws__mcp_tool tools[] = {

@@ -28,6 +28,8 @@ static cJSON *run_json(const ws__report_source *source,
   cJSON_AddNumberToObject(json, "started_unix_ms",
                           (double)row->started_unix_ms);
   ws__report_add_text(json, "settings", row->settings_json, 4096);
+  ws__report_add_text(json, "compared",
+                      ws_run_compared_text(source->arena, row), LINE_BYTES);
   cJSON_AddItemToObject(json, "draws",
                         cJSON_CreateIntArray(run->draws, run->draw_count));
   return json;
@@ -140,12 +142,10 @@ static cJSON *confirmation_json(const ws__report_source *source,
   const struct {
     const char *key;
     double value;
-  } numbers[] = {{"chosen", row->chosen_speedup},
-                 {"chosen_shapes", row->chosen_shapes},
-                 {"search", row->search_speedup},
-                 {"held_out", row->held_out_speedup},
-                 {"worst", row->worst_speedup},
-                 {"noise", row->noise}};
+  } numbers[] = {
+      {"chosen", row->chosen_speedup}, {"chosen_shapes", row->chosen_shapes},
+      {"search", row->search_speedup}, {"held_out", row->held_out_speedup},
+      {"worst", row->worst_speedup},   {"noise", row->noise}};
   cJSON *json = cJSON_CreateObject();
   cJSON_AddNumberToObject(json, "candidate",
                           ws__report_find(source, row->candidate_id));

@@ -45,7 +45,9 @@ void ws__report_add_text(cJSON *object, const char *key, const char *text,
 }
 
 cJSON *ws__report_shape(const ws_shape *shape) {
-  const double extents[] = {(double)shape->m, (double)shape->n,
-                            (double)shape->k};
-  return cJSON_CreateDoubleArray(extents, 3);
+  double extents[WS_MAX_DIMS];
+  int count = shape->dims ? shape->dims->count : 0;
+  for (int i = 0; i < count; i++)
+    extents[i] = (double)shape->size[i];
+  return cJSON_CreateDoubleArray(extents, count);
 }

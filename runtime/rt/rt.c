@@ -269,27 +269,26 @@ void *ws_rt_symbol(const ws_rt_context *context, const char *name) {
 /* -1 when the shape is not legal. Emitted selection keeps to the candidates'
  * constraints; they are asked again because a kernel that runs outside of them
  * writes wrong numbers without a word. */
-static int pick(const ws_rt_context *context, long long m, long long n,
-                long long k) {
+static int pick(const ws_rt_context *context, const long long *shape) {
   const ws_rt_dispatch *dispatch = context->session.dispatch;
-  int index = dispatch->select(m, n, k);
+  int index = dispatch->select(shape);
   if (index < 0 || (uint32_t)index >= dispatch->candidate_count ||
-      !dispatch->candidates[index].accepts(m, n, k))
+      !dispatch->candidates[index].accepts(shape))
     return -1;
   return index;
 }
 
-const ws_rt_candidate *ws_rt_pick(const ws_rt_context *context, long long m,
-                                  long long n, long long k) {
-  int index = pick(context, m, n, k);
+const ws_rt_candidate *ws_rt_pick(const ws_rt_context *context,
+                                  const long long *shape) {
+  int index = pick(context, shape);
   return index < 0 ? NULL : &context->session.dispatch->candidates[index];
 }
 
-size_t ws_rt_workspace_bytes(const ws_rt_context *context, long long m,
-                             long long n, long long k) {
-  const ws_rt_candidate *candidate = ws_rt_pick(context, m, n, k);
+size_t ws_rt_workspace_bytes(const ws_rt_context *context,
+                             const long long *shape) {
+  const ws_rt_candidate *candidate = ws_rt_pick(context, shape);
   long long bytes =
-      candidate ? candidate->workspace_bytes(m, n, k, context->session.cu_count)
+      candidate ? candidate->workspace_bytes(shape, context->session.cu_count)
                 : 0;
   return bytes > 0 ? (size_t)bytes : 0;
 }
@@ -301,7 +300,7 @@ size_t ws_rt_workspace_bytes(const ws_rt_context *context, long long m,
 typedef struct call {
   const ws_rt_context *context;
   const ws_rt_candidate *candidate;
-  long long m, n, k;
+  const long long *shape;
   const void *const *slots;
   void *stream;
   ws__message message;
@@ -321,7 +320,7 @@ static int encode_map(const call *run, const ws_rt_launch *launch,
     memcpy(&tensor.address, run->slots[map->slot], sizeof tensor.address);
   if (!tensor.address)
     return slot_is_null(run, launch, map->slot);
-  map->extents(run->m, run->n, run->k, tensor.extents);
+  map->extents(run->shape, tensor.extents);
   if (tensor.extents[0] < 1 || tensor.extents[1] < 1)
     return ws__rt_fail(run->message, WS_RT_BAD_SHAPE,
                        "kernel %s: a tensor of %lld x %lld elements is not "
@@ -354,14 +353,16 @@ static int pack_arguments(const call *run, const ws_rt_launch *launch,
 static int launch_kernel(const call *run, const ws_rt_launch *launch,
                          void *function) {
   long long grid[3];
-  launch->grid(run->m, run->n, run->k, run->context->session.cu_count, grid);
+  launch->grid(run->shape, run->context->session.cu_count, grid);
   for (int i = 0; i < 3; i++)
     if (grid[i] < 1 || grid[i] > UINT32_MAX)
       return ws__rt_fail(run->message, WS_RT_BAD_SHAPE,
                          "kernel %s: a grid of %lld x %lld x %lld is not "
                          "possible",
                          launch->kernel, grid[0], grid[1], grid[2]);
-  _Alignas(64) unsigned char kernarg[WS_RT_MAX_KERNARG_BYTES];
+  /* Tensor maps are made in it, which are aligned to their size. */
+  _Alignas(
+      WS_RT_TENSOR_MAP_BYTES) unsigned char kernarg[WS_RT_MAX_KERNARG_BYTES];
   int result = pack_arguments(run, launch, kernarg);
   if (result != WS_RT_OK)
     return result;
@@ -380,37 +381,48 @@ static int launch_all(const call *run, void *const *functions) {
   int result = WS_RT_OK;
   for (uint32_t i = 0; result == WS_RT_OK && i < candidate->launch_count; i++) {
     const ws_rt_launch *launch = &candidate->launches[i];
-    if (launch->condition(run->m, run->n, run->k,
-                          run->context->session.cu_count))
+    if (launch->condition(run->shape, run->context->session.cu_count))
       result = launch_kernel(run, launch, functions[i]);
   }
   return result;
 }
 
-int ws_rt_run(const ws_rt_context *context, long long m, long long n,
-              long long k, const void *const *slots, size_t workspace_bytes,
-              void *stream, char *message, size_t message_size) {
+/* "m=16 n=576 k=7168" */
+static const char *shape_text(const ws_rt_dispatch *dispatch,
+                              const long long *shape, char *out, size_t size) {
+  size_t length = 0;
+  *out = '\0';
+  for (uint32_t i = 0; i < dispatch->dimension_count && length < size; i++)
+    length += (size_t)snprintf(out + length, size - length, "%s%s=%lld",
+                               i ? " " : "", dispatch->dimensions[i], shape[i]);
+  return out;
+}
+
+int ws_rt_run(const ws_rt_context *context, const long long *shape,
+              const void *const *slots, size_t workspace_bytes, void *stream,
+              char *message, size_t message_size) {
   ws__message out_message = {message, message_size};
   const ws_rt_dispatch *dispatch = context->session.dispatch;
-  int index = pick(context, m, n, k);
+  int index = pick(context, shape);
+  char text[400];
   if (index < 0)
-    return ws__rt_fail(out_message, WS_RT_BAD_SHAPE,
-                       "m=%lld n=%lld k=%lld is not a legal shape of %s", m, n,
-                       k, dispatch->problem);
+    return ws__rt_fail(
+        out_message, WS_RT_BAD_SHAPE, "%s is not a legal shape of %s",
+        shape_text(dispatch, shape, text, sizeof text), dispatch->problem);
   const ws_rt_candidate *candidate = &dispatch->candidates[index];
   long long needed =
-      candidate->workspace_bytes(m, n, k, context->session.cu_count);
+      candidate->workspace_bytes(shape, context->session.cu_count);
   if (needed > 0 && workspace_bytes < (unsigned long long)needed)
     return ws__rt_fail(out_message, WS_RT_WORKSPACE,
-                       "m=%lld n=%lld k=%lld needs %lld bytes of workspace, "
-                       "%zu given",
-                       m, n, k, needed, workspace_bytes);
+                       "%s needs %lld bytes of workspace, %zu given",
+                       shape_text(dispatch, shape, text, sizeof text), needed,
+                       workspace_bytes);
   void *previous = NULL;
   int result =
       context->driver->enter(&context->session, &previous, out_message);
   if (result != WS_RT_OK)
     return result;
-  const call run = {context, candidate, m, n, k, slots, stream, out_message};
+  const call run = {context, candidate, shape, slots, stream, out_message};
   result = launch_all(&run, context->functions[index]);
   context->driver->leave(&context->session, previous);
   return result;

@@ -5,6 +5,7 @@
  * over all pairs would be high only because shapes differ.
  */
 #include "agreement.h"
+#include "statistics.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -28,29 +29,6 @@ static double median_of(double *values, int count) {
 }
 
 /* ---- one shape ---- */
-
-/* Equal values share the mean of their ranks. */
-static double rank_of(const double *values, int count, int index) {
-  int below = 0, equal = 0;
-  for (int i = 0; i < count; i++) {
-    below += values[i] < values[index];
-    equal += values[i] == values[index];
-  }
-  return below + (equal - 1) / 2.0;
-}
-
-/* Spearman's: the correlation of ranks; 0 when one side is constant. */
-static double spearman(const pairs *p) {
-  double mean = (p->count - 1) / 2.0, xy = 0, xx = 0, yy = 0;
-  for (int i = 0; i < p->count; i++) {
-    double x = rank_of(p->estimate_us, p->count, i) - mean;
-    double y = rank_of(p->device_us, p->count, i) - mean;
-    xy += x * y;
-    xx += x * x;
-    yy += y * y;
-  }
-  return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : 0;
-}
 
 /* Time of the best by estimate / best time. */
 static double regret(const pairs *p) {
@@ -120,7 +98,8 @@ static void summarise(const pairs *by_shape, int shape_count, ws_arena *arena,
       ratios[ratio_count++] = p->device_us[i] / p->estimate_us[i];
     if (p->count < WS_AGREEMENT_LEAST)
       continue;
-    double lost = regret(p), correlation = spearman(p);
+    double lost = regret(p),
+           correlation = ws__spearman(p->estimate_us, p->device_us, p->count);
     correlations[out->shapes++] = correlation;
     out->worst_spearman = fmin(out->worst_spearman, correlation);
     out->worst_regret = fmax(out->worst_regret, lost);

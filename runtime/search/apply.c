@@ -226,6 +226,7 @@ static void count_ranked(ws_session *s, const ws__ranked *ranked) {
       ranked->verdict == WS_VERDICT_OK || ranked->verdict == WS_VERDICT_SLOW;
   s->trials.verified += right;
   s->trials.refuted += !right;
+  s->trials.uncompared += ranked->uncompared_shapes;
   for (int i = 0; i < s->task.shape_count; i++)
     s->trials.timed += ranked->measured[i] != NULL;
 }

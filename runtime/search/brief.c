@@ -76,7 +76,7 @@ static ws_status load(ws__page *page) {
 static const char *problem_section(ws__page *page) {
   const ws__task *task = page->brief->task;
   return ws_describe_problem(
-      page->arena, task->problem,
+      page->arena, task->problem, task->target->name,
       ws_problem_layout_index(task->problem, task->layout));
 }
 

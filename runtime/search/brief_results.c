@@ -24,8 +24,7 @@ const char *ws__page_name(const ws__page *page, int result) {
 }
 
 const char *ws__page_shape(ws__page *page, const ws_shape *shape) {
-  return ws_arena_printf(page->arena, "%lld,%lld,%lld", (long long)shape->m,
-                         (long long)shape->n, (long long)shape->k);
+  return ws_shape_text(page->arena, shape);
 }
 
 int ws__page_origin(const ws__page *page, int result) {
@@ -66,8 +65,7 @@ static const ws_measurement *of_shape(const ws__page *page, const measured *m,
                                       int shape) {
   const ws_shape *want = &page->brief->task->shapes[shape];
   for (int i = 0; i < m->count; i++)
-    if (m->items[i].shape.m == want->m && m->items[i].shape.n == want->n &&
-        m->items[i].shape.k == want->k &&
+    if (ws_shape_same(&m->items[i].shape, want) &&
         !strcmp(m->items[i].provenance, page->brief->provenance))
       return &m->items[i];
   return NULL;
@@ -155,10 +153,11 @@ const char *ws__page_shapes(ws__page *page) {
       "Times in us, %s (%s). Differences below %.2g %% mean nothing. The score "
       "of a candidate is its geometric mean speed-up over the reference. No "
       "kernel can be faster than the limit (peak rates and bandwidth).\n"
-      "| m,n,k | reference (%s) | best so far | parent (%s) | limit | parent "
+      "| %s | reference (%s) | best so far | parent (%s) | limit | parent "
       "reaches |\n|---|---|---|---|---|---|\n",
       provenance_text(page), page->brief->provenance,
       100 * (exp(knowledge->noise) - 1),
+      ws_dims_text(page->brief->task->problem->dims),
       ws__page_name(page, knowledge->reference),
       ws__page_name(page, page->parent.result));
   for (int s = 0; s < knowledge->shape_count; s++)

@@ -2,9 +2,10 @@
  *
  * What a reply claimed of its candidate against its parent, with what was
  * measured afterwards: "speedup" (geometric mean over the shapes that both
- * have), "speedup m,n,k", and the change of a fact: "vgpr" (registers of a
- * lane), "lds" (bytes of a workgroup), "scratch" (bytes of a lane). Of several
- * kernels the one that uses most counts. Other claims are kept unmeasured.
+ * have), "speedup A,B,..." on a shape, and the change of a fact: "vgpr"
+ * (registers of a lane), "lds" (bytes of a workgroup), "scratch" (bytes of a
+ * lane). Of several kernels the one that uses most counts. Other claims are
+ * kept unmeasured.
  */
 #include "occupancy.h"
 #include "session.h"
@@ -40,10 +41,9 @@ static double shape_speedup(const ws_session *s, const char *text,
                             const ws__result *parent) {
   for (int i = 0; i < s->task.shape_count; i++) {
     const ws_shape *shape = &s->task.shapes[i];
-    char name[80];
-    snprintf(name, sizeof name, "%lld,%lld,%lld", (long long)shape->m,
-             (long long)shape->n, (long long)shape->k);
-    if (!strcmp(name, text))
+    char name[WS_SHAPE_TEXT];
+    if (!strcmp(ws_shape_print(shape, name), text) ||
+        !strcmp(ws_shape_print_named(shape, name), text))
       return parent->us[i] / result->us[i];
   }
   return NAN;

@@ -149,17 +149,19 @@ const char *ws__confirm_start(const ws_session *s) {
 }
 
 /* What the run found is kept, also where this cannot be done. */
-void ws__confirm(ws_session *s, ws_tune_result *out) {
+ws_status ws__confirm(ws_session *s, ws_tune_result *out) {
   ws__confirmation c = {.s = s, .against_id = ws__confirm_start(s)};
   bool has_device = s->trials.client ||
                     (s->ranking.batched && *s->ranking.batched->provenance);
   if (!has_device || !c.against_id)
-    return;
+    return WS_OK;
   c.arena = ws_arena_create();
   c.simulated = ws__ranking_simulates(&s->ranking);
-  if (confirm_all(&c, out) != WS_OK)
+  ws_status status = confirm_all(&c, out);
+  if (status != WS_OK && status != WS_REFERENCE)
     ws_log(WS_LOG_WARN, "winners are not confirmed: %s", s->diag->text);
   if (c.compiler)
     ws_compiler_stop(c.compiler);
   ws_arena_destroy(c.arena);
+  return status == WS_REFERENCE ? status : WS_OK;
 }

@@ -79,10 +79,8 @@ static void find_worst(const ws__confirmation *c, const ws__winner *w,
   }
   if (shape && row->worst_speedup < 1 && !*row->reason)
     row->reason = ws_arena_printf(
-        c->s->arena,
-        "slower than what the run began with on %lld,%lld,%lld: %.3f x",
-        (long long)shape->m, (long long)shape->n, (long long)shape->k,
-        row->worst_speedup);
+        c->s->arena, "slower than what the run began with on %s: %.3f x",
+        ws_shape_text(c->s->arena, shape), row->worst_speedup);
 }
 
 /* A specialist has to gain where it is chosen; who gains overall, or is chosen
@@ -135,6 +133,22 @@ static ws_status refute(ws__confirmation *c, ws_confirmation_row *row,
                            row->reason, c->s->diag);
 }
 
+/* A kernel is the reference, and says nothing of some shapes. */
+static void note_uncompared(const ws__confirmation *c, const ws__contest *who,
+                            ws_confirmation_row *row) {
+  int count = 0;
+  for (int i = 0; i < who->answered; i++)
+    count += who->answers[i].uncompared_shapes;
+  c->s->trials.uncompared += count;
+  if (count)
+    row->reason = ws_arena_printf(
+        c->s->arena,
+        "%s%son %d shapes nothing was compared: kernel %s does not take them, "
+        "or takes too long",
+        row->reason, *row->reason ? "; " : "", count,
+        c->s->task.problem->kernel->file);
+}
+
 ws_status ws__contest_judge(ws__confirmation *c, const ws__winner *w,
                             const ws__contest *who, ws_confirmation_row *row,
                             bool *out_done) {
@@ -168,5 +182,6 @@ ws_status ws__contest_judge(ws__confirmation *c, const ws__winner *w,
     row->chosen_speedup = speedup(c, who, 0, c->search_count, w->shapes);
   decide(c, w, who, row);
   find_worst(c, w, who, row);
+  note_uncompared(c, who, row);
   return ws__contest_keep_times(c, who);
 }

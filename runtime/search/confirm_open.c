@@ -46,9 +46,8 @@ const char *ws__contest_describe_open(const ws__confirmation *c,
     return "not confirmed: time ended before it was timed";
   return ws_arena_printf(c->s->arena,
                          "not confirmed: time ended after %d of %d whole runs; "
-                         "next is %lld,%lld,%lld",
-                         done, wanted, (long long)next->m, (long long)next->n,
-                         (long long)next->k);
+                         "next is %s",
+                         done, wanted, ws_shape_text(c->s->arena, next));
 }
 
 void ws__confirm_leave_open(const ws__confirmation *c, const char *id,

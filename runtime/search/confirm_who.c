@@ -51,8 +51,9 @@ static double cost_of(const ws__confirmation *c, const ws__winner *w) {
   const ws__task *task = &c->s->task;
   double flops = 0;
   for (int i = 0; i < task->shape_count; i++)
-    flops +=
-        !w->shapes || w->shapes[i] ? task->problem->flops(&task->shapes[i]) : 0;
+    flops += !w->shapes || w->shapes[i]
+                 ? ws_problem_flops(task->problem, &task->shapes[i])
+                 : 0;
   return w->somewhere ? flops : INFINITY;
 }
 

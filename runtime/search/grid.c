@@ -134,15 +134,29 @@ static int8_t occupancy_bin(const ws__cell *cell, const ws_target *target,
  * workgroups. */
 static int64_t tile_of(const ws_candidate *candidate, const ws_launch *launch,
                        int cu_count) {
-  static const ws_shape large = {4096, 4096, 4096};
+  enum { LARGE = 4096 };
   const ws_template *tmpl = candidate->tmpl;
-  int m = ws_template_param_index(tmpl, "tile_m");
-  int n = ws_template_param_index(tmpl, "tile_n");
-  if (m >= 0 && n >= 0)
-    return candidate->values[m] * candidate->values[n];
+  const ws_problem *problem = ws_problem_find(tmpl->problem);
+  ws_shape large = {.dims = tmpl->dims};
   ws_arena *arena = ws_arena_create();
+  int64_t tile = 1, by_name = 1;
+  int named = 0, extents = 0;
+  for (int i = 0; i < tmpl->dims->count; i++) {
+    large.size[i] = LARGE;
+    if (problem && problem->is_depth[i])
+      continue;
+    int param = ws_template_param_index(
+        tmpl, ws_arena_printf(arena, "tile_%s", tmpl->dims->names[i]));
+    tile *= LARGE;
+    extents++;
+    named += param >= 0;
+    by_name *= param >= 0 ? candidate->values[param] : 1;
+  }
+  if (named == extents) {
+    ws_arena_destroy(arena);
+    return by_name;
+  }
   ws_scope scope = ws_candidate_scope(arena, candidate, &large, cu_count);
-  int64_t tile = large.m * large.n;
   for (int i = 0; tile > 0 && i < 3; i++) {
     int64_t groups;
     tile =

@@ -47,7 +47,8 @@ static bool by_estimate(const ws__judge *judge) {
 void ws__judge_estimate(const ws__task *task, const ws_candidate *candidate,
                         const ws_build_result *result, double *us,
                         const char **bounds) {
-  for (int s = 0; task->target->has_host_model && s < task->shape_count; s++) {
+  bool observed = task->target->has_host_model && ws_build_is_modelled(result);
+  for (int s = 0; observed && s < task->shape_count; s++) {
     ws_estimate estimate;
     ws_diag diag;
     if (isfinite(us[s]) ||
@@ -135,7 +136,7 @@ static const char *main_bound(const ws__task *task, const char *const *bounds) {
   const char *bound = "";
   double most = 0;
   for (int s = 0; s < task->shape_count; s++) {
-    double flops = task->problem->flops(&task->shapes[s]);
+    double flops = ws_problem_flops(task->problem, &task->shapes[s]);
     if (*bounds[s] && flops > most) {
       most = flops;
       bound = bounds[s];
@@ -418,6 +419,10 @@ static ws_status judge_ok(ws__judge *judge, ws_arena *arena,
     if (result->kernel_count > 0)
       ws__judge_estimate(judge->task, candidate, result, r->estimate_us,
                          r->estimate_bounds);
+  } else if (!ws_build_is_modelled(result)) {
+    out->reason =
+        ws_arena_printf(arena, "%s; no device verified it: it does not count",
+                        result->not_modelled);
   } else {
     ws__judge_estimate(judge->task, candidate, result, out->us, out->bounds);
   }

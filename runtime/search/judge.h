@@ -56,7 +56,7 @@ ws_status ws__judge_foresee(const ws__judge *judge, ws_arena *arena,
 
 /* Estimates for the shapes that the candidate takes and that have no time yet
  * (INFINITY). Both arrays are by shape. Nothing where there is no bound model
- * of the target. */
+ * of the target, or no runs of the sanitizer to make it from. */
 void ws__judge_estimate(const ws__task *task, const ws_candidate *candidate,
                         const ws_build_result *result, double *us,
                         const char **bounds);

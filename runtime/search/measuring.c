@@ -92,10 +92,10 @@ int ws__measuring_large(const ws_problem *problem,
   const double most_flops = 2.4e10; /* 1024,1536,7168 takes 2 s */
   int found = -1;
   for (int i = 0; i < count; i++) {
-    double flops = problem->flops(&shapes[i]);
+    double flops = ws_problem_flops(problem, &shapes[i]);
     if (flops <= most_flops &&
         ws_candidate_broken_require(candidate, &shapes[i], NULL) < 0 &&
-        (found < 0 || flops > problem->flops(&shapes[found])))
+        (found < 0 || flops > ws_problem_flops(problem, &shapes[found])))
       found = i;
   }
   return found;

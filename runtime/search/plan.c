@@ -132,7 +132,9 @@ static void add_all(ws__plan *p, int cu_count, bool verified) {
     int large = ws__measuring_large(task->problem, p->candidate, task->shapes,
                                     task->shape_count);
     add(p, cu_count, WS__VERIFY_EDGES, -1);
-    if (!task->target->has_host_model && large >= 0)
+    bool sanitized =
+        task->target->has_host_model && ws_build_is_modelled(p->build);
+    if (!sanitized && large >= 0)
       add(p, cu_count, WS__VERIFY_LARGE, large);
   }
   add_race(p, cu_count);
@@ -200,6 +202,7 @@ static void keep_time(ws__ranked *out, int s, const ws_measured *measured) {
 bool ws__plan_take(ws__plan *plan, int step, const ws_device_info *device,
                    const ws_measured *measured) {
   plan->out.device = device;
+  plan->out.uncompared_shapes += measured->uncompared_shapes;
   if (ws__measuring_is_too_slow(device, measured)) {
     ws_log(WS_LOG_WARN, "%s is not timed further: %s", plan->candidate->id.hex,
            measured->reason);

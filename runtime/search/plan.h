@@ -18,6 +18,7 @@ typedef struct ws__ranked {
   const char **bounds;
   const ws_measured **measured; /* by shape; NULL: not timed now */
   const ws_device_info *device; /* that took the times; NULL: none did */
+  int uncompared_shapes;        /* as of a ws_measured */
   int profiled;                 /* shape of the report, -1: none */
   const char *report;           /* of a simulator */
 } ws__ranked;

@@ -23,8 +23,8 @@ typedef struct profiles {
   ws_diag *diag;
 } profiles;
 
-static double flops_of(const ws_shape *shape) {
-  return 2.0 * (double)shape->m * (double)shape->n * (double)shape->k;
+static double flops_of(const profiles *p, const ws_shape *shape) {
+  return ws_problem_flops(p->s->task.problem, shape);
 }
 
 /* NULL: it takes none. among NULL: all. */
@@ -35,9 +35,9 @@ static const ws_shape *pick_shape(const profiles *p,
   const ws_shape *best = NULL;
   for (int i = 0; i < task->shape_count; i++) {
     const ws_shape *shape = &task->shapes[i];
-    if ((!among || among[i]) && flops_of(shape) <= most_flops &&
+    if ((!among || among[i]) && flops_of(p, shape) <= most_flops &&
         ws_candidate_broken_require(candidate, shape, NULL) < 0 &&
-        (!best || flops_of(shape) > flops_of(best)))
+        (!best || flops_of(p, shape) > flops_of(p, best)))
       best = shape;
   }
   return best;

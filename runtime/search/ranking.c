@@ -4,6 +4,7 @@
  * the bound model; and whether times of a device count before proposals follow
  * from a result, or are taken beside the search.
  */
+#include "probe.h"
 #include "session.h"
 
 #include <string.h>
@@ -45,14 +46,30 @@ static ws_status check_rank(const ws_session *s) {
   return WS_OK;
 }
 
-static bool ranks_by_device(const ws_session *s) {
+/* Of a problem on which estimates were not held against a device. */
+static bool must_probe(const ws_session *s) {
+  return !s->task.problem->given->is_calibrated;
+}
+
+static ws_status choose_times(ws_session *s) {
   const char *rank = s->options->rank;
-  const ws__ranking *r = &s->ranking;
-  if (rank)
-    return !strcmp(rank, "device");
-  return has_device(&s->ranking) &&
-         (s->models.llm || r->table || r->batched || !s->proposing.strategy ||
-          !s->task.target->has_host_model);
+  ws__ranking *r = &s->ranking;
+  bool trusted = true;
+  r->by_device = rank
+                     ? !strcmp(rank, "device")
+                     : has_device(r) && (s->models.llm || r->table ||
+                                         r->batched || !s->proposing.strategy ||
+                                         !s->task.target->has_host_model);
+  if (rank || r->by_device || !r->devices.count || !s->task.space.count)
+    return WS_OK;
+  WS_TRY(ws__probe_model(s, &trusted, &r->why));
+  if (trusted && !must_probe(s))
+    return WS_OK;
+  if (trusted)
+    WS_TRY(ws__probe_estimates(s, &trusted, &r->why));
+  ws_log(WS_LOG_WARN, "%s", r->why);
+  r->by_device = !trusted;
+  return WS_OK;
 }
 
 static void add_rankers(ws__ranking *r, ws_arena *arena) {
@@ -72,7 +89,7 @@ static bool wants_cells(const ws_session *s) {
 static ws_status choose_rank(ws_session *s) {
   ws__ranking *r = &s->ranking;
   WS_TRY(check_rank(s));
-  r->by_device = ranks_by_device(s);
+  WS_TRY(choose_times(s));
   s->judge = (ws__judge){.archive = s->archive,
                          .task = &s->task,
                          .provenance = WS_PROVENANCE_ESTIMATE,
@@ -93,15 +110,14 @@ ws_status ws__ranking_read_table(ws_session *s) {
     return WS_OK;
   WS_TRY(ws__table_read(s->arena, s->options->device + sizeof table_prefix - 1,
                         &s->ranking.table, s->diag));
-  if (strcmp(s->options->shape_set, "table"))
+  if (!s->options->shape_set || strcmp(s->options->shape_set, "table"))
     return WS_OK;
   const ws_shape *shapes;
   int count = ws__table_shapes(s->ranking.table, s->arena, &shapes);
   const char *list = "";
   for (int i = 0; i < count; i++)
-    list = ws_arena_printf(s->arena, "%s%s%lld,%lld,%lld", list, i ? ";" : "",
-                           (long long)shapes[i].m, (long long)shapes[i].n,
-                           (long long)shapes[i].k);
+    list = ws_arena_printf(s->arena, "%s%s%s", list, i ? ";" : "",
+                           ws_shape_text(s->arena, &shapes[i]));
   ws_tune_options *options = ws_arena_alloc(s->arena, sizeof *options);
   *options = *s->options;
   options->shape_set = list;

@@ -16,6 +16,7 @@
  * begins; the rankers are produce.c's. */
 typedef struct ws__ranking {
   bool by_device;
+  const char *why;     /* estimates are trusted or not; NULL: not asked */
   ws__devices devices; /* servers that are asked at once */
   ws__batched *batched;
   ws__table *table;

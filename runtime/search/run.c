@@ -32,14 +32,39 @@ static const char *provenance_text(const ws_session *s) {
                                          : "batch, its card not known yet";
 }
 
+/* A kernel in place of the problem's own reference; no folder, which may be
+ * anywhere. */
+static void add_compared(const ws_session *s, cJSON *json) {
+  const ws_problem *problem = s->task.problem;
+  if (!problem->kernel)
+    return;
+  const char *slash = strrchr(problem->kernel->file, '/');
+  cJSON *item = cJSON_AddObjectToObject(json, "compared");
+  cJSON_AddStringToObject(item, "kernel",
+                          slash ? slash + 1 : problem->kernel->file);
+  cJSON_AddStringToObject(item, "sha256", problem->kernel->hash.hex);
+  cJSON_AddStringToObject(item, "tolerance",
+                          ws_problem_tolerance_text(s->arena, problem));
+}
+
+static const char *take_text(const ws_session *s, cJSON *json) {
+  char *text = cJSON_PrintUnformatted(json);
+  cJSON_Delete(json);
+  WS_ASSERT(text);
+  const char *copy = ws_arena_strdup(s->arena, text);
+  cJSON_free(text);
+  return copy;
+}
+
 /* Whatever the sequence depends on, beyond the columns of a run. */
-static char *settings_text(const ws_session *s) {
+static const char *settings_text(const ws_session *s) {
   const ws_template *baseline = s->task.baseline.tmpl;
   cJSON *json = cJSON_CreateObject();
   cJSON_AddStringToObject(json, "template", s->task.source.tmpl->hash.hex);
   cJSON_AddStringToObject(json, "baseline", baseline ? baseline->hash.hex : "");
   cJSON_AddStringToObject(json, "provenance", provenance_text(s));
   cJSON_AddNumberToObject(json, "window", s->ring.window);
+  add_compared(s, json);
   if (s->rounds.size > 0)
     cJSON_AddNumberToObject(json, "round", s->rounds.size);
   if (s->options->start_count + s->options->point_count > 0) {
@@ -52,12 +77,7 @@ static char *settings_text(const ws_session *s) {
     cJSON_AddNumberToObject(json, "repairs", s->options->repairs);
     cJSON_AddItemToObject(json, "members", members_json(s));
   }
-  char *text = cJSON_PrintUnformatted(json);
-  cJSON_Delete(json);
-  WS_ASSERT(text);
-  char *copy = ws_arena_strdup(s->arena, text);
-  cJSON_free(text);
-  return copy;
+  return take_text(s, json);
 }
 
 /* Two processes may share an archive, but not a run that asks models: both
@@ -99,6 +119,24 @@ static ws_status forget_device(ws_session *s, ws_run_row *run) {
   if (s->ranking.by_device)
     s->judge.provenance = "";
   return WS_OK;
+}
+
+/* What is known of the run before there are devices and starts. */
+static ws_run_row early_row(const ws_session *s) {
+  cJSON *json = cJSON_CreateObject();
+  add_compared(s, json);
+  return (ws_run_row){.problem = s->task.problem->name,
+                      .settings_json = take_text(s, json)};
+}
+
+const char *ws__run_compared(const ws_session *s) {
+  const ws_run_row run = early_row(s);
+  return ws_run_compared_text(s->arena, &run);
+}
+
+ws_status ws__run_check(ws_session *s) {
+  const ws_run_row run = early_row(s);
+  return ws_archive_check_compared(s->archive, &run, s->diag);
 }
 
 ws_status ws__run_begin(ws_session *s) {

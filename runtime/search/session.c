@@ -55,6 +55,7 @@ ws_status ws__session_begin(ws_session *s) {
   WS_TRY(ws_prompts_open(s->arena, s->options->prompts, s->task.target->name,
                          &s->models.prompts, s->diag));
   WS_TRY(ws_archive_open(s->options->archive_path, true, &s->archive, s->diag));
+  WS_TRY(ws__run_check(s));
   ws__sources_add(&s->sources, s->arena, &s->task.source);
   if (s->task.baseline.tmpl)
     ws__sources_add(&s->sources, s->arena, &s->task.baseline);

@@ -82,8 +82,12 @@ struct ws_session {
 ws_status ws__session_begin(ws_session *s) WS_MUST_CHECK;
 void ws__session_end(ws_session *s);
 
-/* run.c: finds or begins it in the archive. */
+/* run.c: whether the archive takes its results, before any work; finds or
+ * begins it there. */
+ws_status ws__run_check(ws_session *s) WS_MUST_CHECK;
 ws_status ws__run_begin(ws_session *s) WS_MUST_CHECK;
+/* ws_run_compared_text of it. */
+const char *ws__run_compared(const ws_session *s);
 void ws__run_end(ws__run *run);
 
 /* starts.c */
@@ -143,8 +147,9 @@ bool ws__job_is_settled(const ws_session *s, const ws__job *job,
 /* Applies the first job if it is done. */
 ws_status ws__apply_next(ws_session *s, bool *out_applied) WS_MUST_CHECK;
 
-/* confirm.c: winners again, in a fresh process and on held-out shapes. */
-void ws__confirm(ws_session *s, ws_tune_result *out);
+/* confirm.c: winners again, in a fresh process and on held-out shapes.
+ * WS_REFERENCE; what fails otherwise is only said. */
+ws_status ws__confirm(ws_session *s, ws_tune_result *out) WS_MUST_CHECK;
 /* What the run began with, which winners are compared with; NULL: nothing that
  * has times. */
 const char *ws__confirm_start(const ws_session *s);

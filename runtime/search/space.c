@@ -128,15 +128,16 @@ static int depth_of(const ws__space *space, const bool *names) {
 }
 
 static void add_scope(ws__space *space, ws_arena *arena) {
-  static const char *const shape_names[] = {"m", "n", "k"};
   const ws_template *tmpl = space->tmpl;
-  space->bindings = ws_arena_alloc(arena, sizeof *space->bindings *
-                                              (size_t)(tmpl->param_count + 3));
+  space->bindings =
+      ws_arena_alloc(arena, sizeof *space->bindings *
+                                (size_t)(tmpl->param_count + WS_MAX_DIMS));
   for (int i = 0; i < tmpl->param_count; i++)
     space->bindings[i] =
         (ws_binding){tmpl->params[i].name, space->fixed_values[i]};
-  for (int i = 0; i < 3; i++)
-    space->bindings[tmpl->param_count + i] = (ws_binding){shape_names[i], 0};
+  for (int i = 0; i < tmpl->dims->count; i++)
+    space->bindings[tmpl->param_count + i] =
+        (ws_binding){tmpl->dims->names[i], 0};
   size_t count = (size_t)tmpl->require_count;
   int *depths = ws_arena_alloc(arena, sizeof *depths * count);
   space->names = ws_arena_alloc(arena, sizeof *space->names * count);
@@ -251,12 +252,10 @@ static int broken_at_depth(ws__space *space, int depth) {
 
 /* The constraint that refuses the last shape when all are refused, or -1. */
 static int broken_by_shapes(ws__space *space) {
-  ws_binding *mnk = &space->bindings[space->tmpl->param_count];
+  ws_binding *sizes = &space->bindings[space->tmpl->param_count];
   int broken = -1;
   for (int s = 0; s < space->shape_count; s++) {
-    mnk[0].value = space->shapes[s].m;
-    mnk[1].value = space->shapes[s].n;
-    mnk[2].value = space->shapes[s].k;
+    ws_shape_bindings(&space->shapes[s], sizes);
     broken = -1;
     for (int i = 0; broken < 0 && i < space->tmpl->require_count; i++)
       if (space->tmpl->requires[i].uses_shape && !holds(space, i))

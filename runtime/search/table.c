@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * The table as a device. Rows are kept as keys (m, n, k, then the parameter
+ * The table as a device. Rows are kept as keys (sizes, then the parameter
  * columns in their order) sorted for search; each maps to total_us_min.
  */
 #include "table.h"
@@ -9,19 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-  SHAPE_COLUMNS = 3,
-  MAX_COLUMNS = SHAPE_COLUMNS + WS_TEMPLATE_MAX_PARAMS
-};
+enum { MAX_COLUMNS = WS_MAX_DIMS + WS_TEMPLATE_MAX_PARAMS };
+static const char size_prefix[] = "dim:";
 static const char time_column[] = "total_us_min";
 
 struct ws__table {
   const char *path, *provenance;
   const char *names[MAX_COLUMNS]; /* of the key */
   int key_count;
-  int time_field; /* index in a line */
-  int64_t *keys;  /* key_count of each row */
-  double *us;     /* by row; sorted with keys */
+  const ws_dims *dims; /* the first columns */
+  int time_field;      /* index in a line */
+  int64_t *keys;       /* key_count of each row */
+  double *us;          /* by row; sorted with keys */
   int count;
 };
 
@@ -37,10 +36,45 @@ static char *next_field(char **rest, const char *separator) {
 
 static bool is_time(const char *name) { return strstr(name, "_us") != NULL; }
 
-/* Columns: m, n, k; parameters; times. */
+/* The dimension that a column is of; NULL: none. Tables from before named
+ * dimensions begin with m, n, k. */
+static const char *dimension_of(const char *name, int field) {
+  static const char *const old[] = {"m", "n", "k"};
+  const size_t size = sizeof size_prefix - 1;
+  if (!strncmp(name, size_prefix, size))
+    return name + size;
+  return field < 3 && !strcmp(name, old[field]) ? name : NULL;
+}
+
+static ws_status settle_dims(ws__table *table, ws_diag *diag) {
+  const char *names[WS_MAX_DIMS];
+  int count = 0;
+  for (; count < table->key_count && count < WS_MAX_DIMS; count++) {
+    const char *name = dimension_of(table->names[count], count);
+    if (!name)
+      break;
+    names[count] = name;
+  }
+  /* Of those from before, all three. */
+  const bool old =
+      count && strncmp(table->names[0], size_prefix, sizeof size_prefix - 1);
+  if (old && count < 3)
+    return ws_fail(diag, WS_INPUT, table->path, 1,
+                   "column %d, '%s': a table has dimensions, then parameters, "
+                   "then times in ..._us...",
+                   count + 1,
+                   count < table->key_count ? table->names[count] : "");
+  if (!count)
+    return ws_fail(diag, WS_INPUT, table->path, 1,
+                   "a table begins with its dimensions, as columns %sNAME",
+                   size_prefix);
+  table->dims = ws_dims_of(names, count);
+  return WS_OK;
+}
+
+/* Columns: dimensions; parameters; times. */
 static ws_status read_heading(ws__table *table, ws_arena *arena, char *line,
                               ws_diag *diag) {
-  static const char *const shape_names[SHAPE_COLUMNS] = {"m", "n", "k"};
   int field = 0;
   table->time_field = -1;
   for (char *rest = line, *name; (name = next_field(&rest, ",")); field++) {
@@ -49,19 +83,19 @@ static ws_status read_heading(ws__table *table, ws_arena *arena, char *line,
         table->time_field = field;
       continue;
     }
-    bool fits = table->key_count == field && field < MAX_COLUMNS && *name &&
-                (field >= SHAPE_COLUMNS || !strcmp(name, shape_names[field]));
+    bool fits = table->key_count == field && field < MAX_COLUMNS && *name;
     if (!fits)
-      return ws_fail(diag, WS_INPUT, table->path, 1,
-                     "column %d, '%s': a table has the columns m, n, k, then "
-                     "parameters, then times in ..._us...",
-                     field + 1, name);
+      return ws_fail(
+          diag, WS_INPUT, table->path, 1,
+          "column %d, '%s': a table has dimensions, then parameters, "
+          "then times in ..._us...",
+          field + 1, name);
     table->names[table->key_count++] = ws_arena_strdup(arena, name);
   }
   if (table->time_field < 0)
     return ws_fail(diag, WS_INPUT, table->path, 1, "there is no column %s",
                    time_column);
-  return WS_OK;
+  return settle_dims(table, diag);
 }
 
 static ws_status read_row(ws__table *table, char *line, int number,
@@ -110,6 +144,12 @@ static int compare_rows(const void *a, const void *b) {
   return compare_keys(x->key, y->key, x->key_count);
 }
 
+static const char *row_shape_text(const ws__table *table, ws_arena *arena,
+                                  const int64_t *key) {
+  const ws_shape shape = ws_shape_of(table->dims, key);
+  return ws_shape_text(arena, &shape);
+}
+
 static ws_status sort(ws__table *table, ws_arena *arena, ws_diag *diag) {
   size_t count = (size_t)table->count, width = (size_t)table->key_count;
   row *rows = ws_arena_alloc(arena, sizeof *rows * (count + 1));
@@ -122,10 +162,8 @@ static ws_status sort(ws__table *table, ws_arena *arena, ws_diag *diag) {
     table->us[i] = rows[i].us;
     if (i && compare_rows(&rows[i - 1], &rows[i]) == 0)
       return ws_fail(diag, WS_INPUT, table->path, 0,
-                     "two rows have the same shape (%lld,%lld,%lld) and "
-                     "parameters",
-                     (long long)rows[i].key[0], (long long)rows[i].key[1],
-                     (long long)rows[i].key[2]);
+                     "two rows have the same shape (%s) and parameters",
+                     row_shape_text(table, arena, rows[i].key));
   }
   table->keys = keys;
   return WS_OK;
@@ -162,7 +200,7 @@ ws_status ws__table_read(ws_arena *arena, const char *path,
 /* ---- looking up ---- */
 ws_status ws__table_check(const ws__table *table, const ws_template *tmpl,
                           ws_diag *diag) {
-  for (int i = SHAPE_COLUMNS; i < table->key_count; i++)
+  for (int i = table->dims->count; i < table->key_count; i++)
     if (ws_template_param_index(tmpl, table->names[i]) < 0)
       return ws_fail(diag, WS_INPUT, table->path, 1,
                      "column '%s' is no parameter of template %s (%s)",
@@ -172,8 +210,11 @@ ws_status ws__table_check(const ws__table *table, const ws_template *tmpl,
 
 double ws__table_us(const ws__table *table, const ws_candidate *candidate,
                     const ws_shape *shape) {
-  int64_t key[MAX_COLUMNS] = {shape->m, shape->n, shape->k};
-  for (int i = SHAPE_COLUMNS; i < table->key_count; i++) {
+  int64_t key[MAX_COLUMNS];
+  if (shape->dims != table->dims)
+    return INFINITY;
+  memcpy(key, shape->size, sizeof *key * (size_t)shape->dims->count);
+  for (int i = table->dims->count; i < table->key_count; i++) {
     int param = ws_template_param_index(candidate->tmpl, table->names[i]);
     if (param < 0)
       return INFINITY;
@@ -203,9 +244,8 @@ int ws__table_shapes(const ws__table *table, ws_arena *arena,
       ws_arena_alloc(arena, sizeof *shapes * (size_t)(table->count + 1));
   int count = 0;
   for (int i = 0; i < table->count; i++) {
-    const int64_t *key = key_of(table, i);
-    ws_shape shape = {key[0], key[1], key[2]};
-    if (!count || memcmp(&shapes[count - 1], &shape, sizeof shape))
+    const ws_shape shape = ws_shape_of(table->dims, key_of(table, i));
+    if (!count || !ws_shape_same(&shapes[count - 1], &shape))
       shapes[count++] = shape;
   }
   *out_shapes = shapes;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * A test device that looks times up in a table of recorded measurements: CSV
- * with a heading; columns m, n, k, then columns named as parameters of the
- * template, then times, of which total_us_min counts. Nothing is compiled.
+ * with a heading; columns dim:NAME of the dimensions, then columns named as
+ * parameters of the template, then times, of which total_us_min counts. Nothing
+ * is compiled.
  */
 #ifndef WAVESMITH_SEARCH_TABLE_H
 #define WAVESMITH_SEARCH_TABLE_H

@@ -10,65 +10,11 @@
 #include <string.h>
 
 /* ---- shapes ---- */
-static ws_status unknown_set(const ws_problem *problem, const char *name,
-                             ws_diag *diag) {
-  ws_strbuf list;
-  ws_strbuf_init(&list);
-  for (int i = 0; i < problem->shape_set_count; i++)
-    ws_strbuf_printf(&list, "%s%s", i ? ", " : "", problem->shape_sets[i].name);
-  ws_status status =
-      ws_fail(diag, WS_USAGE, NULL, 0,
-              "problem %s has no shape set '%s'; it has %s, or give shapes as "
-              "m,n,k;m,n,k",
-              problem->name, name, list.data);
-  ws_strbuf_deinit(&list);
-  return status;
-}
-
-/* Reads "m,n,k" from *text, which moves behind it and a ';'. */
-static bool read_shape(const char **text, ws_shape *out) {
-  int64_t *const members[] = {&out->m, &out->n, &out->k};
-  for (int i = 0; i < 3; i++) {
-    char *end;
-    errno = 0;
-    *members[i] = strtoll(*text, &end, 10);
-    if (end == *text || errno)
-      return false;
-    *text = end;
-    if (i < 2 && *(*text)++ != ',')
-      return false;
-  }
-  if (**text == ';')
-    (*text)++;
-  else if (**text)
-    return false;
-  return true;
-}
-
 static ws_status read_shapes(ws__task *task, ws_arena *arena, ws_diag *diag) {
-  const ws_shape_set *set =
-      ws_problem_shape_set(task->problem, task->shape_set);
-  if (set) {
-    task->shapes = set->shapes;
-    task->shape_count = set->count;
-    return WS_OK;
-  }
-  if (!strchr(task->shape_set, ','))
-    return unknown_set(task->problem, task->shape_set, diag);
-  const char *text = task->shape_set;
-  ws_shape *shapes =
-      ws_arena_alloc(arena, sizeof *shapes * (strlen(text) / 5 + 1));
-  while (*text) {
-    ws_shape *shape = &shapes[task->shape_count];
-    if (!read_shape(&text, shape))
-      return ws_fail(diag, WS_USAGE, NULL, 0,
-                     "'%s' is not a list of shapes m,n,k;m,n,k",
-                     task->shape_set);
-    WS_TRY(task->problem->check_shape(shape, diag));
-    task->shape_count++;
-  }
-  task->shapes = shapes;
-  return WS_OK;
+  if (!task->shape_set)
+    task->shape_set = task->problem->shape_sets[0].name;
+  return ws_problem_read_shapes(task->problem, arena, task->shape_set,
+                                &task->shapes, &task->shape_count, diag);
 }
 
 /* ---- templates ---- */
@@ -82,14 +28,16 @@ static ws_status read_source(ws__source *source, ws_arena *arena,
                               &source->tmpl, diag);
 }
 
-static ws_status find_problem(ws__task *task, ws_diag *diag) {
+static ws_status find_problem(ws__task *task, const ws_problem_list *named,
+                              ws_diag *diag) {
   const ws_template *tmpl = task->source.tmpl;
+  WS_TRY(ws_problem_list_check(named, tmpl->file, tmpl->problem, diag));
   task->problem = ws_problem_find(tmpl->problem);
   task->target = ws_target_find(tmpl->target);
   if (!task->problem)
     return ws_fail(diag, WS_INPUT, tmpl->file, 0,
                    "template %s is for problem '%s', which this program does "
-                   "not know",
+                   "not know; name its file with --problem",
                    tmpl->name, tmpl->problem);
   if (!task->target)
     return ws_fail(diag, WS_INPUT, tmpl->file, 0,
@@ -98,33 +46,12 @@ static ws_status find_problem(ws__task *task, ws_diag *diag) {
   return WS_OK;
 }
 
-/* The target's layouts with commas; *out_known: it has this one. */
-static const char *list_layouts(const ws__task *task, ws_arena *arena,
-                                bool *out_known) {
-  const char *list = "", *names = task->target->layouts;
-  *out_known = false;
-  while (*names) {
-    int size = (int)strcspn(names, " ");
-    const char *name = ws_arena_printf(arena, "%.*s", size, names);
-    *out_known = *out_known || !strcmp(name, task->layout);
-    list = ws_arena_printf(arena, "%s%s%s", list, *list ? ", " : "", name);
-    names += size + (names[size] == ' ');
-  }
-  return list;
-}
-
-/* Without one asked for it is the target's first. */
-static ws_status choose_layout(ws__task *task, ws_arena *arena, ws_diag *diag) {
-  const char *layouts = task->target->layouts;
-  bool known;
-  if (!task->layout)
-    task->layout = ws_arena_strndup(arena, layouts, strcspn(layouts, " "));
-  const char *list = list_layouts(task, arena, &known);
-  if (known && ws_problem_layout_index(task->problem, task->layout) >= 0)
-    return WS_OK;
-  return ws_fail(diag, WS_USAGE, NULL, 0,
-                 "problem %s has no layout '%s' for %s; it has %s",
-                 task->problem->name, task->layout, task->target->name, list);
+static ws_status choose_layout(ws__task *task, ws_diag *diag) {
+  int layout;
+  WS_TRY(ws_problem_choose_layout(task->problem, task->target->name,
+                                  task->layout, &layout, diag));
+  task->layout = task->problem->layouts[layout].name;
+  return WS_OK;
 }
 
 static ws_status read_baseline(ws__task *task, ws_arena *arena,
@@ -170,8 +97,8 @@ ws_status ws__task_init(ws__task *task, ws_arena *arena,
                      .seed = options->seed};
   WS_TRY(read_source(&task->source, arena, options->template_file, compiler,
                      diag));
-  WS_TRY(find_problem(task, diag));
-  WS_TRY(choose_layout(task, arena, diag));
+  WS_TRY(find_problem(task, &options->problems, diag));
+  WS_TRY(choose_layout(task, diag));
   int layout = ws_problem_layout_index(task->problem, task->layout);
   WS_TRY(read_shapes(task, arena, diag));
   WS_TRY(ws__space_init(&task->space, arena, task->source.tmpl, layout,

@@ -88,8 +88,9 @@ static double *new_times(ws__trials *t) {
   return us;
 }
 
-/* The task's shapes, then its (n, k) at a few other m, which decides most:
- * rules for a dispatch should not stand on the task's shapes alone. */
+/* The task's shapes, then each at a few other sizes of the first dimension, the
+ * one that callers vary most: rules for a dispatch should not stand on the
+ * task's shapes alone. */
 static void set_shapes(ws__trials *t) {
   static const int64_t spread[] = {16, 64, 256};
   enum { SPREAD = sizeof spread / sizeof spread[0] };
@@ -99,10 +100,11 @@ static void set_shapes(ws__trials *t) {
   memcpy(shapes, task->shapes, sizeof *shapes * (size_t)task->shape_count);
   t->shapes = shapes;
   t->shape_count = task->shape_count;
-  for (int m = 0; m < SPREAD; m++)
+  for (int i = 0; i < SPREAD; i++)
     for (int s = 0; s < task->shape_count; s++) {
-      ws_shape shape = {spread[m], task->shapes[s].n, task->shapes[s].k};
-      if (task->problem->check_shape(&shape, NULL) == WS_OK &&
+      ws_shape shape = task->shapes[s];
+      shape.size[0] = spread[i];
+      if (ws_problem_is_legal(task->problem, &shape) &&
           !is_among(shapes, t->shape_count, &shape))
         shapes[t->shape_count++] = shape;
     }
@@ -112,8 +114,8 @@ static void set_shapes(ws__trials *t) {
 static int pick_large(const ws__task *task) {
   int best = 0;
   for (int s = 1; s < task->shape_count; s++) {
-    double now = task->problem->flops(&task->shapes[best]);
-    double flops = task->problem->flops(&task->shapes[s]);
+    double now = ws_problem_flops(task->problem, &task->shapes[best]);
+    double flops = ws_problem_flops(task->problem, &task->shapes[s]);
     if (now > most_large_flops ? flops < now
                                : flops > now && flops <= most_large_flops)
       best = s;
@@ -266,8 +268,8 @@ static int smallest_open_shape(const ws__trials *t,
   int smallest = -1;
   for (int s = 0; s < t->task->shape_count; s++)
     if (is_open(t, item, s) &&
-        (smallest < 0 ||
-         problem->flops(&shapes[s]) < problem->flops(&shapes[smallest])))
+        (smallest < 0 || ws_problem_flops(problem, &shapes[s]) <
+                             ws_problem_flops(problem, &shapes[smallest])))
       smallest = s;
   return smallest;
 }
@@ -426,6 +428,7 @@ static ws_status keep(ws__trials *t, const ws__trial_slot *slot,
   ws__trial_candidate *item = &t->items[slot->candidate];
   if (item->state == WS__TRIAL_REFUTED) /* by another answer meanwhile */
     return WS_OK;
+  t->uncompared += measured->uncompared_shapes;
   if (measured->verdict != WS_VERDICT_OK)
     return refute(t, item, measured->verdict, measured->reason, diag);
   if (slot->shape >= 0)
@@ -464,6 +467,8 @@ static ws_status receive(ws__trials *t, ws__trial_slot *slot, ws_diag *diag) {
   if (status == WS_OK &&
       ws__measuring_is_too_slow(ws_device_client_info(slot->client), &measured))
     status = ws_fail(diag, WS_ENVIRONMENT, NULL, 0, "%s", measured.reason);
+  if (status == WS_REFERENCE)
+    return status;
   if (status != WS_OK) {
     note_failure(t, slot, diag);
     return WS_OK;

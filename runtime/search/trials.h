@@ -51,6 +51,7 @@ typedef struct ws__trials {
   double start_ms, finals_ms, busy_ms;
   double baseline_ms; /* of busy_ms */
   int64_t timed, verified, refuted;
+  int64_t uncompared;     /* pairs of candidate and shape, by a kernel */
   int64_t refuted_before; /* the finalists were picked */
   int failures;           /* of the device, in a row */
 } ws__trials;

@@ -137,6 +137,7 @@ static void fill_geomeans(const ws_session *s, ws_tune_result *out,
 static void fill_counts(const ws_session *s, ws_tune_result *out) {
   out->run_id = s->run.id;
   out->problem = s->task.problem->name;
+  out->compared = ws__run_compared(s);
   out->layout = s->task.layout;
   out->target = s->task.target->name;
   out->evaluated = s->counts.evaluated;
@@ -147,6 +148,7 @@ static void fill_counts(const ws_session *s, ws_tune_result *out) {
   out->timed = s->trials.timed;
   out->verified = s->trials.verified;
   out->refuted = s->trials.refuted;
+  out->uncompared = s->trials.uncompared;
   out->interrupted = ws__signals_interrupted();
   out->exhausted = s->proposing.no_more;
   out->stop = s->clock.stop;
@@ -173,6 +175,7 @@ static ws_status fill_result(ws_session *s, ws_tune_result *out) {
                             .provenance = ""};
   fill_counts(s, out);
   out->provenance = device;
+  out->ranking = s->ranking.why ? s->ranking.why : "";
   out->rows = rows;
   out->row_count = count;
   WS_TRY(ws__best_fill(s->archive, s->arena, &s->task, device, rows,
@@ -215,7 +218,7 @@ static ws_status run(ws_session *s, ws_tune_result *out) {
     status = finals(s, &progress);
   if (status == WS_OK && !ended && !ws__signals_interrupted()) {
     ws__profiles_take(s);
-    ws__confirm(s, out);
+    status = ws__confirm(s, out);
   }
   say_what_is_awaited(s, out);
   show_progress(s, &progress, true);

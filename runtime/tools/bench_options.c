@@ -11,6 +11,8 @@
 
 #define TEXT(member) WS_OPTION_TEXT, .offset = offsetof(bench_options, member)
 static const ws_option rows[] = {
+    TOOL_PROBLEM_ROW,
+    TOOL_REFERENCE_ROWS,
     {"against", "SUBJECT",
      "another one, timed in turn with it: ratio, interval, and faster, slower "
      "or same by the noise of this session",
@@ -21,10 +23,11 @@ static const ws_option rows[] = {
     {"against-set", "a=1", "parameters of the other", TEXT(against_set)},
     {"variant", "r=v", "variants of regions", TEXT(variants)},
     {"against-variant", "r=v", "variants of the other", TEXT(against_variants)},
-    {"layout", "L", "of a template (default: its target's first)", TEXT(layout),
-     .choices = "kmajor mnmajor kmajor-ocp"},
-    {"shapes", "S", "shape set or m,n,k;m,n,k (default: contest)", TEXT(shapes),
-     .choices = "contest contest-test decode held-out"},
+    {"layout", "L", "of a template (default: its target's first)",
+     TEXT(layout)},
+    {"shapes", "S",
+     "shape set or A,B;A,B or a=A,b=B;... (default: the problem's first set)",
+     TEXT(shapes)},
     {"device", "D", "cuda, cuda:1, hip, sim (default: the target's kind)",
      TEXT(device), .choices = "cuda hip sim"},
     {"width", "P",
@@ -92,7 +95,6 @@ ws_status bench_options_parse(int argc, char **argv, bench_options *out,
                          .variants = "",
                          .against_set = "",
                          .against_variants = "",
-                         .shapes = "contest",
                          .samples = "1000",
                          .seconds = "60",
                          .seed = "1"};
@@ -111,41 +113,10 @@ ws_status bench_options_parse(int argc, char **argv, bench_options *out,
 
 /* ---- shapes ---- */
 
-static bool read_shape(const char **at, ws_shape *out) {
-  int64_t *const members[] = {&out->m, &out->n, &out->k};
-  for (int i = 0; i < 3; i++) {
-    char *end;
-    *members[i] = strtoll(*at, &end, 10);
-    if (end == *at || (i < 2 ? *end != ',' : *end && *end != ';'))
-      return false;
-    *at = end + (*end != 0);
-  }
-  return true;
-}
-
 ws_status bench_read_shapes(bench_job *job, ws_diag *diag) {
   const ws_problem *problem = job->subject.problem;
   const char *text = job->options.shapes;
-  const ws_shape_set *set = ws_problem_shape_set(problem, text);
-  if (set) {
-    job->shapes = set->shapes;
-    job->shape_count = set->count;
-    return WS_OK;
-  }
-  ws_shape *shapes =
-      ws_arena_alloc(job->arena, sizeof *shapes * (strlen(text) / 5 + 1));
-  for (const char *at = text; *at;) {
-    ws_shape *shape = &shapes[job->shape_count];
-    if (!read_shape(&at, shape))
-      return ws_fail(diag, WS_USAGE, NULL, 0,
-                     "'%s' is neither a shape set of %s nor a list "
-                     "m,n,k;m,n,k",
-                     text, problem->name);
-    WS_TRY(problem->check_shape(shape, diag));
-    job->shape_count++;
-  }
-  job->shapes = shapes;
-  return job->shape_count
-             ? WS_OK
-             : ws_fail(diag, WS_USAGE, NULL, 0, "--shapes is empty");
+  return ws_problem_read_shapes(problem, job->arena,
+                                text ? text : problem->shape_sets[0].name,
+                                &job->shapes, &job->shape_count, diag);
 }

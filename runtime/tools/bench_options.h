@@ -44,7 +44,7 @@ typedef struct bench_job {
 
 ws_status bench_options_parse(int argc, char **argv, bench_options *out,
                               ws_diag *diag) WS_MUST_CHECK;
-/* A set's name, or m,n,k;m,n,k. */
+/* A set's name, or shapes; NULL: the first set. */
 ws_status bench_read_shapes(bench_job *job, ws_diag *diag) WS_MUST_CHECK;
 /* As text or JSON, to stdout. */
 void bench_print(const bench_job *job);

@@ -84,8 +84,7 @@ static const char *verdict_of(const bench_row *row) {
 /* ---- text ---- */
 
 static const char *shape_text(ws_arena *arena, const ws_shape *shape) {
-  return ws_arena_printf(arena, "%lld,%lld,%lld", (long long)shape->m,
-                         (long long)shape->n, (long long)shape->k);
+  return ws_shape_text(arena, shape);
 }
 
 enum { ALL_COLUMNS = 10 };
@@ -192,7 +191,7 @@ static void print_text(const bench_job *job, const bench_sums *sums) {
 /* ---- JSON ---- */
 
 static cJSON *row_json(const bench_row *row) {
-  cJSON *json = ws_json_write(&ws_shape_json, &row->shape);
+  cJSON *json = ws_json_write(&ws_json_of_shape, &row->shape);
   cJSON_AddNumberToObject(json, "roofline_us", row->roofline_us);
   if (row->refusal)
     cJSON_AddStringToObject(json, "refused", row->refusal);

@@ -7,6 +7,7 @@
  * again, as `wavesmith build` does it.
  */
 #include "bench_subject.h"
+#include "tools.h"
 #include "wavesmith/dispatch.h"
 
 #include <cjson/cJSON.h>
@@ -24,23 +25,16 @@ static ws_status refuse_build(const char *what, const bench_entry *entry,
 
 static ws_status settle(bench_subject *out, const ws_template *tmpl,
                         const char *layout, ws_diag *diag) {
+  WS_TRY(ws_problem_list_check(tool_named_problems(), tmpl->file, tmpl->problem,
+                               diag));
   out->problem = ws_problem_find(tmpl->problem);
   out->target = ws_target_find(tmpl->target);
   if (!out->problem || !out->target)
     return ws_fail(diag, WS_INPUT, tmpl->file, 0,
                    "unknown problem '%s' or target '%s'", tmpl->problem,
                    tmpl->target);
-  size_t length = strcspn(out->target->layouts, " ");
-  for (out->layout = 0; out->layout < out->problem->layout_count;
-       out->layout++) {
-    const char *name = out->problem->layouts[out->layout];
-    if (layout ? !strcmp(name, layout)
-               : strlen(name) == length &&
-                     !strncmp(name, out->target->layouts, length))
-      return WS_OK;
-  }
-  return ws_fail(diag, WS_USAGE, NULL, 0, "problem %s has no layout '%s'",
-                 out->problem->name, layout ? layout : out->target->layouts);
+  return ws_problem_choose_layout(out->problem, out->target->name, layout,
+                                  &out->layout, diag);
 }
 
 static ws_status read_candidate(ws_archive *archive, ws_arena *arena,
@@ -427,9 +421,8 @@ static bool accepts(const bench_entry *entry, const ws_shape *shape,
 
 const bench_entry *bench_subject_pick(const bench_subject *subject,
                                       const ws_shape *shape, ws_diag *diag) {
-  const ws_binding bindings[] = {
-      {"m", shape->m}, {"n", shape->n}, {"k", shape->k}};
-  const ws_scope scope = {bindings, 3};
+  ws_binding bindings[WS_MAX_DIMS];
+  const ws_scope scope = {bindings, ws_shape_bindings(shape, bindings)};
   if (!subject->rules)
     return accepts(&subject->entries[0], shape, diag) ? &subject->entries[0]
                                                       : NULL;

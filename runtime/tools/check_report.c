@@ -104,14 +104,48 @@ static void print_estimates(const check_report *report) {
     printf("estimates  %s\n", WS_PROVENANCE_ESTIMATE);
   for (int i = 0; i < report->estimate_count; i++) {
     const check_estimate *item = &report->estimates[i];
-    printf("           m=%-6" PRId64 " n=%-6" PRId64 " k=%-6" PRId64 " ",
-           item->shape.m, item->shape.n, item->shape.k);
+    printf("           ");
+    for (int d = 0; d < item->shape.dims->count; d++)
+      printf("%s=%-6" PRId64 " ", item->shape.dims->names[d],
+             item->shape.size[d]);
     if (item->known)
       printf("%9.2f us  bound by %s\n", item->estimate.us,
              ws_bound_text(item->estimate.bound));
     else
       printf("none: %s\n", item->why_not.text);
   }
+}
+
+/* "(line 120, region rows)", as far as it is known. */
+static void print_place(const ws_gap *gap) {
+  if (gap->line > 0 && *gap->region)
+    printf(" (%s:%d, in %s)", gap->file, gap->line, gap->region);
+  else if (*gap->region)
+    printf(" (in %s)", gap->region);
+}
+
+static void print_coverage(const check_report *report) {
+  enum { SHOWN = 8 };
+  const ws_coverage_ran *covered = &report->covered;
+  if (covered->near)
+    printf("covered    %s\n", covered->near);
+  if (covered->thorough)
+    printf("coverage   %s\n", covered->thorough);
+  if (covered->uncompared)
+    printf("not compared: %d of these runs; the reference, kernel %s, does not "
+           "take the shape, or takes too long on it\n",
+           covered->uncompared,
+           ws_problem_find(report->candidate->tmpl->problem)->kernel->file);
+  for (int i = 0; i < covered->gap_count && i < SHOWN; i++) {
+    printf("not covered: %s", covered->gaps[i].text);
+    print_place(&covered->gaps[i]);
+    putchar('\n');
+  }
+  if (covered->gap_count > SHOWN)
+    printf("not covered: %d more, which --json lists\n",
+           covered->gap_count - SHOWN);
+  if (covered->gap_count && report->may_cover_more)
+    puts("           --thorough covers more");
 }
 
 void check_report_print(const check_report *report) {
@@ -132,14 +166,19 @@ void check_report_print(const check_report *report) {
   if (!result->finding_count && result->reason[0])
     printf("reason     %s\n", result->reason);
   print_findings(result);
+  if (!ws_build_is_modelled(result))
+    printf("sanitizer  ran nothing: %s\n           %s: %s\n",
+           result->not_modelled,
+           report->covered.proven ? "verified instead" : "NOT VERIFIED",
+           report->covered.instead ? report->covered.instead
+                                   : "only all stages run it");
   for (int i = 0; i < result->kernel_count; i++)
     print_kernel(report, &result->kernels[i], arena);
   if (result->code_object_size && report->target &&
       report->target->family == WS_FAMILY_NVPTX)
     printf("code       %s, %zu bytes\n", code_object_kind(result),
            result->code_object_size);
-  if (report->covered)
-    printf("coverage   %s\n", report->covered);
+  print_coverage(report);
   print_estimates(report);
   printf("times      parse %.1f, check %.1f, sanitize %.1f, lower %.1f ms\n",
          result->parse_ms, result->check_ms, result->sanitize_ms,
@@ -151,7 +190,7 @@ static cJSON *estimates_json(const check_report *report) {
   cJSON *list = cJSON_CreateArray();
   for (int i = 0; i < report->estimate_count; i++) {
     const check_estimate *item = &report->estimates[i];
-    cJSON *object = ws_json_write(&ws_shape_json, &item->shape);
+    cJSON *object = ws_json_write(&ws_json_of_shape, &item->shape);
     if (item->known) {
       cJSON_AddNumberToObject(object, "us", item->estimate.us);
       cJSON_AddStringToObject(object, "bound",
@@ -163,6 +202,19 @@ static cJSON *estimates_json(const check_report *report) {
     cJSON_AddItemToArray(list, object);
   }
   return list;
+}
+
+static void add_coverage(cJSON *json, const ws_coverage_ran *covered) {
+  if (covered->thorough)
+    cJSON_AddStringToObject(json, "coverage", covered->thorough);
+  if (!covered->near)
+    return;
+  cJSON_AddStringToObject(json, "covered", covered->near);
+  if (covered->uncompared)
+    cJSON_AddNumberToObject(json, "not_compared", covered->uncompared);
+  cJSON *gaps = cJSON_AddArrayToObject(json, "not_covered");
+  for (int i = 0; i < covered->gap_count; i++)
+    cJSON_AddItemToArray(gaps, ws_json_write(&ws_gap_json, &covered->gaps[i]));
 }
 
 void check_report_print_json(const check_report *report) {
@@ -180,8 +232,13 @@ void check_report_print_json(const check_report *report) {
   cJSON_AddItemToObject(json, "result",
                         ws_build_result_to_json(report->result));
   cJSON_AddItemToObject(json, "estimates", estimates_json(report));
-  if (report->covered)
-    cJSON_AddStringToObject(json, "coverage", report->covered);
+  add_coverage(json, &report->covered);
+  if (!ws_build_is_modelled(report->result)) {
+    cJSON_AddBoolToObject(json, "verified_instead", report->covered.proven);
+    cJSON_AddStringToObject(json, "instead",
+                            report->covered.instead ? report->covered.instead
+                                                    : "");
+  }
   char *text = cJSON_Print(json);
   puts(text ? text : "{}");
   cJSON_free(text);

@@ -6,6 +6,7 @@
 #define WAVESMITH_CHECK_REPORT_H
 
 #include "wavesmith/bound_model.h"
+#include "wavesmith/coverage.h"
 #include "wavesmith/target.h"
 
 typedef struct check_estimate {
@@ -21,7 +22,8 @@ typedef struct check_report {
   const ws_build_result *result;
   const check_estimate *estimates;
   int estimate_count;
-  const char *covered; /* by --thorough; NULL: not asked for */
+  ws_coverage_ran covered;
+  bool may_cover_more; /* --thorough was not given */
 } check_report;
 
 void check_report_print(const check_report *report);

@@ -6,22 +6,22 @@
 
 #include <string.h>
 
-static ws_status find_names(emit_options *out, ws_diag *diag) {
-  out->problem = ws_problem_find(out->problem_name);
-  if (!out->problem)
-    return ws_fail(diag, WS_USAGE, NULL, 0, "--problem %s: there is none",
-                   out->problem_name);
+static ws_status find_names(emit_options *out, ws_arena *arena, ws_diag *diag) {
   if (out->layout && ws_problem_layout_index(out->problem, out->layout) < 0)
     return ws_fail(diag, WS_USAGE, NULL, 0, "--layout %s: %s has none such",
-                   out->layout, out->problem_name);
+                   out->layout, out->problem->name);
   if (out->target && !ws_target_find(out->target))
     return ws_fail(diag, WS_USAGE, NULL, 0,
                    "--target %s: there is none such; there are %s", out->target,
                    ws_target_list());
-  out->shape_set = ws_problem_shape_set(out->problem, out->shapes);
-  if (!out->shape_set)
-    return ws_fail(diag, WS_USAGE, NULL, 0, "--shapes %s: %s has none such",
-                   out->shapes, out->problem_name);
+  if (!out->shapes)
+    out->shapes = out->problem->shape_sets[0].name;
+  out->shape_set.name = out->shapes;
+  WS_TRY(ws_problem_read_shapes(out->problem, arena, out->shapes,
+                                &out->shape_set.shapes, &out->shape_set.count,
+                                diag));
+  if (!out->name)
+    out->name = out->problem->name;
   return WS_OK;
 }
 
@@ -29,10 +29,7 @@ ws_status emit_options_parse(const ws_command *command, const char *source,
                              int argc, char **argv, emit_options *out,
                              ws_diag *diag) {
   ws_words words;
-  *out = (emit_options){.name = "fp8_gemm",
-                        .out = ".",
-                        .problem_name = "fp8_gemm_blockscale",
-                        .shapes = "contest"};
+  *out = (emit_options){.out = "."};
   WS_TRY(ws_options_parse(command, argc, argv, out, &words, diag));
   out->help = words.help;
   if (out->help)
@@ -42,16 +39,17 @@ ws_status emit_options_parse(const ws_command *command, const char *source,
                    "wanted is one %s; `%s --help` shows how", source,
                    command->program);
   out->source = words.items[0];
-  return find_names(out, diag);
+  return WS_OK;
 }
 
-/* ---- target and layout of what is there -----------------------------------
+/* ---- problem, target and layout of what is there
+ * -----------------------------------
  */
 
 static ws_status holds(const emit_options *options, ws_archive *archive,
                        const char *target, const char *layout, bool *out,
                        ws_diag *diag) {
-  const ws_archive_filter filter = {.problem = options->problem->name,
+  const ws_archive_filter filter = {.problem = options->problem_name,
                                     .layout = layout,
                                     .target = target,
                                     .verdict = ws_verdict_text(WS_VERDICT_OK),
@@ -64,6 +62,38 @@ static ws_status holds(const emit_options *options, ws_archive *archive,
   *out = count > 0;
   ws_arena_destroy(arena);
   return status;
+}
+
+/* The one that was asked for, or that kernels of the archive are for. */
+static ws_status settle_problem(emit_options *options, ws_archive *archive,
+                                ws_diag *diag) {
+  int count;
+  const ws_problem *const *problems = ws_problems(&count);
+  const char *wanted = options->problem_name;
+  for (int i = 0; i < count; i++) {
+    bool has = false;
+    options->problem_name = problems[i]->name;
+    if (wanted ? strcmp(wanted, problems[i]->name) : false)
+      continue;
+    if (!wanted)
+      WS_TRY(holds(options, archive, NULL, NULL, &has, diag));
+    if (!wanted && !has)
+      continue;
+    if (options->problem)
+      return ws_fail(diag, WS_USAGE, options->source, 0,
+                     "there are kernels for %s and for %s: --problem chooses",
+                     options->problem->name, problems[i]->name);
+    options->problem = problems[i];
+  }
+  if (wanted && !options->problem)
+    return ws_fail(diag, WS_USAGE, NULL, 0, "--problem %s: there is none",
+                   wanted);
+  if (!options->problem)
+    return ws_fail(diag, WS_INPUT, options->source, 0,
+                   "it has no kernel that is ok of a problem known here; name "
+                   "the problem's file with --problem");
+  options->problem_name = options->problem->name;
+  return WS_OK;
 }
 
 static ws_status settle_target(emit_options *options, ws_archive *archive,
@@ -87,14 +117,9 @@ static ws_status settle_target(emit_options *options, ws_archive *archive,
 }
 
 static const char *first_layout(const emit_options *options) {
-  const char *names = options->for_target->layouts;
-  const size_t size = strcspn(names, " ");
-  const ws_problem *problem = options->problem;
-  for (int i = 0; i < problem->layout_count; i++)
-    if (!strncmp(problem->layouts[i], names, size) &&
-        !problem->layouts[i][size])
-      return problem->layouts[i];
-  return problem->layouts[0];
+  const char *usual =
+      ws_problem_default_layout(options->problem, options->for_target->name);
+  return usual ? usual : options->problem->layouts[0].name;
 }
 
 /* The target's first layout, unless there is only another. */
@@ -106,16 +131,18 @@ static ws_status settle_layout(emit_options *options, ws_archive *archive,
   WS_TRY(holds(options, archive, options->target, first, &has, diag));
   for (int i = 0; i < problem->layout_count && !has && !other; i++) {
     bool has_other;
-    WS_TRY(holds(options, archive, options->target, problem->layouts[i],
+    WS_TRY(holds(options, archive, options->target, problem->layouts[i].name,
                  &has_other, diag));
-    other = has_other ? problem->layouts[i] : NULL;
+    other = has_other ? problem->layouts[i].name : NULL;
   }
   options->layout = other ? other : first;
   return WS_OK;
 }
 
 ws_status emit_options_settle(emit_options *options, ws_archive *archive,
-                              ws_diag *diag) {
+                              ws_arena *arena, ws_diag *diag) {
+  WS_TRY(settle_problem(options, archive, diag));
+  WS_TRY(find_names(options, arena, diag));
   if (!options->target)
     WS_TRY(settle_target(options, archive, diag));
   options->for_target = ws_target_find(options->target);
@@ -137,7 +164,7 @@ static ws_status fill_matrix(const emit_options *options, ws_archive *archive,
                              int *entry_count, ws_matrix *out, ws_diag *diag) {
   const char *wanted = options->provenance;
   WS_TRY(ws_dispatch_times(archive, arena, options->problem,
-                           options->for_target, options->shape_set, wanted,
+                           options->for_target, &options->shape_set, wanted,
                            entries, entry_count, out, diag));
   if (out->provenance)
     return WS_OK;

@@ -18,10 +18,10 @@ typedef struct emit_options {
   const char *provenance;      /* NULL: the best that is there */
   int max_kernels, max_leaves; /* 0: the emitter's default */
   bool check, json, help;
-  /* found by their names */
+  /* by emit_options_settle */
   const ws_problem *problem;
-  const ws_shape_set *shape_set;
-  const ws_target *for_target; /* by emit_options_settle */
+  ws_shape_set shape_set; /* of that name; its shapes in the arena */
+  const ws_target *for_target;
 } emit_options;
 
 #define EMIT_TEXT(member)                                                      \
@@ -32,22 +32,23 @@ typedef struct emit_options {
 /* The rows of what both commands take. */
 #define EMIT_OPTION_ROWS                                                       \
   {"name", "N",                                                                \
-   "C identifier that the files and functions are named after (default: "      \
-   "fp8_gemm)",                                                                \
+   "C identifier that the files and functions are named after (default: the "  \
+   "problem's name)",                                                          \
    EMIT_TEXT(name)},                                                           \
       {"out", "DIR", "where the files go (default: .)", EMIT_TEXT(out)},       \
-      {"problem", "P", "(default: fp8_gemm_blockscale)",                       \
-       EMIT_TEXT(problem_name), .choices = "fp8_gemm_blockscale"},             \
+      {"problem", "P",                                                         \
+       "a name, or its C file (default: the one that the kernels are for)",    \
+       EMIT_TEXT(problem_name)},                                               \
       {"layout", "L",                                                          \
-       "kmajor, mnmajor or kmajor-ocp (default: the one that the kernels are " \
-       "for)",                                                                 \
-       EMIT_TEXT(layout), .choices = "kmajor mnmajor kmajor-ocp"},             \
+       "the problem's layout (default: the one that the kernels are for)",     \
+       EMIT_TEXT(layout)},                                                     \
       {"target", "T",                                                          \
        "gfx942 or sm_90a (default: the one that the kernels are for)",         \
        EMIT_TEXT(target), .choices = "gfx942 sm_90a"},                         \
-      {"shapes", "SET",                                                        \
-       "shape set that rules are fitted on and around (default: contest)",     \
-       EMIT_TEXT(shapes), .choices = "contest contest-test decode held-out"},  \
+      {"shapes", "S",                                                          \
+       "shape sets or shapes, with ';' between, that rules are fitted on and " \
+       "around (default: its first set)",                                      \
+       EMIT_TEXT(shapes)},                                                     \
       {"provenance", "P",                                                      \
        "which times decide: hip, cuda, sim, estimate, or a whole provenance "  \
        "(default: hip or cuda, else sim where the kernels have times on all "  \
@@ -70,11 +71,12 @@ ws_status emit_options_parse(const ws_command *command, const char *source,
                              int argc, char **argv, emit_options *out,
                              ws_diag *diag) WS_MUST_CHECK;
 
-/* Fills in the target and layout that were not asked for: those that the
- * archive's kernels are for. WS_USAGE when they are for several targets, of
- * which --target must choose; of several layouts the target's first counts. */
+/* Finds what was asked for by name, and fills in the problem, target and layout
+ * that were not: those that the archive's kernels are for. WS_USAGE when they
+ * are for several targets, of which --target must choose; of several layouts
+ * the target's first counts. */
 ws_status emit_options_settle(emit_options *options, ws_archive *archive,
-                              ws_diag *diag) WS_MUST_CHECK;
+                              ws_arena *arena, ws_diag *diag) WS_MUST_CHECK;
 
 /* Emits from the recorded times of the entries on the shape set, or, without
  * them, from estimates on the training shapes. Entries that do not take part

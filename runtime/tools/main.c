@@ -3,7 +3,9 @@
  * `wavesmith COMMAND ...`: the table of commands and the way to them, and
  * `wavesmith help`. Each command's own file holds the table of its options.
  */
+#include "reference_option.h"
 #include "tools.h"
+#include "wavesmith/reference.h"
 #include "wavesmith/text.h"
 
 #include <malloc.h>
@@ -20,14 +22,23 @@ enum { LARGE_BYTES = 128 << 10 };
 static const struct entry {
   int (*run)(int argc, char **argv);
   const ws_command *command;
+  bool judges; /* compares results, so that a problem needs a reference */
 } entries[] = {
-    {tool_tune, &tune_command},         {tool_mcp, &mcp_command},
-    {tool_check, &check_command},       {tool_build, &build_command},
-    {tool_archive, &archive_command},   {tool_batch, &batch_command},
-    {tool_prompt, &prompt_command},     {tool_report, &report_command},
-    {tool_dispatch, &dispatch_command}, {tool_sim, &sim_command},
-    {tool_bench, &bench_command},       {tool_doctor, &doctor_command},
-    {tool_help_of, &help_command},
+    {tool_new, &new_command, false},
+    {tool_tune, &tune_command, true},
+    {tool_mcp, &mcp_command, true},
+    {tool_check, &check_command, true},
+    {tool_import, &import_command, false},
+    {tool_build, &build_command, true},
+    {tool_archive, &archive_command, false},
+    {tool_batch, &batch_command, true},
+    {tool_prompt, &prompt_command, false},
+    {tool_report, &report_command, false},
+    {tool_dispatch, &dispatch_command, true},
+    {tool_sim, &sim_command, true},
+    {tool_bench, &bench_command, true},
+    {tool_doctor, &doctor_command, false},
+    {tool_help_of, &help_command, false},
 };
 enum { ENTRIES = sizeof entries / sizeof entries[0] };
 
@@ -48,11 +59,16 @@ static void print_usage(FILE *out) {
   for (int i = 0; i < ENTRIES; i++)
     fprintf(out, "  %-9s %s\n", name_of(&entries[i]),
             entries[i].command->purpose);
-  fputs("\n`wavesmith COMMAND --help` shows the options of a command.\n"
-        "Exit codes: 0 done, 1 a candidate or input is at fault, 2 wrong "
-        "usage,\n3 the environment is at fault, 128 and the signal's number: "
-        "interrupted.\n",
-        out);
+  fputs(
+      "\nEvery command takes --problem FILE, the C file (or built library) of "
+      "a problem of\nyours; several may be given. For one without a reference: "
+      "--reference FILE, a\nkernel (.ll or .hip) that its results are compared "
+      "with, and --tolerance REL[,ABS]\n(docs/your-own-kernel.md).\n"
+      "`wavesmith COMMAND --help` shows the options of a command.\n"
+      "Exit codes: 0 done, 1 a candidate or input is at fault, 2 wrong "
+      "usage,\n3 the environment is at fault, 128 and the signal's number: "
+      "interrupted.\n",
+      out);
 }
 
 static int unknown(const char *name) {
@@ -150,6 +166,107 @@ int tool_fail(const char *command, ws_status status, const ws_diag *diag) {
   return ws_status_exit_code(status);
 }
 
+/* ---- problems of the user's ---- */
+
+/* Does it want to know which one, beside that there is one? */
+static bool has_problem_option(const struct entry *entry) {
+  for (const ws_option *row = entry->command->options; row->help; row++)
+    if (row->name && !strcmp(row->name, "problem"))
+      return row->kind != WS_OPTION_TAKEN;
+  return false;
+}
+
+/* The value of "--NAME X" or "--NAME=X"; NULL: it is another word. *out_words:
+ * how many it takes. */
+static const char *value_of(const char *name, int argc, char **argv, int at,
+                            int *out_words) {
+  const size_t size = strlen(name);
+  *out_words = 1;
+  if (strncmp(argv[at], "--", 2) || strncmp(argv[at] + 2, name, size))
+    return NULL;
+  if (argv[at][size + 2] == '=')
+    return argv[at] + size + 3;
+  *out_words = 2;
+  return !argv[at][size + 2] && at + 1 < argc ? argv[at + 1] : NULL;
+}
+
+static ws_problem_list named;
+
+const ws_problem_list *tool_named_problems(void) { return &named; }
+
+/* The words of the command line that every command takes. */
+typedef struct common_words {
+  const ws_problem *problem; /* the last that was named; NULL: none */
+  reference_option reference;
+} common_words;
+
+/* Whether it was one of them; *out_words: how many it takes. */
+static ws_status take_word(common_words *common, int argc, char **argv, int at,
+                           int *out_words, bool *out_taken, ws_diag *diag) {
+  const struct {
+    const char *name, **out;
+  } texts[] = {{"reference", &common->reference.file},
+               {"tolerance", &common->reference.tolerance}};
+  const char *problem = value_of("problem", argc, argv, at, out_words);
+  *out_taken = true;
+  if (problem)
+    return ws_problem_get(problem, &common->problem, diag);
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    const char *value = value_of(texts[i].name, argc, argv, at, out_words);
+    if (!value)
+      continue;
+    *texts[i].out = value;
+    return WS_OK;
+  }
+  *out_words = 1;
+  *out_taken = false;
+  return WS_OK;
+}
+
+/* Adds each problem that is given as a file and names it to the command, if
+ * that wants to know of which problem it is, and the kernel that is to be its
+ * reference; and what programs above us named. */
+static ws_status take_problems(const struct entry *entry, ws_arena *arena,
+                               int *argc, char **argv, ws_diag *diag) {
+  bool asks = has_problem_option(entry), taken;
+  common_words common = {.problem = NULL};
+  int kept = 2;
+  const ws_problem **problems =
+      ws_arena_alloc(arena, (size_t)*argc * sizeof *problems);
+  named.items = problems;
+  WS_TRY(ws_problems_inherit(diag));
+  WS_TRY(ws_references_inherit(diag));
+  for (int at = 2, words; at < *argc; at += words) {
+    const ws_problem *before = common.problem;
+    WS_TRY(take_word(&common, *argc, argv, at, &words, &taken, diag));
+    if (!taken)
+      argv[kept++] = argv[at];
+    if (common.problem == before)
+      continue;
+    problems[named.count++] = common.problem;
+    if (asks)
+      argv[kept++] =
+          ws_arena_printf(arena, "--problem=%s", common.problem->name);
+  }
+  argv[kept] = NULL;
+  *argc = kept;
+  WS_TRY(reference_option_take(&common.reference, common.problem, diag));
+  if (!common.problem || ws_problem_is_comparable(common.problem) ||
+      !entry->judges)
+    return WS_OK;
+  return ws_fail(diag, WS_INPUT, common.problem->file, 0,
+                 "problem %s has no reference to compare results with: give it "
+                 "one (.reference), or name a kernel with --reference FILE",
+                 common.problem->name);
+}
+
+static const char *command_name;
+static void say_crash(const ws_problem *problem, const char *text) {
+  char program[64];
+  snprintf(program, sizeof program, "wavesmith %s", command_name);
+  ws_problem_print_crash(program, problem, text);
+}
+
 static int run_command(int argc, char **argv) {
   if (argc < 2) {
     print_usage(stderr);
@@ -164,7 +281,17 @@ static int run_command(int argc, char **argv) {
     return 0;
   }
   const struct entry *entry = find(argv[1]);
-  return entry ? entry->run(argc - 1, argv + 1) : unknown(argv[1]);
+  if (!entry)
+    return unknown(argv[1]);
+  ws_diag diag = {""};
+  command_name = argv[1];
+  ws_problem_on_crash(say_crash);
+  ws_arena *arena = ws_arena_create();
+  ws_status status = take_problems(entry, arena, &argc, argv, &diag);
+  int code = status == WS_OK ? entry->run(argc - 1, argv + 1)
+                             : tool_fail(argv[1], status, &diag);
+  ws_arena_destroy(arena);
+  return code;
 }
 
 int main(int argc, char **argv) {

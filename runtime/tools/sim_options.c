@@ -41,12 +41,14 @@ static ws_status read_of_kernel(const ws_option *option, const char *value,
   WS_OPTION_READ, .read = read_of_kernel, .offset = offsetof(sim_kernel, member)
 static const ws_option rows[] = {
     {"problem", "P",
-     "problem that arguments and result belong to (default: "
-     "fp8_gemm_blockscale when there is a --shape)",
-     WS_OPTION_TEXT, AT(problem), .choices = "fp8_gemm_blockscale"},
+     "problem that arguments and result belong to, a name or the path of its "
+     "C file",
+     WS_OPTION_TEXT, AT(problem)},
+    TOOL_REFERENCE_ROWS,
     {"layout", "L", "the problem's layout (default: its first)", WS_OPTION_TEXT,
-     AT(layout), .choices = "kmajor mnmajor kmajor-ocp"},
-    {"shape", "M,N,K", "the problem's shape", WS_OPTION_TEXT, AT(shape)},
+     AT(layout)},
+    {"shape", "A,B", "the problem's shape: sizes, or dimension=size,...",
+     WS_OPTION_TEXT, AT(shape)},
     {"only", "run|time", "do only that (default: both)", WS_OPTION_TEXT,
      AT(only), .choices = "run time"},
     {"device", "sim|hip", "(default: sim)", WS_OPTION_TEXT, AT(device),
@@ -130,20 +132,6 @@ ws_status sim_options_parse(int argc, char **argv, sim_options *out,
     return ws_fail(diag, WS_USAGE, NULL, 0, "'%s' is one argument too many",
                    words.items[1]);
   return check_combination(out, words.count ? words.items[0] : NULL, diag);
-}
-
-ws_status sim_read_shape(const char *text, ws_shape *out, ws_diag *diag) {
-  int64_t *const members[] = {&out->m, &out->n, &out->k};
-  const char *at = text;
-  for (int i = 0; i < 3; i++) {
-    char *end;
-    *members[i] = strtoll(at, &end, 10);
-    if (end == at || *end != (i < 2 ? ',' : 0))
-      return ws_fail(diag, WS_USAGE, NULL, 0, "--shape is M,N,K, not '%s'",
-                     text);
-    at = end + 1;
-  }
-  return WS_OK;
 }
 
 /* ---- launches
@@ -301,11 +289,10 @@ ws_status sim_read_workload(const sim_options *options, ws_arena *arena,
                             const ws_problem *problem, int layout,
                             const ws_shape *shape, int cu_count,
                             ws_workload *out, ws_diag *diag) {
-  const ws_binding bindings[] = {{"m", shape->m},
-                                 {"n", shape->n},
-                                 {"k", shape->k},
-                                 {"cu_count", cu_count}};
-  const launch_reader in = {arena, problem, {bindings, 4}, diag};
+  ws_binding bindings[WS_MAX_DIMS + 1];
+  int count = ws_shape_bindings(shape, bindings);
+  bindings[count++] = (ws_binding){"cu_count", cu_count};
+  const launch_reader in = {arena, problem, {bindings, count}, diag};
   ws_workload_launch *launches =
       ws_arena_alloc(arena, sizeof *launches * SIM_MAX_KERNELS);
   *out = (ws_workload){.problem = problem ? problem->name : "",

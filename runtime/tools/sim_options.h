@@ -27,9 +27,6 @@ typedef struct sim_options {
 ws_status sim_options_parse(int argc, char **argv, sim_options *out,
                             ws_diag *diag) WS_MUST_CHECK;
 
-/* "1024,1536,7168" */
-ws_status sim_read_shape(const char *text, ws_shape *out,
-                         ws_diag *diag) WS_MUST_CHECK;
 /* The workload of --kernel, --grid, ... on shape. problem may be NULL. */
 ws_status sim_read_workload(const sim_options *options, ws_arena *arena,
                             const ws_problem *problem, int layout,

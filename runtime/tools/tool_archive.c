@@ -37,7 +37,7 @@ static const struct action {
 static const ws_option rows[] = {
     {.help = "Which (ls, export, grid; --run also findings, prompts, claims):"},
     {"layout", "L", "only those of this layout", WS_OPTION_TEXT,
-     AT(filter.layout), .choices = "kmajor mnmajor kmajor-ocp"},
+     AT(filter.layout)},
     {"template", "NAME", "only those of this template", WS_OPTION_TEXT,
      AT(filter.template_name)},
     {"verdict", "V", "only those with this verdict", WS_OPTION_TEXT,
@@ -47,7 +47,7 @@ static const ws_option rows[] = {
     {"target", "T", "only those for this target", WS_OPTION_TEXT,
      AT(filter.target), .choices = "gfx942 sm_90a"},
     {"problem", "P", "only those of this problem", WS_OPTION_TEXT,
-     AT(filter.problem), .choices = "fp8_gemm_blockscale"},
+     AT(filter.problem)},
     {"run", "N", "only those of this run", COUNT(filter.run_id, 1)},
     {.help = "How much, and what with:"},
     {"provenance", "P",

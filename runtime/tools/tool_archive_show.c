@@ -81,7 +81,8 @@ typedef struct shown {
   int measurement_count;
   ws_coverage_row *coverage;
   int coverage_count;
-  cJSON *result; /* NULL: none was recorded */
+  const char *compared; /* ws_run_compared_text */
+  cJSON *result;        /* NULL: none was recorded */
 } shown;
 
 static ws_status read_shown(archive_call *call, shown *out) {
@@ -92,6 +93,10 @@ static ws_status read_shown(archive_call *call, shown *out) {
   WS_TRY(ws_archive_list_coverage(call->archive, call->arena, out->row.id,
                                   &out->coverage, &out->coverage_count,
                                   call->diag));
+  ws_run_row run;
+  WS_TRY(ws_archive_get_run(call->archive, call->arena, out->row.run_id, &run,
+                            call->diag));
+  out->compared = ws_run_compared_text(call->arena, &run);
   const char *text = out->row.result_json;
   out->result =
       *text ? ws_json_parse(text, strlen(text), out->row.id, call->diag) : NULL;
@@ -122,6 +127,8 @@ static void print_coverage(const shown *s) {
 
 static void print_shown_json(const shown *s) {
   cJSON *json = archive_row_json(&s->row);
+  if (*s->compared)
+    cJSON_AddStringToObject(json, "compared", s->compared);
   cJSON *list = cJSON_AddArrayToObject(json, "measurements");
   for (int i = 0; i < s->measurement_count; i++)
     cJSON_AddItemToArray(
@@ -186,24 +193,26 @@ static ws_status print_lineage(archive_call *call, const ws_candidate_row *of) {
 }
 
 static void print_measurements(ws_arena *arena, const shown *s) {
-  static const char *const headings[] = {"m,n,k", "us",        "95 % interval",
-                                         "bound", "times are", "provenance"};
   if (!s->measurement_count)
     return;
+  const char *const headings[] = {ws_dims_text(s->measurements[0].shape.dims),
+                                  "us",
+                                  "95 % interval",
+                                  "bound",
+                                  "times are",
+                                  "provenance"};
   text_table table = text_table_create(arena, "lrllll", headings);
   for (int i = 0; i < s->measurement_count; i++) {
     const ws_measurement *item = &s->measurements[i];
-    const char *cells[] = {
-        ws_arena_printf(arena, "%lld,%lld,%lld", (long long)item->shape.m,
-                        (long long)item->shape.n, (long long)item->shape.k),
-        ws_arena_printf(arena, "%.2f", item->us),
-        item->high_us > item->low_us
-            ? ws_arena_printf(arena, "%.2f to %.2f", item->low_us,
-                              item->high_us)
-            : "-",
-        *item->bound ? item->bound : "-",
-        ws_provenance_word(item->provenance),
-        item->provenance};
+    const char *cells[] = {ws_shape_text(arena, &item->shape),
+                           ws_arena_printf(arena, "%.2f", item->us),
+                           item->high_us > item->low_us
+                               ? ws_arena_printf(arena, "%.2f to %.2f",
+                                                 item->low_us, item->high_us)
+                               : "-",
+                           *item->bound ? item->bound : "-",
+                           ws_provenance_word(item->provenance),
+                           item->provenance};
     text_table_add(&table, cells);
   }
   putchar('\n');
@@ -228,6 +237,8 @@ static ws_status print_shown(archive_call *call, const shown *s) {
   printf("origin    %s, run %lld, proposal %lld%s%s\n", row->proposer,
          (long long)row->run_id, (long long)row->sequence,
          *row->kind ? ", " : "", row->kind);
+  if (*s->compared)
+    printf("compared  with %s\n", s->compared);
   print_optional("label", row->label);
   print_optional("cell", row->cell);
   print_optional("with", row->second_parent_id);

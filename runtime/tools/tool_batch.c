@@ -24,6 +24,8 @@ typedef struct batch_arguments {
 
 #define AT(member) .offset = offsetof(batch_arguments, member)
 static const ws_option rows[] = {
+    TOOL_PROBLEM_ROW,
+    TOOL_REFERENCE_ROWS,
     {.help = "Of export; without ID, --best and --all it takes those that are "
              "ok and\nhave no time of a card:"},
     {"untimed", NULL, "those, in a word", WS_OPTION_FLAG, AT(untimed)},
@@ -32,9 +34,9 @@ static const ws_option rows[] = {
     {"all", NULL, "all that are ok", WS_OPTION_FLAG, AT(export.all)},
     {"target", "T", "only those for this target", WS_OPTION_TEXT,
      AT(export.target), .choices = "gfx942 sm_90a"},
-    {"shapes", "S", "shape set, or m,n,k;m,n,k (default: contest)",
-     WS_OPTION_TEXT, AT(export.shapes),
-     .choices = "contest contest-test decode held-out"},
+    {"shapes", "S",
+     "shape set, or A,B;A,B or a=A,b=B;... (default: the problem's first set)",
+     WS_OPTION_TEXT, AT(export.shapes)},
     {"seed", "N", "of the inputs (default: 1)", WS_OPTION_SEED,
      AT(export.seed)},
     {"device", "D", "of what kind of device (default: the target's)",

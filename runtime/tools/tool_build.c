@@ -13,6 +13,7 @@
 
 static const ws_option option_rows[] = {
     EMIT_OPTION_ROWS,
+    TOOL_REFERENCE_ROWS,
     {"check", NULL, "run every kernel through the IR sanitizer again",
      WS_OPTION_FLAG, .offset = offsetof(emit_options, check)},
     WS_OPTIONS_END};
@@ -43,7 +44,7 @@ static ws_status load(build *b, int *out_count, ws_diag *diag) {
   int imported;
   WS_TRY(ws_archive_open(":memory:", true, &b->archive, diag));
   WS_TRY(ws_archive_import(b->archive, options->source, &imported, diag));
-  WS_TRY(emit_options_settle(&b->options, b->archive, diag));
+  WS_TRY(emit_options_settle(&b->options, b->archive, b->arena, diag));
   WS_TRY(ws_dispatch_load_recorded(b->archive, b->arena, options->problem,
                                    options->layout, options->target,
                                    &b->entries, out_count, diag));

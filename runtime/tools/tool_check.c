@@ -4,10 +4,10 @@
  * candidate is a template with parameters, variants and bodies from the
  * command line, or one of an archive; --raw lowers any module's kernels.
  */
-#include "check_cover.h"
 #include "check_report.h"
 #include "tools.h"
 #include "wavesmith/archive.h"
+#include "wavesmith/reference.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -42,7 +42,9 @@ typedef struct check_job {
   ws_build_result result;
   check_estimate *estimates;
   int estimate_count;
-  const char *covered; /* NULL: not asked for */
+  ws_run runs[WS_STANDARD_RUNS + WS_MAX_DIMS + WS_COVERAGE_FAR];
+  int run_count;
+  ws_coverage_ran covered;
 } check_job;
 
 /* ---- options ----------------------------------------------------------------
@@ -130,30 +132,32 @@ static ws_status read_seed(const ws_option *option, const char *value,
 
 #define AT(member) .offset = offsetof(check_options, member)
 static const ws_option rows[] = {
+    TOOL_PROBLEM_ROW,
+    TOOL_REFERENCE_ROWS,
     {"set", "a=1;b=2", "parameters that differ from the defaults",
      WS_OPTION_READ, .read = read_set},
     {"variant", "REGION=FUNCTION", "a shipped alternative for a region",
      WS_OPTION_READ, .read = read_variant},
     {"body", "REGION=FILE",
-     "a body of one's own: LLVM IR (.ll) or OpenCL C (.cl)", WS_OPTION_READ,
-     .read = read_body},
-    {"layout", "L", "the problem's layout, by name", WS_OPTION_TEXT, AT(layout),
-     .choices = "kmajor mnmajor kmajor-ocp"},
-    {"shape", "M,N,K | SET", "estimate the time on a shape, or on a shape set",
-     WS_OPTION_READ, .read = read_shape,
-     .choices = "contest contest-test decode held-out"},
+     "a body of one's own: LLVM IR (.ll), OpenCL C (.cl) or HIP C++ (.hip)",
+     WS_OPTION_READ, .read = read_body},
+    {"layout", "L", "the problem's layout, by name", WS_OPTION_TEXT,
+     AT(layout)},
+    {"shape", "A,B | a=A,b=B | SET",
+     "estimate the time on a shape, or on a shape set", WS_OPTION_READ,
+     .read = read_shape},
     {"stage", "S", "check, sanitize, lower or all (default)", WS_OPTION_READ,
      .read = read_stage, .choices = "check sanitize lower all"},
     {"emit", "FILE", "write the code object: ELF of amdhsa, cubin or PTX",
      WS_OPTION_TEXT, AT(emit)},
     {"thorough", NULL,
      "also run it on a device (gfx942: the simulator) on shapes that cover all "
-     "pairs of classes of m, n, k and strides",
+     "pairs of classes of the dimensions and of strides",
      WS_OPTION_FLAG, AT(thorough)},
-    {"device", "KIND", "for --thorough", WS_OPTION_TEXT, AT(device),
-     .choices = "cuda hip sim"},
-    {"seed", "N", "for --thorough: draws other shapes (default 1)",
-     WS_OPTION_READ, .read = read_seed},
+    {"device", "KIND", "for --thorough, and for what the sanitizer cannot run",
+     WS_OPTION_TEXT, AT(device), .choices = "cuda hip sim"},
+    {"seed", "N", "draws other shapes (default 1)", WS_OPTION_READ,
+     .read = read_seed},
     {"lines", NULL, "keep the template's lines in it, for profiles",
      WS_OPTION_FLAG, AT(lines)},
     {"target", "T", "for --raw (default: gfx942)", WS_OPTION_TEXT, AT(target),
@@ -173,9 +177,13 @@ const ws_command check_command = {
     .about =
         "Static check, IR sanitizer and code object of one candidate. (sm_90a "
         "has\n"
-        "no IR sanitizer: a device judges its results.)",
+        "no IR sanitizer: a device judges its results.) What the sanitizer has "
+        "no\n"
+        "model of runs on the simulator instead, on the same shapes.",
     .options = rows,
-    .after = "Exit code 1: the verdict is not ok, or a shape has no estimate."};
+    .after = "Exit code 1: the verdict is not ok, nothing could verify it, or "
+             "a shape has no\n"
+             "estimate."};
 
 static ws_status check_combination(const check_options *options,
                                    ws_diag *diag) {
@@ -243,18 +251,15 @@ static ws_status set_body(check_job *job, const char *option, ws_diag *diag) {
   const char *equal = strchr(option, '=');
   const char *file = equal ? equal + 1 : NULL;
   const char *dot = file ? strrchr(file, '.') : NULL;
-  const char *language = NULL;
+  const char *language = dot ? ws_language_of_ending(dot + 1) : NULL;
   size_t size;
   char *text;
-  if (dot && !strcmp(dot, ".ll"))
-    language = "ir";
-  else if (dot && !strcmp(dot, ".cl"))
-    language = "opencl";
   if (!language)
-    return ws_fail(diag, WS_USAGE, NULL, 0,
-                   "--body is REGION=FILE with FILE ending in .ll or .cl, not "
-                   "'%s'",
-                   option);
+    return ws_fail(
+        diag, WS_USAGE, NULL, 0,
+        "--body is REGION=FILE with FILE ending in .ll, .cl or .hip, not "
+        "'%s'",
+        option);
   const char *name =
       ws_arena_strndup(job->arena, option, (size_t)(equal - option));
   int region = ws_template_region_index(job->candidate->tmpl, name);
@@ -332,55 +337,57 @@ static ws_build_request raw_request(const check_job *job) {
                             .limits = ws_limits_default};
 }
 
-static void add_far_runs(const check_job *job, ws_run *runs,
+static int layout_of(const ws_candidate *candidate) {
+  int index = ws_template_param_index(candidate->tmpl, "layout");
+  return index < 0 ? 0 : (int)candidate->values[index];
+}
+
+/* The standard ones, and spots where the shape set goes furthest. */
+static void add_runs(check_job *job, const ws_problem *problem) {
+  job->run_count = ws_standard_runs(job->candidate, job->runs);
+  job->run_count +=
+      ws_coverage_spots(problem, job->candidate, job->options->seed, job->runs,
+                        job->run_count, &job->runs[job->run_count]);
+}
+
+static void add_far_runs(check_job *job, const ws_problem *problem,
                          ws_build_request *request) {
-  const ws_problem *problem = ws_problem_find(job->candidate->tmpl->problem);
-  if (!problem)
-    return;
-  request->run_count +=
-      ws_coverage_far(problem, check_layout(job->candidate), job->candidate,
-                      job->options->seed, &runs[request->run_count]);
+  job->run_count +=
+      ws_coverage_far(problem, layout_of(job->candidate), job->candidate,
+                      job->options->seed, &job->runs[job->run_count]);
   request->limits = (ws_limits){
       .wall_ms = 120000, .cpu_ms = 120000, .memory_mb = WS_COVERAGE_FAR_MB};
 }
 
 static ws_status build(check_job *job, ws_diag *diag) {
-  ws_run runs[WS_STANDARD_RUNS + WS_COVERAGE_FAR];
   ws_build_request request = raw_request(job);
   if (job->candidate) {
     request =
         ws_build_request_of(job->arena, job->candidate, job->text, job->size);
-    request.runs = runs;
-    request.run_count = ws_standard_runs(job->candidate, runs);
-    request.stages = job->options->stages;
-    if (job->options->thorough)
-      add_far_runs(job, runs, &request);
+    const ws_problem *problem = ws_problem_find(job->candidate->tmpl->problem);
+    request.stages = job->options->stages | WS_STAGE_BRANCHES;
+    if (problem)
+      add_runs(job, problem);
+    if (problem && job->options->thorough)
+      add_far_runs(job, problem, &request);
+    request.runs = job->runs;
+    request.run_count = job->run_count;
   }
   request.stages |= job->options->lines ? WS_STAGE_LINES : 0;
   return ws_compiler_build(job->compiler, job->arena, &request, &job->result,
                            diag);
 }
 
-/* "128,576,7168" or the name of a set; appends to shapes. */
-static ws_status read_shapes(const ws_problem *problem, const char *text,
-                             ws_shape *shapes, int *count, ws_diag *diag) {
-  ws_shape shape;
-  int end = 0;
-  const ws_shape_set *set = ws_problem_shape_set(problem, text);
-  if (set) {
-    for (int i = 0; i < set->count && *count < MAX_SHAPES; i++)
-      shapes[(*count)++] = set->shapes[i];
-    return WS_OK;
-  }
-  if (sscanf(text, "%18" SCNd64 ",%18" SCNd64 ",%18" SCNd64 "%n", &shape.m,
-             &shape.n, &shape.k, &end) != 3 ||
-      text[end])
-    return ws_fail(diag, WS_USAGE, NULL, 0,
-                   "--shape is M,N,K or the name of a shape set, not '%s'",
-                   text);
-  WS_TRY(problem->check_shape(&shape, diag));
-  if (*count < MAX_SHAPES)
-    shapes[(*count)++] = shape;
+/* Shapes or the name of a set; appends to shapes. */
+static ws_status read_shapes(check_job *job, const ws_problem *problem,
+                             const char *text, ws_shape *shapes, int *count,
+                             ws_diag *diag) {
+  const ws_shape *read;
+  int read_count;
+  WS_TRY(ws_problem_read_shapes(problem, job->arena, text, &read, &read_count,
+                                diag));
+  for (int i = 0; i < read_count && *count < MAX_SHAPES; i++)
+    shapes[(*count)++] = read[i];
   return WS_OK;
 }
 
@@ -401,7 +408,7 @@ static ws_status list_shapes(check_job *job, ws_diag *diag) {
     return ws_fail(diag, WS_INPUT, job->file, 0, "unknown problem '%s'",
                    job->candidate->tmpl->problem);
   for (int i = 0; i < options->shape_count; i++)
-    WS_TRY(read_shapes(problem, options->shapes[i], shapes,
+    WS_TRY(read_shapes(job, problem, options->shapes[i], shapes,
                        &job->estimate_count, diag));
   job->estimates = ws_arena_alloc(job->arena, (size_t)job->estimate_count *
                                                   sizeof *job->estimates);
@@ -430,21 +437,42 @@ static bool estimate(check_job *job) {
 /* ---- the command ------------------------------------------------------------
  */
 
+/* What was built and is right so far; without a code object nothing is run, and
+ * the sanitizer's shapes are all. */
+static ws_status cover(check_job *job, ws_diag *diag) {
+  const ws_coverage_run_request request = {.device = job->options->device,
+                                           .candidate = job->candidate,
+                                           .seed = job->options->seed,
+                                           .thorough = job->options->thorough,
+                                           .runs = job->runs,
+                                           .run_count = job->run_count};
+  if (!job->result.code_object_size || !job->candidate ||
+      job->result.verdict != WS_VERDICT_OK)
+    return WS_OK;
+  return ws_coverage_run(job->arena, &request, &job->result, &job->covered,
+                         diag);
+}
+
+static ws_status find_candidate(check_job *job, ws_diag *diag) {
+  WS_TRY((job->options->archive ? load_archived : make_candidate)(job, diag));
+  return job->candidate
+             ? ws_problem_list_check(tool_named_problems(), job->file,
+                                     job->candidate->tmpl->problem, diag)
+             : WS_OK;
+}
+
 static ws_status judge(check_job *job, ws_diag *diag) {
   WS_TRY(ws_compiler_start(&job->compiler, diag));
-  if (job->options->archive)
-    WS_TRY(load_archived(job, diag));
-  else
-    WS_TRY(make_candidate(job, diag));
+  WS_TRY(find_candidate(job, diag));
   WS_TRY(list_shapes(job, diag));
   WS_TRY(build(job, diag));
+  if (job->candidate && ws_problem_find(job->candidate->tmpl->problem))
+    ws_reference_warn_of_same(ws_problem_find(job->candidate->tmpl->problem),
+                              &job->result);
   if (job->options->emit && job->result.code_object)
     WS_TRY(ws_file_write_atomic(job->options->emit, job->result.code_object,
                                 job->result.code_object_size, diag));
-  if (job->options->thorough && job->result.verdict == WS_VERDICT_OK)
-    WS_TRY(check_cover(job->arena, job->options->device, job->candidate,
-                       job->options->seed, &job->result, &job->covered, diag));
-  return WS_OK;
+  return cover(job, diag);
 }
 
 static int run(const check_options *options) {
@@ -456,12 +484,14 @@ static int run(const check_options *options) {
   if (status != WS_OK) {
     code = tool_fail("check", status, &diag);
   } else {
-    bool good = estimate(&job) && job.result.verdict == WS_VERDICT_OK;
+    bool judged = ws_build_is_modelled(&job.result) || job.covered.proven;
+    bool good = estimate(&job) && job.result.verdict == WS_VERDICT_OK && judged;
     const char *target =
         job.candidate ? job.candidate->tmpl->target : options->target;
     const check_report report = {job.candidate,      ws_target_find(target),
                                  &job.result,        job.estimates,
-                                 job.estimate_count, job.covered};
+                                 job.estimate_count, job.covered,
+                                 !options->thorough};
     (options->json ? check_report_print_json : check_report_print)(&report);
     code = good ? 0 : ws_status_exit_code(WS_INPUT);
   }

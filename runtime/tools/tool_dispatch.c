@@ -15,7 +15,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const ws_option option_rows[] = {EMIT_OPTION_ROWS, WS_OPTIONS_END};
+static const ws_option option_rows[] = {EMIT_OPTION_ROWS, TOOL_REFERENCE_ROWS,
+                                        WS_OPTIONS_END};
 
 const ws_command dispatch_command = {
     .program = "wavesmith dispatch",
@@ -53,7 +54,7 @@ typedef struct dispatch_job {
 static ws_status load_and_emit(dispatch_job *job, ws_diag *diag) {
   const emit_options *options = &job->options;
   WS_TRY(ws_archive_open(options->source, false, &job->archive, diag));
-  WS_TRY(emit_options_settle(&job->options, job->archive, diag));
+  WS_TRY(emit_options_settle(&job->options, job->archive, job->arena, diag));
   WS_TRY(ws_dispatch_load(job->archive, job->arena, options->problem,
                           options->layout, options->target, &job->entries,
                           &job->entry_count, diag));
@@ -135,9 +136,7 @@ static ws_status add_set(dispatch_job *job, const char *name,
 static const struct {
   const char *name;
   int64_t low, high;
-} bands[] = {{"  m <= 64", 1, 64},
-             {"  m 65..512", 65, 512},
-             {"  m > 512", 513, INT64_MAX}};
+} bands[] = {{"<= 64", 1, 64}, {"65..512", 65, 512}, {"> 512", 513, INT64_MAX}};
 
 static ws_status add_bands(dispatch_job *job, const ws_shape_set *set,
                            ws_diag *diag) {
@@ -146,9 +145,13 @@ static ws_status add_bands(dispatch_job *job, const ws_shape_set *set,
         ws_arena_alloc(job->arena, (size_t)set->count * sizeof *shapes);
     int count = 0;
     for (int i = 0; i < set->count; i++)
-      if (set->shapes[i].m >= bands[b].low && set->shapes[i].m <= bands[b].high)
+      if (set->shapes[i].size[0] >= bands[b].low &&
+          set->shapes[i].size[0] <= bands[b].high)
         shapes[count++] = set->shapes[i];
-    WS_TRY(add_set(job, bands[b].name, shapes, count, diag));
+    const char *name =
+        ws_arena_printf(job->arena, "  %s %s",
+                        job->options.problem->dims->names[0], bands[b].name);
+    WS_TRY(add_set(job, name, shapes, count, diag));
   }
   return WS_OK;
 }
@@ -234,8 +237,7 @@ static void print_regrets(const dispatch_job *job) {
             ws_arena_printf(arena, "%d", r->shape_count),
             ws_arena_printf(arena, "%.3f", r->geomean),
             ws_arena_printf(arena, "%.3f", r->max),
-            ws_arena_printf(arena, "%lld,%lld,%lld", (long long)r->worst.m,
-                            (long long)r->worst.n, (long long)r->worst.k),
+            ws_shape_text(arena, &r->worst),
             ws_arena_printf(arena, "%.3f", row->one_kernel.geomean),
             ws_arena_printf(arena, "%.3f", row->one_kernel.max)});
   }
@@ -265,9 +267,9 @@ static cJSON *regret_json(const ws_regret *regret) {
   cJSON_AddNumberToObject(object, "geomean", regret->geomean);
   cJSON_AddNumberToObject(object, "max", regret->max);
   cJSON *worst = cJSON_AddArrayToObject(object, "worst_shape");
-  const int64_t extents[] = {regret->worst.m, regret->worst.n, regret->worst.k};
-  for (int i = 0; i < 3; i++)
-    cJSON_AddItemToArray(worst, cJSON_CreateNumber((double)extents[i]));
+  const ws_shape *shape = &regret->worst;
+  for (int i = 0; shape->dims && i < shape->dims->count; i++)
+    cJSON_AddItemToArray(worst, cJSON_CreateNumber((double)shape->size[i]));
   return object;
 }
 

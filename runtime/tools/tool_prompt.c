@@ -30,6 +30,7 @@ typedef struct job {
 
 #define TEXT(member) WS_OPTION_TEXT, .offset = offsetof(job, member)
 static const ws_option rows[] = {
+    TOOL_PROBLEM_ROW,
     {"kind", "K", "explore exploit crossover repair write select design distil",
      TEXT(kind_name),
      .choices = "explore exploit crossover repair write select design distil"},
@@ -41,9 +42,8 @@ static const ws_option rows[] = {
     {"candidate", "ID", "this one; may be its first digits",
      TEXT(candidate_id)},
     {"layout", "L",
-     "kmajor, mnmajor or kmajor-ocp (default: the candidate's, or the target's "
-     "first)",
-     TEXT(layout), .choices = "kmajor mnmajor kmajor-ocp"},
+     "the problem's layout (default: the candidate's, or the target's first)",
+     TEXT(layout)},
     {"prompts", "DIR", "a folder with texts in place of the program's own",
      TEXT(folder)},
     {"bytes", "N", "budget of a prompt (default: 131072)", TEXT(bytes)},
@@ -95,20 +95,22 @@ static ws_status check(job *j, ws_diag *diag) {
 /* ---- the parent ------------------------------------------------------------
  */
 
-/* Without one given it is the target's first. */
 static int layout_of(const job *j, const ws_template *tmpl) {
   const ws_problem *problem = ws_problem_find(tmpl->problem);
-  const ws_target *target = ws_target_find(tmpl->target);
-  const char *name = j->layout;
-  if (!name && target)
-    name = ws_arena_strndup(j->arena, target->layouts,
-                            strcspn(target->layouts, " "));
-  return problem && name ? ws_problem_layout_index(problem, name) : 0;
+  int layout;
+  if (!problem)
+    return 0;
+  return ws_problem_choose_layout(problem, tmpl->target, j->layout, &layout,
+                                  NULL) == WS_OK
+             ? layout
+             : -1;
 }
 
 static ws_status set_values(job *j, ws_candidate *candidate, ws_diag *diag) {
   const ws_problem *problem = ws_problem_find(candidate->tmpl->problem);
   const int layout = layout_of(j, candidate->tmpl);
+  WS_TRY(ws_problem_list_check(tool_named_problems(), candidate->tmpl->file,
+                               candidate->tmpl->problem, diag));
   if (layout < 0)
     return ws_fail(diag, WS_USAGE, NULL, 0, "problem %s has no layout '%s'",
                    problem->name, j->layout);
@@ -191,7 +193,9 @@ static ws_status print_filled(const job *j, ws_diag *diag) {
   for (int i = 0; i < tmpl->region_count; i++)
     regions[i] = i;
   const ws_prompt_section sections[] = {
-      {"problem", problem ? ws_describe_problem(j->arena, problem, layout) : "",
+      {"problem",
+       problem ? ws_describe_problem(j->arena, problem, tmpl->target, layout)
+               : "",
        0},
       {"template", ws_describe_template(j->arena, j->candidate), 2},
       {"regions",

@@ -38,6 +38,7 @@ static ws_status read_run(const ws_option *option, const char *value, void *out,
 
 #define AT(member) .offset = offsetof(report_arguments, member)
 static const ws_option rows[] = {
+    TOOL_PROBLEM_ROW,
     {"out", "FILE", "the page", WS_OPTION_TEXT, AT(out)},
     {"json", NULL, "its data instead, on stdout", WS_OPTION_FLAG, AT(json)},
     {"run", "N",
@@ -45,7 +46,7 @@ static const ws_option rows[] = {
      "problem, layout and target)",
      WS_OPTION_READ, .read = read_run},
     {"layout", "L", "only runs of this layout", WS_OPTION_TEXT,
-     AT(options.layout), .choices = "kmajor mnmajor kmajor-ocp"},
+     AT(options.layout)},
     {"provenance", "P",
      "only times of this origin; the beginning is enough: hip, sim, estimate",
      WS_OPTION_TEXT, AT(options.provenance),

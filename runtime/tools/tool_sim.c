@@ -37,7 +37,9 @@ typedef struct sim_job {
 static ws_status find_problem(sim_job *job, const char *name, ws_diag *diag) {
   job->problem = ws_problem_find(name);
   if (!job->problem)
-    return ws_fail(diag, WS_USAGE, NULL, 0, "there is no problem '%s'", name);
+    return ws_fail(diag, WS_USAGE, NULL, 0,
+                   "there is no problem '%s'; name its file with --problem",
+                   name);
   if (job->options.layout)
     job->layout = ws_problem_layout_index(job->problem, job->options.layout);
   if (job->layout < 0)
@@ -45,7 +47,17 @@ static ws_status find_problem(sim_job *job, const char *name, ws_diag *diag) {
                    name, job->options.layout);
   if (!job->options.shape)
     return ws_fail(diag, WS_USAGE, NULL, 0, "problem %s needs a --shape", name);
-  return job->problem->check_shape(&job->shape, diag);
+  const char *shape = job->options.shape;
+  if (ws_shape_parse(job->problem->dims, &shape, &job->shape, diag) != WS_OK)
+    return WS_USAGE;
+  return ws_problem_check_shape(job->problem, &job->shape, diag);
+}
+
+static ws_status find_problem_of(sim_job *job, const ws_template *tmpl,
+                                 ws_diag *diag) {
+  WS_TRY(ws_problem_list_check(tool_named_problems(), tmpl->file, tmpl->problem,
+                               diag));
+  return find_problem(job, tmpl->problem, diag);
 }
 
 static ws_status build_candidate(sim_job *job, const char *file,
@@ -78,7 +90,7 @@ static ws_status open_template(sim_job *job, ws_diag *diag) {
   WS_TRY(ws_compiler_start(&job->compiler, diag));
   WS_TRY(ws_compiler_describe(job->compiler, job->arena, file, text, size,
                               &tmpl, diag));
-  WS_TRY(find_problem(job, tmpl->problem, diag));
+  WS_TRY(find_problem_of(job, tmpl, diag));
   job->candidate = ws_candidate_create(job->arena, tmpl);
   if (ws_template_param_index(tmpl, "layout") >= 0)
     WS_TRY(ws_candidate_set(
@@ -105,7 +117,7 @@ static ws_status read_archived(sim_job *job, ws_archive *archive,
   WS_TRY(ws_archive_load_candidate(archive, job->arena, &row, tmpl,
                                    &job->candidate, diag));
   job->options.layout = row.layout;
-  WS_TRY(find_problem(job, tmpl->problem, diag));
+  WS_TRY(find_problem_of(job, tmpl, diag));
   WS_TRY(ws_archive_get_build(archive, job->arena, row.id, &found, &job->build,
                               diag));
   job->code_object = job->build.code_object;
@@ -131,7 +143,8 @@ static ws_status open_file(sim_job *job, ws_diag *diag) {
   job->code_object = data;
   const char *name = job->options.problem;
   if (!name && job->options.shape)
-    name = "fp8_gemm_blockscale";
+    return ws_fail(diag, WS_USAGE, NULL, 0,
+                   "--shape is of a problem: name it with --problem");
   return name ? find_problem(job, name, diag) : WS_OK;
 }
 
@@ -169,8 +182,6 @@ static ws_status measure(sim_job *job, ws_measure_op op, ws_measured *out,
 
 static ws_status work(sim_job *job, ws_diag *diag) {
   const sim_options *options = &job->options;
-  if (options->shape)
-    WS_TRY(sim_read_shape(options->shape, &job->shape, diag));
   if (options->file)
     WS_TRY(open_file(job, diag));
   else if (options->template_file)
@@ -207,6 +218,9 @@ static void print_run(const ws_measured *run) {
   else if (run->compared)
     printf("run:   ok, %lld elements compared, worst error %.2f of the bound\n",
            (long long)run->compared, run->worst_ratio);
+  else if (run->uncompared_shapes)
+    puts("run:   ok, but nothing was compared: the reference does not take the "
+         "shape, or takes too long");
   else
     printf("run:   ok, %s (nothing to compare the result with)\n",
            run->finding_count ? "findings that are benign" : "no finding");
@@ -240,11 +254,11 @@ static void print_time(ws_arena *arena, const ws_measured *time) {
 }
 
 static void print_text(const sim_job *job) {
-  printf("%s on %lld,%lld,%lld: %s\n",
+  char shape[WS_SHAPE_TEXT];
+  printf("%s on %s: %s\n",
          job->candidate ? job->candidate->tmpl->name
                         : job->options.kernels[0].name,
-         (long long)job->shape.m, (long long)job->shape.n,
-         (long long)job->shape.k,
+         ws_shape_print(&job->shape, shape),
          ws_device_client_info(job->client)->provenance);
   if (job->has_run)
     print_run(&job->run);

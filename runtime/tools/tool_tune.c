@@ -27,7 +27,7 @@ const ws_command tune_command = {
 
 /* ---- JSON ---- */
 static cJSON *row_json(const ws_tune_row *row) {
-  cJSON *json = ws_json_write(&ws_shape_json, &row->shape);
+  cJSON *json = ws_json_write(&ws_json_of_shape, &row->shape);
   if (row->baseline_us > 0)
     cJSON_AddNumberToObject(json, "baseline_us", row->baseline_us);
   if (row->best_us > 0) {
@@ -48,6 +48,8 @@ static cJSON *device_json(const ws_tune_result *result) {
   cJSON_AddNumberToObject(json, "verified", (double)result->verified);
   cJSON_AddNumberToObject(json, "refuted", (double)result->refuted);
   cJSON_AddNumberToObject(json, "timed", (double)result->timed);
+  if (result->uncompared)
+    cJSON_AddNumberToObject(json, "uncompared", (double)result->uncompared);
   cJSON *agreement = cJSON_AddObjectToObject(json, "agreement");
   cJSON_AddNumberToObject(agreement, "pairs", (double)a->pairs);
   cJSON_AddNumberToObject(agreement, "shapes", a->shapes);
@@ -128,9 +130,11 @@ static cJSON *shipped_json(const ws_tune_result *result) {
     cJSON *shapes = cJSON_AddArrayToObject(item, "chosen_for");
     for (int j = 0; j < kernel->chosen_count; j++) {
       const ws_shape *shape = &kernel->chosen[j];
-      const double extents[] = {(double)shape->m, (double)shape->n,
-                                (double)shape->k};
-      cJSON_AddItemToArray(shapes, cJSON_CreateDoubleArray(extents, 3));
+      double extents[WS_MAX_DIMS];
+      for (int d = 0; d < shape->dims->count; d++)
+        extents[d] = (double)shape->size[d];
+      cJSON_AddItemToArray(
+          shapes, cJSON_CreateDoubleArray(extents, shape->dims->count));
     }
     cJSON_AddItemToArray(list, item);
   }
@@ -141,6 +145,8 @@ static void print_json(const ws_tune_result *result) {
   cJSON *json = cJSON_CreateObject();
   cJSON_AddStringToObject(json, "event", "result");
   cJSON_AddNumberToObject(json, "run", (double)result->run_id);
+  if (*result->compared)
+    cJSON_AddStringToObject(json, "compared", result->compared);
   cJSON_AddNumberToObject(json, "evaluated", (double)result->evaluated);
   cJSON_AddNumberToObject(json, "replayed", (double)result->replayed);
   cJSON_AddNumberToObject(json, "seconds", result->seconds);

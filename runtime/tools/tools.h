@@ -9,10 +9,12 @@
 #define WAVESMITH_TOOLS_H
 
 #include "wavesmith/options.h"
+#include "wavesmith/problem.h"
 
 int tool_tune(int argc, char **argv);
 int tool_mcp(int argc, char **argv);
 int tool_check(int argc, char **argv);
+int tool_import(int argc, char **argv);
 int tool_build(int argc, char **argv);
 int tool_archive(int argc, char **argv);
 int tool_batch(int argc, char **argv);
@@ -21,14 +23,40 @@ int tool_report(int argc, char **argv);
 int tool_dispatch(int argc, char **argv);
 int tool_sim(int argc, char **argv);
 int tool_bench(int argc, char **argv);
+int tool_new(int argc, char **argv);
 int tool_doctor(int argc, char **argv);
 int tool_help_of(int argc, char **argv); /* `wavesmith help` */
 
 /* Their options and help, each in its own file. */
-extern const ws_command tune_command, mcp_command, check_command, build_command,
-    archive_command, batch_command, prompt_command, report_command,
-    dispatch_command, sim_command, bench_command, doctor_command, help_command;
+extern const ws_command tune_command, mcp_command, check_command,
+    import_command, build_command, archive_command, batch_command,
+    prompt_command, report_command, dispatch_command, sim_command,
+    bench_command, doctor_command, new_command, help_command;
 
+/* Of commands that take a user's problem: main.c reads it. */
+#define TOOL_PROBLEM_ROW                                                       \
+  {                                                                            \
+    .name = "problem", .argument = "FILE", .kind = WS_OPTION_TAKEN,            \
+    .help = "the C file, or the built library, of a problem of yours; may be " \
+            "repeated"                                                         \
+  }
+
+/* Of commands that judge results: likewise. */
+#define TOOL_REFERENCE_ROWS                                                    \
+  {.name = "reference",                                                        \
+   .argument = "FILE",                                                         \
+   .kind = WS_OPTION_TAKEN,                                                    \
+   .help =                                                                     \
+       "a trusted kernel (.ll or .hip) that results are compared with, of "    \
+       "a problem without a reference"},                                       \
+  {                                                                            \
+    .name = "tolerance", .argument = "REL[,ABS]", .kind = WS_OPTION_TAKEN,     \
+    .help =                                                                    \
+        "what arithmetic may be off by beside it (docs/your-own-kernel.md)"    \
+  }
+
+/* What --problem named, which commands that take a kernel hold it against. */
+const ws_problem_list *tool_named_problems(void);
 /* Prints a command's help on stdout; 0. */
 int tool_help(const ws_command *command);
 /* Prints "wavesmith CMD: diag" and returns the exit code of status. */

@@ -3,6 +3,7 @@
  * Options of a tuning run.
  */
 #include "tune_options.h"
+#include "tools.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -54,20 +55,19 @@ static ws_status read_prompt_bytes(const ws_option *option, const char *value,
 /* ---- the table ---- */
 #define AT(member) .offset = offsetof(tune_arguments, tune.member)
 const ws_option tune_option_rows[] = {
+    TOOL_PROBLEM_ROW,
+    TOOL_REFERENCE_ROWS,
     {"baseline", "FILE", "template that is shown as \"naive\"", WS_OPTION_TEXT,
      AT(baseline_file)},
-    {"layout", "L",
-     "kmajor, mnmajor or kmajor-ocp (default: the target's first)",
-     WS_OPTION_TEXT, AT(layout), .choices = "kmajor mnmajor kmajor-ocp"},
+    {"layout", "L", "the problem's layout (default: the target's first)",
+     WS_OPTION_TEXT, AT(layout)},
     {"shapes", "S",
-     "shape set, m,n,k;m,n,k, or table, with a device of that kind (default: "
-     "contest)",
-     WS_OPTION_TEXT, AT(shape_set),
-     .choices = "contest contest-test decode held-out table"},
+     "shape set, A,B;A,B or a=A,b=B;..., or table, with a device of that kind "
+     "(default: the problem's first set)",
+     WS_OPTION_TEXT, AT(shape_set)},
     {"held-out", "S",
      "shape set that winners are confirmed on (default: held-out)",
-     WS_OPTION_TEXT, AT(held_out),
-     .choices = "contest contest-test decode held-out"},
+     WS_OPTION_TEXT, AT(held_out)},
     {"strategy", "S",
      "local, random, best-of-n, refine, evolve, scientist (default: local)",
      WS_OPTION_TEXT, AT(strategy),
@@ -139,8 +139,7 @@ const ws_option tune_option_rows[] = {
 ws_status tune_options_read(const ws_command *command, int argc, char **argv,
                             tune_arguments *out, ws_diag *diag) {
   ws_words words;
-  *out = (tune_arguments){.tune = {.shape_set = "contest",
-                                   .strategy = "local",
+  *out = (tune_arguments){.tune = {.strategy = "local",
                                    .archive_path = "wavesmith.db",
                                    .device = "auto",
                                    .seed = 1,
@@ -159,6 +158,7 @@ ws_status tune_options_read(const ws_command *command, int argc, char **argv,
                    "wanted is one template file; `%s --help` shows how",
                    command->program);
   out->tune.template_file = words.items[0];
+  out->tune.problems = *tool_named_problems();
   return WS_OK;
 }
 

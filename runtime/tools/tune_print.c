@@ -28,8 +28,7 @@ static const char *factor_cell(ws_arena *arena, double speedup) {
 }
 
 static const char *shape_cell(ws_arena *arena, const ws_shape *shape) {
-  return ws_arena_printf(arena, "%lld,%lld,%lld", (long long)shape->m,
-                         (long long)shape->n, (long long)shape->k);
+  return ws_shape_text(arena, shape);
 }
 
 static const char *id_cell(ws_arena *arena, const char *id) {
@@ -67,8 +66,11 @@ static void add_mean(text_table *table, const ws_tune_result *result) {
 static void print_shapes(ws_arena *arena, const ws_tune_result *result) {
   text_table table = text_table_create(
       arena, "lrrrlll",
-      (const char *const[]){"m,n,k", "naive us", "best us", "speed-up",
-                            "candidate", "bound", "provenance"});
+      (const char *const[]){result->row_count
+                                ? ws_dims_text(result->rows[0].shape.dims)
+                                : "shape",
+                            "naive us", "best us", "speed-up", "candidate",
+                            "bound", "provenance"});
   for (int i = 0; i < result->row_count; i++)
     add_shape(&table, &result->rows[i]);
   add_mean(&table, result);
@@ -222,12 +224,19 @@ static void print_counts(const ws_tune_result *result) {
 
 static void print_device(const ws_tune_result *result) {
   const ws_tune_agreement *a = &result->agreement;
+  if (*result->ranking)
+    printf("Ranking:  %s\n", result->ranking);
   if (!*result->provenance)
     return;
   printf("Device:   %lld candidates verified, %lld refuted, %lld pairs of "
          "candidate and shape timed\n",
          (long long)result->verified, (long long)result->refuted,
          (long long)result->timed);
+  if (result->uncompared)
+    printf("Not compared: %lld pairs of candidate and shape; the reference, "
+           "kernel %s, does not take the shape, or takes too long on it\n",
+           (long long)result->uncompared,
+           ws_problem_find(result->problem)->kernel->file);
   if (a->shapes > 0)
     printf("Bound model against device: %lld pairs, device / estimate %.2f in "
            "the median;\n  rank correlation by shape (%d shapes with %d or "
@@ -282,6 +291,35 @@ static const char *program(ws_arena *arena) {
   return quoted(arena, program_invocation_name);
 }
 
+/* What --problem takes: the file that it came from, else its name. */
+static const char *problem_word(ws_arena *arena, const char *name) {
+  const ws_problem *problem = ws_problem_find(name);
+  return problem && *problem->file ? quoted(arena, problem->file) : name;
+}
+
+/* For commands that find a shipped problem by themselves. */
+static const char *problem_option(ws_arena *arena, const char *name) {
+  const ws_problem *problem = ws_problem_find(name);
+  return problem && *problem->file
+             ? ws_arena_printf(arena, " --problem %s",
+                               quoted(arena, problem->file))
+             : "";
+}
+
+/* " --reference naive.ll --tolerance 0.1,0" where a kernel is it. */
+static const char *reference_words(ws_arena *arena, const char *name) {
+  const ws_problem *problem = ws_problem_find(name);
+  const ws_reference_kernel *kernel = problem ? problem->kernel : NULL;
+  if (!kernel)
+    return "";
+  const char *words =
+      ws_arena_printf(arena, " --reference %s", quoted(arena, kernel->file));
+  return kernel->relative < 0
+             ? words
+             : ws_arena_printf(arena, "%s --tolerance %g,%g", words,
+                               kernel->relative, kernel->absolute);
+}
+
 static void print_uses(ws_arena *arena, const ws_tune_result *result,
                        const ws_tune_options *options) {
   const char *archive = quoted(arena, options->archive_path);
@@ -292,24 +330,29 @@ static void print_uses(ws_arena *arena, const ws_tune_result *result,
     leader = *leader ? leader : row->best_id;
   }
   bool recorded = options->device && !strncmp(options->device, "table:", 6);
-  bool named = !strchr(options->shape_set, ','); /* dispatch takes no list */
+  bool named = options->shape_set && !recorded;
   printf("Look at:  %s archive show %s %.8s\n", program(arena), archive,
          leader);
-  printf("          %s report %s --layout %s --out report.html\n",
-         program(arena), archive, result->layout);
+  printf("          %s report %s%s --layout %s --out report.html\n",
+         program(arena), archive, problem_option(arena, result->problem),
+         result->layout);
   if (!strcmp(result->target, "gfx942") && !recorded)
-    printf("          %s sim --archive %s %.8s --shape %s\n", program(arena),
-           archive, leader,
+    printf("          %s sim --archive %s %.8s%s%s --shape %s\n",
+           program(arena), archive, leader,
+           problem_option(arena, result->problem),
+           reference_words(arena, result->problem),
            shape_cell(arena,
                       result->kernel_count && result->kernels[0].chosen_count
                           ? &result->kernels[0].chosen[0]
                           : &row->shape));
   if (!recorded) /* a table has no code objects */
-    printf("Use:      %s dispatch %s --problem %s --layout %s --target %s%s%s "
-           "--out dispatch\n",
-           program(arena), archive, result->problem, result->layout,
-           result->target, named ? " --shapes " : "",
-           named ? quoted(arena, options->shape_set) : "");
+    printf(
+        "Use:      %s dispatch %s --problem %s%s --layout %s --target %s%s%s "
+        "--out dispatch\n",
+        program(arena), archive, problem_word(arena, result->problem),
+        reference_words(arena, result->problem), result->layout, result->target,
+        named ? " --shapes " : "",
+        named ? quoted(arena, options->shape_set) : "");
 }
 
 /* ---- all of it ---- */
@@ -321,6 +364,11 @@ static void print_found(ws_arena *arena, const ws_tune_result *result,
          "included\n(%lld candidates for %s).\n",
          options->archive_path, (long long)result->archive_candidates,
          result->layout);
+  if (*result->compared)
+    ws_text_print_wrapped(stdout, TEXT_COLUMNS, 0, 10,
+                          ws_arena_printf(arena,
+                                          "Results were compared with %s.",
+                                          result->compared));
   print_shipped(arena, result);
   print_refuted(arena, result);
   print_parameters(arena, result);

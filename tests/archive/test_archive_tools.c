@@ -4,6 +4,7 @@
  * made here: four candidates of a model, five exchanges. What must come out is
  * worked out by hand; recordings are read back by the reader that replays use.
  */
+#include "../gemm_shape.h"
 #include "fixture.h"
 #include "wavesmith/llm.h"
 
@@ -55,8 +56,9 @@ static const ws_template *make_template(ws_arena *arena, const char *text,
 static void put(desk *d, const ws_candidate_row *like, ws_candidate *candidate,
                 double first_us, double second_us) {
   const ws_measurement times[] = {
-      {{16, 16, 128}, first_us, "lds", "sim:x", first_us / 1.1, first_us * 1.1},
-      {{32, 16, 128}, second_us, "lds", "sim:x", 0, 0}};
+      {gemm_shape(16, 16, 128), first_us, "lds", "sim:x", first_us / 1.1,
+       first_us * 1.1},
+      {gemm_shape(32, 16, 128), second_us, "lds", "sim:x", 0, 0}};
   ws_candidate_row row = *like;
   row.id = candidate->id.hex;
   row.template_hash = candidate->tmpl->hash.hex;

@@ -4,6 +4,7 @@
  * names did: what they name is refused as data, and no export leaves its
  * folder.
  */
+#include "../gemm_shape.h"
 #include "../unit/hostile_names.h"
 #include "fixture.h"
 
@@ -30,7 +31,8 @@ static forged make(void) {
   ws_candidate *candidate = fixture_candidate(f.arena, f.tmpl, 0);
   ws_candidate_row row =
       fixture_row(f.arena, candidate, fixture_run(archive, f.tmpl, 1), 0);
-  ws_measurement time = {{1024, 1536, 7168}, 2, "mfma", "estimate:a", 0, 0};
+  ws_measurement time = {
+      gemm_shape(1024, 1536, 7168), 2, "mfma", "estimate:a", 0, 0};
   MUST(ws_archive_put_candidate(archive, &row, candidate, "code", 4, &time, 1,
                                 diag));
   f.id = candidate->id.hex;

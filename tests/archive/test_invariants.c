@@ -20,7 +20,7 @@ static char *error_of(ws_arena *arena, sqlite3 *database, const char *sql) {
   "'','',run_id,9,"
 #define FROM ",stage,reason,'','' FROM candidate LIMIT 1"
 #define TIME                                                                   \
-  "INSERT INTO measurement(candidate_id,provenance,m,n,k,us,bound)"            \
+  "INSERT INTO measurement(candidate_id,provenance,shape,us,bound)"            \
   " SELECT id,"
 
 WS_TEST(the_schema_holds_the_invariants) {
@@ -55,14 +55,19 @@ WS_TEST(the_schema_holds_the_invariants) {
        "FOREIGN KEY"},
       {"UPDATE build SET result='{\"verdict\":\"crash\"}'",
        "a build does not change"},
-      {TIME "'sim:x',16,16,128,0.0,'' FROM candidate LIMIT 1", "a time is"},
-      {TIME "'sim:x',16,16,128,-1.0,'' FROM candidate LIMIT 1", "a time is"},
-      {TIME "'sim:x',16,16,128,9e999,'' FROM candidate LIMIT 1", "a time is"},
-      {TIME "'',16,16,128,1.0,'' FROM candidate LIMIT 1", "a time is"},
-      {TIME "'sim:x',0,16,128,1.0,'' FROM candidate LIMIT 1", "a time is"},
-      {TIME "'sim:x',16,16,128,1.0,'' FROM candidate LIMIT 1", ""},
+      {TIME "'sim:x','m=16,n=16,k=128',0.0,'' FROM candidate LIMIT 1",
+       "a time is"},
+      {TIME "'sim:x','m=16,n=16,k=128',-1.0,'' FROM candidate LIMIT 1",
+       "a time is"},
+      {TIME "'sim:x','m=16,n=16,k=128',9e999,'' FROM candidate LIMIT 1",
+       "a time is"},
+      {TIME "'','m=16,n=16,k=128',1.0,'' FROM candidate LIMIT 1", "a time is"},
+      {TIME "'sim:x','m=0,n=16,k=128',1.0,'' FROM candidate LIMIT 1",
+       "a time is"},
+      {TIME "'sim:x','m=16,n=16,k=128',1.0,'' FROM candidate LIMIT 1", ""},
       {"UPDATE measurement SET us=2", "a time does not change"},
-      {"INSERT INTO measurement VALUES('none','x',1,1,1,1.0,'',NULL,NULL)",
+      {"INSERT INTO measurement "
+       "VALUES('none','x','m=1,n=1,k=1',1.0,'',NULL,NULL)",
        "FOREIGN KEY"},
       /* facts about a run */
       {"UPDATE run SET seed=2", "a run does not change"},

@@ -4,6 +4,7 @@
  * outcomes, findings, confirmations, profiles; speed-ups and a run's progress,
  * against values worked out by hand.
  */
+#include "../gemm_shape.h"
 #include "fixture.h"
 
 #include <math.h>
@@ -47,8 +48,10 @@ static const char *put(store *s, int64_t run, int number, const char *verdict,
 }
 
 static ws_measurement at(int64_t m, double us, const char *provenance) {
-  return (ws_measurement){
-      .shape = {m, 16, 128}, .us = us, .bound = "", .provenance = provenance};
+  return (ws_measurement){.shape = gemm_shape(m, 16, 128),
+                          .us = us,
+                          .bound = "",
+                          .provenance = provenance};
 }
 
 /* ---- candidates ---- */
@@ -349,7 +352,8 @@ WS_TEST(the_latest_confirmation_counts) {
 WS_TEST(a_later_profile_replaces) {
   store s = open_store();
   const char *id = put(&s, s.run, 1, "ok", "", "", NULL, 0);
-  const ws_shape small = {16, 16, 128}, large = {32, 32, 256};
+  const ws_shape small = gemm_shape(16, 16, 128),
+                 large = gemm_shape(32, 32, 256);
   ws_shape shape;
   const char *report;
   bool found;
@@ -368,7 +372,7 @@ WS_TEST(a_later_profile_replaces) {
   MUST(ws_archive_get_profile(s.archive, s.arena, id, NULL, &found, &shape,
                               &report, diag));
   WS_CHECK_TEXT(report, "{\"a\":2}\n");
-  WS_CHECK_INT(shape.k, 256);
+  WS_CHECK_INT(shape.size[DIM_K], 256);
   close_store(&s);
 }
 

@@ -3,6 +3,7 @@
  * What is put comes back, prefixes, duplicates, lists and counts. Expected
  * numbers are worked out by hand.
  */
+#include "../gemm_shape.h"
 #include "fixture.h"
 
 typedef struct store {
@@ -179,10 +180,12 @@ WS_TEST(recording_twice_changes_nothing) {
   store s = open_store();
   ws_candidate *candidate = fixture_candidate(s.arena, s.tmpl, 1);
   ws_candidate_row row = fixture_row(s.arena, candidate, s.run, 1);
-  ws_measurement first = {{16, 16, 128}, 5, "lds", "estimate:a", 0, 0};
+  ws_measurement first = {
+      gemm_shape(16, 16, 128), 5, "lds", "estimate:a", 0, 0};
   put(&s, &row, candidate, &first, 1);
   row.verdict = "crash";
-  ws_measurement second = {{32, 16, 128}, 6, "lds", "estimate:a", 0, 0};
+  ws_measurement second = {
+      gemm_shape(32, 16, 128), 6, "lds", "estimate:a", 0, 0};
   put(&s, &row, candidate, &second, 1);
   bool found;
   ws_candidate_row back;
@@ -360,11 +363,13 @@ WS_TEST(measurements_are_added_never_changed) {
   store s = open_store();
   ws_candidate *candidate = fixture_candidate(s.arena, s.tmpl, 1);
   ws_candidate_row row = fixture_row(s.arena, candidate, s.run, 1);
-  ws_measurement first = {{16, 16, 128}, 5.25, "lds", "estimate:a", 0, 0};
+  ws_measurement first = {
+      gemm_shape(16, 16, 128), 5.25, "lds", "estimate:a", 0, 0};
   put(&s, &row, candidate, &first, 1);
-  ws_measurement more[] = {{{16, 16, 128}, 9, "hbm", "estimate:a", 0, 0},
-                           {{16, 16, 128}, 7, "hbm", "hip:x", 0, 0},
-                           {{16, 16, 256}, 8, "mfma", "estimate:a", 0, 0}};
+  ws_measurement more[] = {
+      {gemm_shape(16, 16, 128), 9, "hbm", "estimate:a", 0, 0},
+      {gemm_shape(16, 16, 128), 7, "hbm", "hip:x", 0, 0},
+      {gemm_shape(16, 16, 256), 8, "mfma", "estimate:a", 0, 0}};
   MUST(ws_archive_put_measurements(s.archive, row.id, more, 3, diag));
   ws_measurement *items;
   int count;
@@ -373,7 +378,7 @@ WS_TEST(measurements_are_added_never_changed) {
   WS_CHECK_INT(count, 3);
   WS_CHECK_NEAR(items[0].us, 5.25, 0);
   WS_CHECK_TEXT(items[0].bound, "lds");
-  WS_CHECK_INT(items[1].shape.k, 256);
+  WS_CHECK_INT(items[1].shape.size[DIM_K], 256);
   WS_CHECK_TEXT(items[2].provenance, "hip:x");
   MUST(ws_archive_get_measurements(s.archive, s.arena, "none", &items, &count,
                                    diag));
@@ -387,7 +392,8 @@ WS_TEST(measurements_are_added_never_changed) {
  *   2  1 us on one shape: behind those with two
  *   3  wrong, without times                                              */
 static void put_four(store *s, char ids[4][33]) {
-  const ws_shape small = {16, 16, 128}, large = {32, 32, 128};
+  const ws_shape small = gemm_shape(16, 16, 128),
+                 large = gemm_shape(32, 32, 128);
   const ws_measurement times[4][2] = {{{small, 2, "lds", "estimate:a", 0, 0},
                                        {large, 8, "lds", "estimate:a", 0, 0}},
                                       {{small, 3, "lds", "estimate:a", 0, 0},
@@ -469,7 +475,7 @@ WS_TEST(provenances_are_not_mixed) {
   store s = open_store();
   char ids[4][33];
   put_four(&s, ids);
-  ws_measurement hip = {{16, 16, 128}, 100, "", "hip:MI300X", 0, 0};
+  ws_measurement hip = {gemm_shape(16, 16, 128), 100, "", "hip:MI300X", 0, 0};
   MUST(ws_archive_put_measurements(s.archive, ids[1], &hip, 1, diag));
   ws_candidate_summary *items;
   int count;

@@ -2,6 +2,7 @@
  *
  * Timings, and several calls in one transaction.
  */
+#include "../gemm_shape.h"
 #include "fixture.h"
 
 typedef struct store {
@@ -38,7 +39,7 @@ static const double samples[] = {12.3839998245239, 12.4, 1000};
 static ws_timing_row timing_of(const store *s, int64_t m) {
   return (ws_timing_row){.candidate_id = s->id,
                          .provenance = "cuda:H200",
-                         .shape = {m, 16, 128},
+                         .shape = gemm_shape(m, 16, 128),
                          .samples_us = samples,
                          .sample_count = 3,
                          .low_mhz = 1700,
@@ -59,13 +60,13 @@ WS_TEST(timings_come_back) {
   store s = open_store();
   ws_timing_row row = timing_of(&s, 64), *back;
   MUST(ws_archive_put_timing(s.archive, &row, diag));
-  row.shape.m = 16;
+  row.shape.size[DIM_M] = 16;
   row.sample_count = 0;
   MUST(ws_archive_put_timing(s.archive, &row, diag));
   row.dropped = 9; /* what is there stays */
   MUST(ws_archive_put_timing(s.archive, &row, diag));
   WS_CHECK_INT(count_timings(&s, &back), 2);
-  WS_CHECK_INT(back[0].shape.m, 16);
+  WS_CHECK_INT(back[0].shape.size[DIM_M], 16);
   WS_CHECK_INT(back[0].sample_count, 0);
   WS_CHECK_INT(back[0].dropped, 2);
   WS_CHECK_INT(back[1].sample_count, 3);
@@ -83,8 +84,10 @@ WS_TEST(timings_come_back) {
 
 WS_TEST(transactions_are_whole) {
   store s = open_store();
-  const ws_measurement time = {
-      .shape = {16, 16, 128}, .us = 5, .bound = "", .provenance = "hip:x"};
+  const ws_measurement time = {.shape = gemm_shape(16, 16, 128),
+                               .us = 5,
+                               .bound = "",
+                               .provenance = "hip:x"};
   ws_timing_row row = timing_of(&s, 16), *back;
   ws_measurement *times;
   int count;

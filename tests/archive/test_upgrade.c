@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * Archives of version 2 become archives of version 3 when they are opened:
+ * Archives of before become archives of today when they are opened:
  * nothing is lost, two processes may do it at once, and a file that cannot be
- * written says so in a line. The old tables are spelled out here as the program
- * of version 2 made them.
+ * written says so in a line. The old tables are spelled out here as the
+ * programs of version 2 and 7 made them.
  */
+#include "../gemm_shape.h"
 #include "fixture.h"
 
 static const char old_tables[] =
@@ -63,7 +64,7 @@ static void copy_rows(sqlite3 *old, const char *from) {
        "number,id,template_hash,layout,assignments,variants,proposer,parent_id,"
        "move,run_id,sequence,verdict,stage,reason,ir_hash,code_hash"},
       {"candidate_body", "*"},
-      {"measurement", "candidate_id,provenance,m,n,k,us,bound"}};
+      {"measurement", "candidate_id,provenance,16,16,128,us,bound"}};
   char sql[512];
   snprintf(sql, sizeof sql, "ATTACH '%s' AS new", from);
   execute(old, sql);
@@ -87,8 +88,10 @@ static char *make_old(ws_arena *arena, int candidates) {
   for (int i = 0; i < candidates; i++) {
     ws_candidate *candidate = fixture_candidate(arena, tmpl, i);
     ws_candidate_row row = fixture_row(arena, candidate, run, i);
-    const ws_measurement time = {
-        .shape = {16, 16, 128}, .us = 5 + i, .bound = "lds", .provenance = "x"};
+    const ws_measurement time = {.shape = gemm_shape(16, 16, 128),
+                                 .us = 5 + i,
+                                 .bound = "lds",
+                                 .provenance = "x"};
     MUST(ws_archive_put_candidate(archive, &row, candidate, "code", 4, &time, 1,
                                   diag));
   }
@@ -129,6 +132,8 @@ static void check_contents(const char *path, ws_arena *arena, int candidates) {
     MUST(ws_archive_get_measurements(archive, arena, row.id, &times,
                                      &time_count, diag));
     WS_CHECK_INT(time_count, 1);
+    const ws_shape shape = gemm_shape(16, 16, 128);
+    WS_CHECK(ws_shape_same(&times[0].shape, &shape));
     WS_CHECK_NEAR(times[0].us, 5 + i, 0);
     WS_CHECK_NEAR(times[0].low_us, 5 + i, 0);
     WS_CHECK_NEAR(times[0].high_us, 5 + i, 0);
@@ -155,7 +160,7 @@ WS_TEST(old_archive_is_brought_up) {
   char *path = make_old(arena, 3);
   WS_CHECK_TEXT(fixture_sql(arena, path, "PRAGMA user_version"), "2");
   check_contents(path, arena, 3);
-  WS_CHECK_TEXT(fixture_sql(arena, path, "PRAGMA user_version"), "7");
+  WS_CHECK_TEXT(fixture_sql(arena, path, "PRAGMA user_version"), "8");
   check_contents(path, arena, 3);
   char *fresh = fixture_path(arena, "fresh.db");
   ws_archive *archive;
@@ -199,7 +204,8 @@ WS_TEST(many_processes_at_once) {
   }
 }
 
-/* A program that still has the old archive open can go on writing. */
+/* A program that still has the old archive open can go on writing, but no
+ * times: these have another key since version 8. */
 WS_TEST(old_program_goes_on) {
   ws_arena *arena = ws_arena_create();
   char *path = make_old(arena, 2);
@@ -212,17 +218,129 @@ WS_TEST(old_program_goes_on) {
                "reason,ir_hash,code_hash) SELECT 'ab',template_hash,layout,"
                "assignments,variants,proposer,parent_id,move,run_id,9,verdict,"
                "stage,reason,'','' FROM candidate LIMIT 1");
-  execute(old, "INSERT INTO measurement(candidate_id,provenance,m,n,k,us,bound)"
-               " VALUES('ab','x',16,16,128,7.5,'')");
+  char *message = NULL;
+  WS_CHECK_INT(sqlite3_exec(old,
+                            "INSERT INTO measurement(candidate_id,provenance,m,"
+                            "n,k,us,bound) VALUES('ab','x',16,16,128,7.5,'')",
+                            NULL, NULL, &message),
+               SQLITE_ERROR);
+  WS_CHECK_CONTAINS(message, "has no column named m");
+  sqlite3_free(message);
   sqlite3_close(old);
   ws_archive *archive;
+  ws_candidate_row row;
+  bool found;
   ws_measurement *times;
   int count;
   MUST(ws_archive_open(path, false, &archive, diag));
   MUST(ws_archive_get_measurements(archive, arena, "ab", &times, &count, diag));
-  WS_CHECK_INT(count, 1);
-  WS_CHECK_NEAR(times[0].high_us, 7.5, 0);
+  WS_CHECK_INT(count, 0);
+  MUST(ws_archive_get_candidate(archive, arena, "ab", &found, &row, diag));
+  WS_CHECK(found);
   ws_archive_close(archive);
+  fixture_remove(arena, path);
+  ws_arena_destroy(arena);
+}
+
+/* ---- version 7: the last with shapes in three columns ---- */
+static const char tables_of_7[] =
+    "DROP TABLE measurement; DROP TABLE timing; DROP TABLE profile;"
+    "CREATE TABLE measurement("
+    " candidate_id TEXT NOT NULL REFERENCES candidate(id),"
+    " provenance TEXT NOT NULL, m INTEGER NOT NULL, n INTEGER NOT NULL,"
+    " k INTEGER NOT NULL, us REAL NOT NULL, bound TEXT NOT NULL,"
+    " low_us REAL, high_us REAL,"
+    " PRIMARY KEY(candidate_id, provenance, m, n, k)) STRICT, WITHOUT ROWID;"
+    "CREATE TRIGGER measurement_is_a_time BEFORE INSERT ON measurement WHEN"
+    " NOT (NEW.us>0 AND NEW.us<1e300) OR NEW.provenance=''"
+    " OR NEW.m<1 OR NEW.n<1 OR NEW.k<1 BEGIN SELECT"
+    " RAISE(ABORT,'a time is positive, of a shape and of a provenance'); END;"
+    "CREATE TRIGGER measurement_is_for_ever BEFORE UPDATE ON measurement WHEN 1"
+    " BEGIN SELECT RAISE(ABORT,'a time does not change'); END;"
+    "CREATE TABLE timing("
+    " candidate_id TEXT NOT NULL REFERENCES candidate(id),"
+    " provenance TEXT NOT NULL, m INTEGER NOT NULL, n INTEGER NOT NULL,"
+    " k INTEGER NOT NULL, samples_us TEXT NOT NULL, low_mhz INTEGER NOT NULL,"
+    " high_mhz INTEGER NOT NULL, memory_mhz INTEGER NOT NULL,"
+    " dropped INTEGER NOT NULL, throttle TEXT NOT NULL,"
+    " device TEXT NOT NULL REFERENCES content(hash),"
+    " PRIMARY KEY(candidate_id, provenance, m, n, k)) STRICT, WITHOUT ROWID;"
+    "CREATE TABLE profile("
+    " candidate_id TEXT NOT NULL REFERENCES candidate(id),"
+    " provenance TEXT NOT NULL, m INTEGER NOT NULL, n INTEGER NOT NULL,"
+    " k INTEGER NOT NULL, report TEXT NOT NULL,"
+    " PRIMARY KEY(candidate_id, provenance)) STRICT, WITHOUT ROWID;"
+    "INSERT INTO measurement SELECT id,'x',1024,576,7168,7.25,'hbm',7,7.5"
+    " FROM candidate;"
+    "INSERT INTO measurement SELECT id,'x',64,576,7168,2.5,'lds',NULL,NULL"
+    " FROM candidate;"
+    "INSERT INTO content VALUES('c0',6,'a card');"
+    "INSERT INTO timing SELECT id,'x',1024,576,7168,'7 7.25 "
+    "7.5',1900,2100,1300,"
+    "3,'hot','c0' FROM candidate;"
+    "INSERT INTO profile SELECT id,'x',64,576,7168,'{}' FROM candidate;"
+    "PRAGMA user_version=7;";
+
+/* A candidate with two times, the samples of one and a profile. */
+static char *make_version_7(ws_arena *arena, const char **out_id) {
+  char *path = fixture_path(arena, "seven.db");
+  const ws_template *tmpl = fixture_template(arena);
+  ws_candidate *candidate = fixture_candidate(arena, tmpl, 0);
+  ws_archive *archive;
+  sqlite3 *old;
+  MUST(ws_archive_open(path, true, &archive, diag));
+  MUST(ws_archive_put_template(archive, tmpl, template_text, NULL, diag));
+  ws_candidate_row row =
+      fixture_row(arena, candidate, fixture_run(archive, tmpl, 1), 0);
+  MUST(ws_archive_put_candidate(archive, &row, candidate, NULL, 0, NULL, 0,
+                                diag));
+  ws_archive_close(archive);
+  WS_CHECK_INT(sqlite3_open(path, &old), SQLITE_OK);
+  execute(old, tables_of_7);
+  WS_CHECK_INT(sqlite3_close(old), SQLITE_OK);
+  *out_id = candidate->id.hex;
+  return path;
+}
+
+WS_TEST(shapes_of_version_7_have_names) {
+  ws_arena *arena = ws_arena_create();
+  const char *id, *report;
+  char *path = make_version_7(arena, &id);
+  const ws_shape large = gemm_shape(1024, 576, 7168),
+                 small = gemm_shape(64, 576, 7168);
+  ws_archive *archive;
+  ws_measurement *times;
+  ws_timing_row *timings;
+  ws_shape shape;
+  bool found;
+  int count;
+  MUST(ws_archive_open(path, false, &archive, diag));
+  MUST(ws_archive_get_measurements(archive, arena, id, &times, &count, diag));
+  WS_CHECK_INT(count, 2); /* 64 is less than 1024, though not as text */
+  WS_CHECK(ws_shape_same(&times[0].shape, &small));
+  WS_CHECK(times[0].us == 2.5 && times[0].low_us == 2.5);
+  WS_CHECK_TEXT(times[0].bound, "lds");
+  WS_CHECK(ws_shape_same(&times[1].shape, &large));
+  WS_CHECK(times[1].us == 7.25 && times[1].low_us == 7 &&
+           times[1].high_us == 7.5);
+  MUST(ws_archive_list_timings(archive, arena, id, &timings, &count, diag));
+  WS_CHECK_INT(count, 1);
+  WS_CHECK(ws_shape_same(&timings[0].shape, &large));
+  WS_CHECK(timings[0].sample_count == 3 && timings[0].samples_us[1] == 7.25);
+  WS_CHECK_INT(timings[0].dropped, 3);
+  MUST(ws_archive_get_profile(archive, arena, id, "x", &found, &shape, &report,
+                              diag));
+  WS_CHECK(found && ws_shape_same(&shape, &small));
+  ws_archive_close(archive);
+  WS_CHECK_TEXT(fixture_sql(arena, path, "PRAGMA user_version"), "8");
+  WS_CHECK_TEXT(fixture_sql(arena, path,
+                            "SELECT group_concat(shape,' ') FROM measurement"),
+                "m=1024,n=576,k=7168 m=64,n=576,k=7168");
+  char *fresh = fixture_path(arena, "fresh.db");
+  MUST(ws_archive_open(fresh, true, &archive, diag));
+  ws_archive_close(archive);
+  WS_CHECK_TEXT(columns_of(arena, path), columns_of(arena, fresh));
+  fixture_remove(arena, fresh);
   fixture_remove(arena, path);
   ws_arena_destroy(arena);
 }
@@ -274,7 +392,7 @@ WS_TEST(cannot_be_written) {
   *strrchr(folder, '/') = '\0';
   /* The file alone: SQLite can put its log beside it and read. */
   WS_CHECK(chmod(folder, 0777) == 0 && chmod(path, 0444) == 0);
-  open_as_nobody(arena, path, "has version 2 and is brought to version 7");
+  open_as_nobody(arena, path, "has version 2 and is brought to version 8");
   WS_CHECK(chmod(folder, 0555) == 0);
   open_as_nobody(arena, path, "writable");
   chmod(folder, 0755);

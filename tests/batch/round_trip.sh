@@ -59,7 +59,7 @@ echo "ok 2 - killed after $half answers, taken up again"
 expect 0 "$jobs answers to $jobs jobs: $((2 * jobs)) times are new, 0 candidates fail" \
   "$wavesmith" batch import a.db b
 expect 0 "$jobs answers to $jobs jobs: 0 times are new, 0 candidates fail" "$wavesmith" batch import a.db b
-query a.db "SELECT candidate_id,m||','||n||','||k,us FROM measurement
+query a.db "SELECT candidate_id,shape,us FROM measurement
   WHERE provenance LIKE 'sim:%' ORDER BY 1,2" >times
 [ "$(wc -l <times)" = $((2 * jobs)) ] || { cat times; fail "times are missing"; }
 while read -r id shape us; do

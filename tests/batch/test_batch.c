@@ -3,6 +3,7 @@
  * Writing jobs and reading answers: same question, same job; what a kill, a
  * full disk or a careless hand does to the folder.
  */
+#include "../gemm_shape.h"
 #include "folder.h"
 
 #include <cjson/cJSON.h>
@@ -41,13 +42,13 @@ static ws_workload_launch launch = {.kernel = "gemm",
                                     .operand_count = 1};
 static ws_workload workload = {.problem = "fp8_gemm_blockscale",
                                .layout = 0,
-                               .shape = {64, 128, 256},
                                .seed = UINT64_C(0xfedcba9876543210),
                                .launches = &launch,
                                .launch_count = 1};
 static ws_measure_request steps[4];
 
 static ws_batch_job job_of(const char *code) {
+  workload.shape = gemm_shape(64, 128, 256);
   for (int i = 0; i < 4; i++)
     steps[i] =
         (ws_measure_request){.op = i ? WS_MEASURE_TIME : WS_MEASURE_VERIFY,

@@ -4,6 +4,7 @@
  * what arrives, and that an import is whole or nothing, whatever is wrong.
  */
 #include "../archive/fixture.h"
+#include "../gemm_shape.h"
 #include "folder.h"
 #include "wavesmith/batch_transfer.h"
 
@@ -105,10 +106,10 @@ WS_TEST(questions_about_a_candidate) {
   WS_CHECK(!job.steps[0].workloads[0].sampled);
   WS_CHECK_INT(job.steps[1].op, WS_MEASURE_VERIFY);
   WS_CHECK(job.steps[1].workloads[0].sampled);
-  WS_CHECK_INT(job.steps[1].workloads[0].shape.n, 576);
+  WS_CHECK_INT(job.steps[1].workloads[0].shape.size[DIM_N], 576);
   WS_CHECK_INT(job.steps[2].op, WS_MEASURE_TIME);
   const ws_workload *small = &job.steps[2].workloads[0];
-  WS_CHECK_INT(small->shape.m, 64);
+  WS_CHECK_INT(small->shape.size[DIM_M], 64);
   WS_CHECK_INT(small->seed, 5);
   WS_CHECK_INT(small->workspace_bytes, 64 * 32 * 4);
   WS_CHECK_INT(small->launches[0].grid[0], 1);
@@ -119,8 +120,10 @@ WS_TEST(questions_about_a_candidate) {
 }
 
 WS_TEST(which_candidates) {
-  const ws_measurement card = {
-      .shape = {64, 32, 128}, .us = 5, .bound = "", .provenance = "hip:MI300X"};
+  const ws_measurement card = {.shape = gemm_shape(64, 32, 128),
+                               .us = 5,
+                               .bound = "",
+                               .provenance = "hip:MI300X"};
   ws_measurement slow = card, estimate = card;
   slow.us = 9;
   estimate.provenance = "estimate:x";
@@ -157,7 +160,7 @@ WS_TEST(what_cannot_be_exported) {
   refuse_export((ws_batch_export_options){.ids = none, .id_count = 1}, WS_INPUT,
                 "no candidate 'feed'");
   refuse_export((ws_batch_export_options){.all = true, .shapes = "64,32"},
-                WS_USAGE, "'64,32' is neither a shape set nor a list");
+                WS_USAGE, "'64,32' is no shape m,n,k");
   refuse_export((ws_batch_export_options){.all = true, .shapes = "16,32,128"},
                 WS_INPUT, "1 take none of the shapes");
   refuse_export((ws_batch_export_options){.target = "sm_90a", .all = true},
@@ -232,7 +235,8 @@ static const char *dump(void) {
   return fixture_sql(
       arena, database,
       "SELECT group_concat(t,char(10)) FROM (SELECT id||verdict||stage||reason"
-      " AS t FROM candidate UNION ALL SELECT candidate_id||provenance||m||us||"
+      " AS t FROM candidate UNION ALL SELECT "
+      "candidate_id||provenance||shape||us||"
       "low_us FROM measurement UNION ALL SELECT candidate_id||samples_us||"
       "device FROM timing)");
 }
@@ -273,7 +277,7 @@ WS_TEST(answers_arrive_once) {
   MUST(
       ws_archive_get_measurements(archive, arena, first, &times, &count, diag));
   WS_CHECK_INT(count, 2);
-  WS_CHECK_INT(times[0].shape.m, 64);
+  WS_CHECK_INT(times[0].shape.size[DIM_M], 64);
   WS_CHECK_NEAR(times[0].us, 11, 0);
   WS_CHECK_NEAR(times[0].low_us, 10.5, 0);
   WS_CHECK_TEXT(times[0].provenance, "hip:MI300X");

@@ -5,6 +5,7 @@
  * the demo's tuning run on all cores. Prints medians; never fails on a slow
  * day.
  */
+#include "../gemm_shape.h"
 #include "wavesmith/bound_model.h"
 #include "wavesmith/search.h"
 
@@ -79,7 +80,8 @@ static void time_one_tile(ws_compiler *compiler, const ws_template *tmpl,
     ws_candidate *candidate = ws_candidate_create(arena, tmpl);
     must(
         ws_candidate_set(candidate, "tile_m=128;tile_n=128;tile_k=128", &diag));
-    ws_run run = {.shape = {128, 128, 256}, .seed = (uint64_t)(i % 2)};
+    ws_run run = {.shape = gemm_shape(128, 128, 256),
+                  .seed = (uint64_t)(i % 2)};
     ws_build_request request =
         request_for(arena, candidate, text, size, &run, 1);
     ws_build_result result;

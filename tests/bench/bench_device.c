@@ -5,6 +5,7 @@
  * for a second candidate. The aim for the latter is 0.5 s on average. Times
  * must not depend on what the server did before; that is checked.
  */
+#include "../gemm_shape.h"
 #include "wavesmith/measure.h"
 
 #include <stdio.h>
@@ -105,8 +106,9 @@ int main(void) {
   }
   bool same = !memcmp(us[0], us[1], sizeof us[0][0] * (size_t)set->count);
   for (int s = 0; s < set->count; s++) {
-    printf("%5lld,%5lld,%5lld", (long long)set->shapes[s].m,
-           (long long)set->shapes[s].n, (long long)set->shapes[s].k);
+    printf("%5lld,%5lld,%5lld", (long long)set->shapes[s].size[DIM_M],
+           (long long)set->shapes[s].size[DIM_N],
+           (long long)set->shapes[s].size[DIM_K]);
     for (int r = 0; r < ROUNDS; r++)
       printf("  %8.2f us in %.3f s", us[r][s], seconds[r][s]);
     puts("");

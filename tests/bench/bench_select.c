@@ -4,6 +4,7 @@
  * compiled as a user would, over random legal shapes in random order. Prints
  * the average of the best of several passes and of the loop without the call.
  */
+#include "../gemm_shape.h"
 #include "synthetic.h"
 #include "ws_test_directory.h"
 
@@ -15,7 +16,8 @@ static double pass_ns(const ws_shape *shapes,
   double begin = ws_clock_ms();
   long long sum = 0;
   for (int i = 0; i < SHAPES; i++)
-    sum += select(shapes[i].m, shapes[i].n, shapes[i].k);
+    sum += select(shapes[i].size[DIM_M], shapes[i].size[DIM_N],
+                  shapes[i].size[DIM_K]);
   *sink = sum;
   return (ws_clock_ms() - begin) * 1e6 / SHAPES;
 }

@@ -10,6 +10,7 @@
  * The table's part is skipped where the data is absent
  * (WS_SHARED_DIR/data/mi300x_fp8_gemm_sweep.csv).
  */
+#include "../gemm_shape.h"
 #include "landscape.h"
 #include "strategy_loop.h"
 #include "table.h"
@@ -143,10 +144,11 @@ static void walk_landscape(ground *g, ws_candidate *candidate, int param) {
 }
 
 static void landscape_ground(ws_arena *arena, ground *g) {
-  static const ws_shape shapes[] = {{16, 7168, 2048},
-                                    {128, 2048, 7168},
-                                    {1024, 4608, 512},
-                                    {6144, 576, 7168}};
+  static ws_shape shapes[4];
+  shapes[0] = gemm_shape(16, 7168, 2048);
+  shapes[1] = gemm_shape(128, 2048, 7168);
+  shapes[2] = gemm_shape(1024, 4608, 512);
+  shapes[3] = gemm_shape(6144, 576, 7168);
   ws_records records;
   const ws_template *tmpl;
   cJSON *json = cJSON_Parse(LANDSCAPE);

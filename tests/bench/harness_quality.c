@@ -14,21 +14,23 @@
  * of their own. What is left out is said.
  *
  * Build (it needs what wavesmith-device needs) and run, from the root, in bash:
- *   cmake -S runtime/device_server -B build-device && cmake --build build-device
+ *   cmake -S runtime/device_server -B build-device && cmake --build
+ * build-device
  *   gcc -std=gnu11 -O2 -D_GNU_SOURCE -Iruntime/include \
  *     -Ithird_party tests/bench/harness_quality.c third_party/cjson/cJSON.c \
  *     runtime/eval/{device_client,measure_json,ratio}.c \
  *     runtime/base/{arena,clock,file,json,json_fields,log,message}.c \
- *     runtime/base/{process,rng,status,strbuf}.c runtime/candidate/build.c kernels/problems.c \
- *     kernels/fp8_gemm_blockscale/problem.c -lm -o harness_quality
- *   WAVESMITH_DEVICE_SERVER=build-device/wavesmith-device ./harness_quality
- * cuda
+ *     runtime/base/{process,rng,status,strbuf}.c runtime/candidate/build.c
+ * kernels/problems.c \ kernels/fp8_gemm_blockscale/problem.c -lm -o
+ * harness_quality WAVESMITH_DEVICE_SERVER=build-device/wavesmith-device
+ * ./harness_quality cuda
  *
  * harness_quality DEVICE [--tries N] [--faults N] [--ptx FILE]; the result is
  * a line for each part and a last one, JSON. Exit 0: the bars of DESIGN hold;
  * 1: one does not; 77: there is no such device.
  */
 #include "../device/mock_workload.h"
+#include "../gemm_shape.h"
 
 #include <cjson/cJSON.h>
 #include <getopt.h>
@@ -122,7 +124,7 @@ static ws_workload gemm_of(harness *h, const char *kernel) {
   enum { BLOCK = 128 };
   /* the mock multiplies on the host */
   const ws_shape shape =
-      h->mock ? (ws_shape){16, 48, 128} : (ws_shape){48, 144, 256};
+      h->mock ? gemm_shape(16, 48, 128) : gemm_shape(48, 144, 256);
   const ws_problem *problem = ws_problem_find("fp8_gemm_blockscale");
   return (ws_workload){
       .problem = problem->name,
@@ -130,8 +132,9 @@ static ws_workload gemm_of(harness *h, const char *kernel) {
           ws_problem_layout_index(problem, h->mock ? "kmajor" : "kmajor-ocp"),
       .shape = shape,
       .seed = 11,
-      .launches = launch_of(h, kernel, (uint32_t)(shape.m * shape.n / BLOCK),
-                            BLOCK, mock_operands(h->arena), MOCK_OPERANDS),
+      .launches = launch_of(
+          h, kernel, (uint32_t)(shape.size[DIM_M] * shape.size[DIM_N] / BLOCK),
+          BLOCK, mock_operands(h->arena), MOCK_OPERANDS),
       .launch_count = 1};
 }
 

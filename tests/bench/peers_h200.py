@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""wavesmith's fp8_gemm_blockscale beside its peers on one Hopper card.
+"""wavesmith's kernels beside their peers on one Hopper card.
 
 In one process, on the same inputs, by one protocol:
   cublaslt    block-wise fp8 of cuBLASLt through PyTorch's scaled_mm: 1x128
               scales of A, 128x128 of B, rows of scales padded to four
   triton-*    block-scaled GEMMs under @triton.autotune: tiles by TMA, the same
               persistent, and plain pointers
+With --problem gemm_bf16 the one peer is cublas, PyTorch's mm in bf16; with
+--problem rmsnorm they are copies of as many bytes and what PyTorch and Triton
+have (peers_rmsnorm.py), and shapes are ROWS,COLS.
   wavesmith   an emitted dispatch (--dispatch NAME.c or --library NAME.so), or
               code objects chosen by hand (--plan FILE)
 
@@ -14,9 +17,9 @@ Protocol: each call is captured into a CUDA graph once. A sample poisons the
 output with NaN, fills 256 MB to flush L2, and times one launch of the graph
 between two events. Samples of all peers are interleaved in random order. The
 figure is the median, with a 95 % bootstrap interval. Every result is compared
-with an fp64 product before and after timing: a NaN, or a relative Frobenius
-error above 3e-3 (rounding to bf16 alone gives 1.66e-3), is a failure, and what
-fails is said in the table.
+with an fp64 one before and after timing: a NaN, or a relative Frobenius error
+above 3e-3 (rounding to bf16 alone gives 1.66e-3), is a failure, and what fails
+is said in the table.
 
   python3 tests/bench/peers_h200.py --dispatch generated/fp8_gemm.c
   python3 tests/bench/peers_h200.py --plan plan.json --out peers.json
@@ -49,6 +52,7 @@ except ImportError:
 
 from peers_plan import (ROOT, PeerError, Plan, Slots, Template, ceildiv,
                         current_stream, evaluate, read_text)
+from peers_rmsnorm import RmsNorm, rmsnorm_makers
 from peers_triton import make_triton, triton
 
 CONTEST = [(m, n, k) for m in (1024, 6144) for n, k in (
@@ -62,6 +66,7 @@ FLUSH_BYTES = 256 << 20
 
 class Problem:
     """Inputs of one shape on the card, and the fp64 product."""
+    dims, has_workspace = ("m", "n", "k"), True
 
     def __init__(self, m, n, k, seed):
         generator = torch.Generator(device="cuda").manual_seed(seed)
@@ -69,7 +74,7 @@ class Problem:
         def normal(*extents):
             return torch.randn(*extents, device="cuda", generator=generator)
 
-        self.m, self.n, self.k = m, n, k
+        self.m, self.n, self.k = self.shape = m, n, k
         self.a = normal(m, k).to(torch.float8_e4m3fn)
         self.b = normal(n, k).to(torch.float8_e4m3fn)
         self.a_scales = normal(k // 128, m)  # [k/128][m]: as_stride_m = 1
@@ -77,14 +82,51 @@ class Problem:
         self.want = self.scaled(self.a, self.a_scales.t()) @ self.scaled(
             self.b, self.b_scales.repeat_interleave(128, 0)[:n]).t()
         self.norm = self.want.norm().item()
+        self.inputs = {"a": self.a, "b": self.b, "as": self.a_scales,
+                       "bs": self.b_scales}
+        self.scalars = {"m": m, "n": n, "k": k, "as_stride_m": 1,
+                        "as_stride_k": m, "bs_stride_n": k // 128,
+                        "bs_stride_k": 1}
 
     @staticmethod
     def scaled(operand, scales):
         return operand.double() * scales.double().repeat_interleave(128, 1)
 
+    def outputs(self):
+        """Names to tensors, in the order of the problem's arguments."""
+        return {"c": torch.empty(self.m, self.n, dtype=torch.bfloat16,
+                                 device="cuda")}
+
     def error(self, c):
         """Relative Frobenius error; NaN where the output has one."""
         return ((c.double() - self.want).norm() / self.norm).item()
+
+
+class Bf16Problem(Problem):
+    """The same of gemm_bf16."""
+
+    def __init__(self, m, n, k, seed):
+        generator = torch.Generator(device="cuda").manual_seed(seed)
+
+        def normal(*extents):
+            return torch.randn(*extents, device="cuda",
+                               generator=generator).bfloat16()
+
+        self.m, self.n, self.k = self.shape = m, n, k
+        self.a, self.b = normal(m, k), normal(n, k)
+        self.want = self.a.double() @ self.b.double().t()
+        self.norm = self.want.norm().item()
+        self.inputs = {"a": self.a, "b": self.b}
+        self.scalars = {"m": m, "n": n, "k": k}
+
+
+PROBLEMS = {"fp8_gemm_blockscale": Problem, "gemm_bf16": Bf16Problem,
+            "rmsnorm": RmsNorm}
+
+
+def make_cublas(p):
+    c = torch.empty(p.m, p.n, dtype=torch.bfloat16, device="cuda")
+    return lambda: torch.mm(p.a, p.b.t(), out=c), "torch.mm"
 
 
 # ---- cuBLASLt ---------------------------------------------------------------
@@ -154,16 +196,17 @@ class Dispatch:
         self.explain = getattr(self.lib, symbol + "_explain", None)
 
     def make(self, p):
-        extents = [ctypes.c_longlong(x) for x in (p.m, p.n, p.k)]
-        need = self.lib.ws_rt_workspace_bytes(self.context, *extents)
+        extents = [ctypes.c_longlong(x) for x in p.shape]
+        shape = (ctypes.c_longlong * len(p.shape))(*p.shape)
+        need = self.lib.ws_rt_workspace_bytes(self.context, shape)
         slots = Slots(p, need)
 
         def call():
-            if self.lib.ws_rt_run(self.context, *extents, slots.array,
+            if self.lib.ws_rt_run(self.context, shape, slots.array,
                                   ctypes.c_size_t(need), current_stream(),
                                   self.message, ctypes.c_size_t(512)):
                 raise PeerError(self.message.value.decode())
-            return slots.c
+            return slots.result
 
         return call, self.choice(extents)
 
@@ -193,10 +236,13 @@ def build_library(source, folder):
 # ---- timing -----------------------------------------------------------------
 
 class Timed:
-    """One peer on one shape: its graph, its output, its samples."""
+    """One peer on one shape: its graph, its outputs, its samples. call returns
+    its output, or a tuple of them; error is of another thing than the problem's
+    where the peer does another."""
 
-    def __init__(self, name, call, choice):
+    def __init__(self, name, call, choice, error=None):
         self.name, self.choice, self.samples = name, choice, []
+        self.error = error
         stream = torch.cuda.Stream()
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
@@ -208,18 +254,22 @@ class Timed:
         with torch.cuda.graph(self.graph):
             self.out = call()
 
+    def poison(self):
+        for out in self.out if isinstance(self.out, tuple) else (self.out,):
+            out.fill_(math.nan)
+
     def checked_error(self, p):
-        self.out.fill_(math.nan)
+        self.poison()
         self.graph.replay()
         torch.cuda.synchronize()
-        error = p.error(self.out)
+        error = (self.error or p.error)(self.out)
         if not error <= ERROR_LIMIT:
             raise PeerError(f"wrong result: relative error {error:.2e}")
         return error
 
     def sample(self, flush):
         events = [torch.cuda.Event(enable_timing=True) for _ in range(2)]
-        self.out.fill_(math.nan)
+        self.poison()
         flush.zero_()
         events[0].record()
         self.graph.replay()
@@ -364,12 +414,12 @@ def print_table(result, out=sys.stdout):
     base = names[0]
     print(f"# us, median +- half the 95 % interval; ratios: {base} / peer, "
           "below 1 it is faster", file=out)
-    header = ["m", "n", "k"] + names + [f"/ {name}" for name in names[1:]]
+    header = [*result["dims"]] + names + [f"/ {name}" for name in names[1:]]
     print("| " + " | ".join(header) + " |", file=out)
     print("|" + "---|" * len(header), file=out)
     ratios = {name: [] for name in names[1:]}
     for row in result["shapes"]:
-        cells = table_cells(row, names, ratios)
+        cells = table_cells(row, result["dims"], names, ratios)
         print("| " + " | ".join(cells) + " |", file=out)
     for name in names:
         times = [row["peers"][name]["median"] for row in result["shapes"]
@@ -386,8 +436,8 @@ def print_table(result, out=sys.stdout):
     print_failures(result, out)
 
 
-def table_cells(row, names, ratios):
-    cells = [str(row[x]) for x in "mnk"]
+def table_cells(row, dims, names, ratios):
+    cells = [str(row[x]) for x in dims]
     for name in names:
         peer = row["peers"].get(name, {})
         cells.append(f"{peer['median']:.2f} +- "
@@ -408,15 +458,15 @@ def print_failures(result, out):
     for row in result["shapes"]:
         for name, peer in row["peers"].items():
             if "failed" in peer:
-                print(f"failed: {name} on {row['m']},{row['n']},{row['k']}: "
-                      f"{peer['failed']}", file=out)
+                shape = ",".join(str(row[x]) for x in result["dims"])
+                print(f"failed: {name} on {shape}: {peer['failed']}", file=out)
 
 
 # ---- the run ----------------------------------------------------------------
 
 def peer_makers(options, folder):
     """Names, in the order of the columns, to functions of a problem that return
-    (call, what was chosen), or to a PeerError."""
+    what Timed is made of, or to a PeerError."""
     makers = {}
 
     def add(name, create):
@@ -439,6 +489,11 @@ def peer_makers(options, folder):
             where = os.path.dirname(os.path.abspath(options.plan))
             column = f"{name} (plan)" if name in makers else name
             add(column, lambda e=entries: Plan(e, where).make)
+    if options.problem == "gemm_bf16":
+        makers["cublas"] = make_cublas
+        return makers
+    if options.problem == "rmsnorm":
+        return {**makers, **rmsnorm_makers()}
     makers["cublaslt"] = make_cublaslt
     for kind in options.triton.split(",") if options.triton else []:
         makers["triton-" + kind] = lambda p, kind=kind: make_triton(p, kind)
@@ -446,8 +501,8 @@ def peer_makers(options, folder):
 
 
 def run_shape(shape, makers, options, flush, clocks, rng):
-    p = Problem(*shape, options.seed)
-    row = {"m": p.m, "n": p.n, "k": p.k, "peers": {}}
+    p = PROBLEMS[options.problem](*shape, options.seed)
+    row = {**dict(zip(p.dims, p.shape)), "peers": {}}
     ready = []
     for name, maker in makers.items():
         try:
@@ -488,6 +543,7 @@ def run(options):
     with tempfile.TemporaryDirectory() as folder:
         makers = peer_makers(options, folder)
         result = {"machine": machine(clocks), "clocks_before": clocks.read(),
+                  "dims": PROBLEMS[options.problem].dims,
                   "peers": list(makers), "samples": options.samples,
                   "flush_bytes": FLUSH_BYTES, "seed": options.seed,
                   "shapes": []}
@@ -507,8 +563,8 @@ def dry(options):
     """Made-up times and one failure, through the same statistics and table."""
     rng = random.Random(options.seed)
     names = ["wavesmith", "cublaslt", "triton-tma"]
-    result = {"machine": {"card": "none (dry run)"}, "peers": names,
-              "samples": options.samples, "shapes": []}
+    result = {"machine": {"card": "none (dry run)"}, "dims": Problem.dims,
+              "peers": names, "samples": options.samples, "shapes": []}
     for m, n, k in options.shapes:
         ideal = 4 + 2e-6 * m * n * k / 1500
         row = {"m": m, "n": n, "k": k, "peers": {}, "floor": {"median": 3.8}}
@@ -553,13 +609,15 @@ def write(result, path):
 
 def parse(arguments):
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--problem", default="fp8_gemm_blockscale",
+                        choices=list(PROBLEMS))
     parser.add_argument("--dispatch", help="emitted NAME.c")
     parser.add_argument("--library", help="emitted dispatch as NAME.so")
     parser.add_argument("--symbol", help="of the dispatch (default: NAME)")
     parser.add_argument("--plan", help="JSON file of code objects")
     parser.add_argument("--triton", default="tma,persistent,pointers",
                         help="kernels of Triton; empty: none")
-    parser.add_argument("--shapes", default="contest", help="M,N,K;M,N,K;...")
+    parser.add_argument("--shapes", default="contest", help="M,N,K;M,N,K;... (default: the contest's)")
     parser.add_argument("--samples", type=int, default=30)
     parser.add_argument("--warm-up", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1)

@@ -13,8 +13,6 @@ except ImportError:
     torch = None
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
-ARGUMENTS = ["a", "b", "as", "bs", "c", "workspace", "m", "n", "k",
-             "as_stride_m", "as_stride_k", "bs_stride_n", "bs_stride_k"]
 
 
 def ceildiv(a, b):
@@ -32,16 +30,27 @@ class PeerError(Exception):
 
 
 class Slots:
-    """Arguments in the order of the problem's table, and their addresses."""
+    """Arguments in the order of the problem's table, and their addresses.
+
+    p.inputs: names to tensors, those in front of the outputs; p.scalars: names
+    to values, those behind workspace, which a problem has if it says so."""
 
     def __init__(self, p, workspace_bytes):
-        self.c = torch.empty(p.m, p.n, dtype=torch.bfloat16, device="cuda")
+        outputs = p.outputs()
+        self.result = tuple(outputs.values())
+        if len(outputs) == 1:
+            self.result = self.result[0]
         self.workspace = torch.empty(max(workspace_bytes, 16),
                                      dtype=torch.uint8, device="cuda")
-        tensors = [p.a, p.b, p.a_scales, p.b_scales, self.c, self.workspace]
-        scalars = [p.m, p.n, p.k, 1, p.m, p.k // 128, 1]
-        self.values = [ctypes.c_void_p(t.data_ptr()) for t in tensors]
-        self.values += [ctypes.c_int32(v) for v in scalars]
+        tensors = {**p.inputs, **outputs}
+        if p.has_workspace:
+            tensors["workspace"] = self.workspace
+        self.names = [*tensors, *p.scalars]
+        self.values = [ctypes.c_void_p(t.data_ptr()) for t in tensors.values()]
+        self.values += [(ctypes.c_float if isinstance(v, float) else
+                         ctypes.c_int32)(v) for v in p.scalars.values()]
+        self.pointers = {name: value.value for name, value in
+                         zip(tensors, self.values)}
         self.array = (ctypes.c_void_p * len(self.values))(
             *[ctypes.addressof(v) for v in self.values])
 
@@ -156,7 +165,7 @@ class Template:
             self.defaults[name] = int(value.group(1))
 
     def records(self, kind):
-        lists = re.findall(rf"(?m)^!wavesmith\.{kind} = !\{{(.*)\}}$",
+        lists = re.findall(rf"(?m)^!wavesmith\.{kind} += !\{{(.*)\}}$",
                            self.text)
         for entry in ", ".join(lists).split(", "):
             if entry:
@@ -238,7 +247,7 @@ class Plan:
         return self.modules[name]
 
     def make(self, p):
-        shape = [p.m, p.n, p.k]
+        shape = list(p.shape)
         for entry in self.entries:
             if shape in entry.get("shapes", [shape]):
                 return self.prepare(entry, p)
@@ -249,14 +258,13 @@ class Plan:
         assignments = entry.get("set", "")
         scope = template.scope(assignments)
         sms = torch.cuda.get_device_properties(0).multi_processor_count
-        scope.update(m=p.m, n=p.n, k=p.k, cu_count=sms)
+        scope.update(zip(p.dims, p.shape), cu_count=sms)
         for text, reason in template.records("require"):
             if not evaluate(text, scope):
                 raise PeerError(f"{assignments}: {reason}")
         slots = Slots(p, sum(evaluate(record[0], scope)
                              for record in template.records("workspace")))
-        pointers = {ARGUMENTS[i]: slots.values[i].value for i in range(6)}
-        maps = {record[0]: self.driver.tensor_map(record, pointers, scope)
+        maps = {record[0]: self.driver.tensor_map(record, slots.pointers, scope)
                 for record in template.records("tensor_map")}
         lds = sum(evaluate(record[1], scope)
                   for record in template.records("lds"))
@@ -268,7 +276,7 @@ class Plan:
         def call():
             for launch in launches:
                 launch()
-            return slots.c
+            return slots.result
 
         return call, f"{entry['code']} {assignments}"
 
@@ -283,7 +291,7 @@ class Plan:
                 store, offset = maps[name]
                 addresses.append(ctypes.addressof(store) + offset)
             else:
-                addresses.append(slots.array[ARGUMENTS.index(name)])
+                addresses.append(slots.array[slots.names.index(name)])
         array = (ctypes.c_void_p * len(names))(*addresses)
         function = ctypes.c_void_p()
         self.driver.call("cuModuleGetFunction", ctypes.byref(function),

@@ -7,6 +7,7 @@ where PyTorch is installed what it finds in a dispatch that errs on purpose.
 import ctypes
 import io
 import json
+import math
 import os
 import subprocess
 import sys
@@ -18,6 +19,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import peers_h200  # noqa: E402
 import peers_plan  # noqa: E402
+import peers_rmsnorm  # noqa: E402
 import verify_h200  # noqa: E402
 
 MMA = os.path.join(peers_plan.ROOT, "ir-templates", "fp8_gemm_mma_sync.ll")
@@ -32,12 +34,12 @@ int ws_rt_open(const void *d, int device, void **out, char *m, size_t size) {
   *out = &runs;
   return d == &my_gemm && device == 0 ? 0 : 1;
 }
-size_t ws_rt_workspace_bytes(void *c, long long m, long long n, long long k) {
-  return c == &runs ? (size_t)(m * n + k) : 0;
+size_t ws_rt_workspace_bytes(void *c, const long long *shape) {
+  return c == &runs ? (size_t)(shape[0] * shape[1] + shape[2]) : 0;
 }
-int ws_rt_run(void *c, long long m, long long n, long long k,
-              const void *const *slots, size_t bytes, void *stream, char *text,
-              size_t size) {
+int ws_rt_run(void *c, const long long *shape, const void *const *slots,
+              size_t bytes, void *stream, char *text, size_t size) {
+  const long long m = shape[0], n = shape[1], k = shape[2];
   const int strides_right = *(const int32_t *)slots[9] == 1 &&
                             *(const int32_t *)slots[10] == m &&
                             *(const int32_t *)slots[11] == k / 128 &&
@@ -51,6 +53,33 @@ const char *my_gemm_explain(long long m, long long n, long long k, char *b,
                             size_t size) {
   (void)m, (void)n, (void)k;
   return strncpy(b, "rule 1", size);
+}
+"""
+
+RMSNORM_STUB = r"""
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+int my_norm, runs;
+int ws_rt_open(const void *d, int device, void **out, char *m, size_t size) {
+  (void)m, (void)size;
+  *out = &runs;
+  return !(d == &my_norm && device == 0);
+}
+size_t ws_rt_workspace_bytes(void *c, const long long *shape) {
+  return c != &runs || shape[1] < 0;
+}
+int ws_rt_run(void *c, const long long *shape, const void *const *slots,
+              size_t bytes, void *stream, char *text, size_t size) {
+  strncpy(text, "stub refuses", size);
+  runs++;
+  return !(c && stream && !bytes && *(const int32_t *)slots[5] == shape[0] &&
+           *(const int32_t *)slots[6] == shape[1] &&
+           *(const float *)slots[7] == 1e-5f && *(void *const *)slots[4]);
+}
+const char *my_norm_explain(long long rows, long long cols, char *b,
+                            size_t size) {
+  return strncpy(b, rows == 8 && cols == 64 ? "rule 2" : "?", size);
 }
 """
 
@@ -149,6 +178,7 @@ class Statistics(unittest.TestCase):
                  "x": {"median": 20.0, "low": 20.0, "high": 20.0},
                  "y": {"failed": "PeerError: no"}}
         result = {"peers": list("wxy"),
+                  "dims": "mnk",
                   "shapes": [{"m": 1, "n": 2, "k": 3, "peers": peers}]}
         out = io.StringIO()
         peers_h200.print_table(result, out)
@@ -175,6 +205,9 @@ def mock_torch():
     torch.randn.return_value.data_ptr.return_value = 4096
     torch.randn.return_value.shape = (1, 2)
     torch.randn.return_value.to.return_value.data_ptr.return_value = 4096
+    for tensor in (torch.randn.return_value.bfloat16.return_value,
+                   torch.empty_like.return_value):
+        tensor.data_ptr.return_value = 4096
     torch.cuda.current_stream.return_value.cuda_stream = 64
     torch.cuda.Event.return_value.elapsed_time.return_value = 0.01
     properties = torch.cuda.get_device_properties.return_value
@@ -205,6 +238,7 @@ class WholeRun(unittest.TestCase):
         torch = mock_torch()
         self.patch(peers_h200, "torch", torch)
         self.patch(peers_plan, "torch", torch)
+        self.patch(peers_rmsnorm, "torch", torch)
         self.patch(peers_h200.Problem, "error", lambda problem, c: 1e-3)
 
     def patch(self, where, name, what):
@@ -234,6 +268,28 @@ class WholeRun(unittest.TestCase):
         self.assertIn("stub refuses", second["wavesmith"]["failed"])
         self.assertNotIn("median", second["wavesmith"])
         self.assertEqual(second["cublaslt"]["median"], 10)
+
+    def test_rmsnorm(self):
+        """Its arguments, two outputs, and peers that fail alone."""
+        library = build_stub(self.folder.name, "norm.so", RMSNORM_STUB)
+        self.patch(peers_h200.RmsNorm, "error",
+                   lambda problem, result: 1e-3 if len(result) == 2 else math.nan)
+        self.patch(peers_rmsnorm, "in_torch", lambda *inputs: inputs[:2])
+        self.patch(peers_rmsnorm, "triton", None)
+        result = self.run_with("--problem", "rmsnorm", "--shapes", "8,64",
+                               "--library", library, "--symbol", "my_norm")
+        row = result["shapes"][0]
+        self.assertEqual((row["rows"], row["cols"]), (8, 64))
+        self.assertEqual(row["peers"]["wavesmith"]["choice"], "rule 2")
+        for name in ("wavesmith", "copy", "torch"):
+            self.assertEqual(row["peers"][name]["median"], 10, name)
+        for name in ("copy-triton", "triton"):
+            self.assertIn("no triton", row["peers"][name]["failed"])
+        out = io.StringIO()
+        peers_h200.print_table(result, out)
+        self.assertIn("| rows | cols | wavesmith | copy |", out.getvalue())
+        self.assertIn("failed: triton on 8,64: PeerError: no triton",
+                      out.getvalue())
 
     def test_wrong_result_is_a_failure(self):
         library = build_stub(self.folder.name, "stub.so", DISPATCH_STUB)
@@ -322,11 +378,11 @@ class ErringLibrary:
         self.ws_rt_pick = lambda *shape: ctypes.addressof(self.candidate)
 
     @staticmethod
-    def ws_rt_workspace_bytes(context, m, n, k):
+    def ws_rt_workspace_bytes(context, shape):
         return 48
 
-    def ws_rt_run(self, context, m, n, k, slots, *rest):
-        torch, (m, n, k) = verify_h200.torch, (x.value for x in (m, n, k))
+    def ws_rt_run(self, context, shape, slots, *rest):
+        torch, (m, n, k) = verify_h200.torch, shape
         place = [ctypes.c_void_p.from_address(slots[i]).value for i in range(6)]
 
         def tensor(at, kind, *extents):

@@ -110,6 +110,7 @@ class Buffer:
 class Case:
     """Inputs of one shape, in buffers of their own; named as Slots reads
     them."""
+    has_workspace, outputs = True, peers_h200.Problem.outputs
 
     def __init__(self, shape, hard, seed, rng):
         self.m, self.n, self.k = shape
@@ -119,13 +120,17 @@ class Case:
                          (self.codes, self.scales))
         contents = [codes(m, k), codes(n, k), scales(k // 128, m),
                     scales(ceildiv(n, 128), k // 128)]
-        self.inputs = []
+        self.buffers = []
         for tensor in contents:
-            self.inputs.append(Buffer(tensor.numel() * tensor.element_size(),
+            self.buffers.append(Buffer(tensor.numel() * tensor.element_size(),
                                       rng))
-            self.inputs[-1].fill(tensor)
+            self.buffers[-1].fill(tensor)
         self.a, self.b, self.a_scales, self.b_scales = contents
-        self.before = [buffer.whole.clone() for buffer in self.inputs]
+        self.inputs = dict(zip(("a", "b", "as", "bs"), contents))
+        self.scalars = {"m": m, "n": n, "k": k, "as_stride_m": 1,
+                        "as_stride_k": m, "bs_stride_n": k // 128,
+                        "bs_stride_k": 1}
+        self.before = [buffer.whole.clone() for buffer in self.buffers]
 
     def normal(self, *extents):
         return torch.randn(*extents, device=DEVICE, generator=self.generator)
@@ -157,7 +162,7 @@ class Case:
 
     def inputs_whole(self):
         return all(torch.equal(buffer.whole, before)
-                   for buffer, before in zip(self.inputs, self.before))
+                   for buffer, before in zip(self.buffers, self.before))
 
 
 # ---- the reference ----------------------------------------------------------
@@ -224,10 +229,10 @@ class Checked:
         if self.pick:
             self.pick.restype = ctypes.c_void_p
 
-    def kernel(self, extents):
+    def kernel(self, shape):
         """Head of the candidate's hash and its parameters: the first two
         fields of ws_rt_candidate."""
-        place = self.pick and self.pick(self.dispatch.context, *extents)
+        place = self.pick and self.pick(self.dispatch.context, shape)
         if not place:
             return "unknown"
         name, parameters = (ctypes.c_char_p * 2).from_address(place)
@@ -246,15 +251,15 @@ class Checked:
         self.space()
         workspace = Buffer(need, self.rng)
         slots = Slots(case, 0)
-        places = case.inputs + [output, workspace]
+        places = case.buffers + [output, workspace]
         for value, buffer in zip(slots.values, places):
             value.value = buffer.address()
-        extents = [ctypes.c_longlong(x) for x in (case.m, case.n, case.k)]
+        shape = (ctypes.c_longlong * 3)(case.m, case.n, case.k)
         results = []
         for poison in POISONS:
             output.bytes.fill_(poison)
             workspace.bytes.fill_(poison)
-            if self.lib.ws_rt_run(self.dispatch.context, *extents, slots.array,
+            if self.lib.ws_rt_run(self.dispatch.context, shape, slots.array,
                                   ctypes.c_size_t(need), current_stream(),
                                   self.dispatch.message, ctypes.c_size_t(512)):
                 raise PeerError(self.dispatch.message.value.decode())
@@ -271,12 +276,12 @@ class Checked:
 
     def shape(self, shape, hard, seed):
         """A row of the report."""
-        extents = [ctypes.c_longlong(x) for x in shape]
-        kernel = self.kernel(extents)
+        sizes = (ctypes.c_longlong * 3)(*shape)
+        kernel = self.kernel(sizes)
         self.served[kernel] += 1
         self.space()
         case = Case(shape, hard, seed, self.rng)
-        need = self.lib.ws_rt_workspace_bytes(self.dispatch.context, *extents)
+        need = self.lib.ws_rt_workspace_bytes(self.dispatch.context, sizes)
         results, broken = self.launch(case, need)
         same = torch.equal(*results)
         if not same:

@@ -7,6 +7,7 @@
 #ifndef WAVESMITH_TEST_SYNTHETIC_BUILD_H
 #define WAVESMITH_TEST_SYNTHETIC_BUILD_H
 
+#include "../gemm_shape.h"
 #include "wavesmith/bound_model.h"
 #include "ws_test.h"
 
@@ -123,10 +124,11 @@ static inline void gemm_build(gemm *g, ws_arena *arena, const char *assignments,
     g->runs[run].launch_count = slices > 1 ? 2 : 1;
     g->runs[run].launches[0].kernel = "gemm";
     g->runs[run].launches[0].observed =
-        gemm_observed(work, shape.k / 128, slices, shape.m * shape.n);
+        gemm_observed(work, shape.size[DIM_K] / 128, slices,
+                      shape.size[DIM_M] * shape.size[DIM_N]);
     g->runs[run].launches[1].kernel = "reduce";
     g->runs[run].launches[1].observed =
-        reduce_observed(slices, shape.m * shape.n);
+        reduce_observed(slices, shape.size[DIM_M] * shape.size[DIM_N]);
   }
   g->result = (ws_build_result){.verdict = WS_VERDICT_OK,
                                 .runs = g->runs,
@@ -139,7 +141,7 @@ static inline ws_estimate gemm_estimate(const gemm *g, int64_t m, int64_t n,
                                         int64_t k) {
   ws_estimate estimate;
   ws_diag diag = {""};
-  const ws_shape shape = {m, n, k};
+  const ws_shape shape = gemm_shape(m, n, k);
   if (ws_model_estimate(&ws_mi300x, g->problem, g->candidate, &g->result,
                         &shape, &estimate, &diag) != WS_OK)
     WS_FAIL("%s", diag.text);

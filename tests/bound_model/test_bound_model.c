@@ -3,6 +3,7 @@
  * The bound model on made-up GEMMs: figures worked out by hand where one limit
  * decides, directions where several do.
  */
+#include "../gemm_shape.h"
 #include "synthetic_build.h"
 
 /* A tile of 128 x 128 and a block of 128 in k: 2 * 128^3 FLOP in matrix
@@ -248,11 +249,12 @@ WS_TEST(standard_runs_are_as_documented) {
   ws_run runs[WS_STANDARD_RUNS];
   WS_CHECK_INT(ws_candidate_set(candidate, "tile_m=64;tile_n=16", NULL), WS_OK);
   WS_CHECK_INT(ws_standard_runs(candidate, runs), 3);
-  static const ws_shape want[] = {{64, 16, 256}, {48, 16, 128}, {80, 32, 128}};
+  const ws_shape want[] = {gemm_shape(64, 16, 256), gemm_shape(48, 16, 128),
+                           gemm_shape(80, 32, 128)};
   for (int i = 0; i < 3; i++) {
-    WS_CHECK_INT(runs[i].shape.m, want[i].m);
-    WS_CHECK_INT(runs[i].shape.n, want[i].n);
-    WS_CHECK_INT(runs[i].shape.k, want[i].k);
+    WS_CHECK_INT(runs[i].shape.size[DIM_M], want[i].size[DIM_M]);
+    WS_CHECK_INT(runs[i].shape.size[DIM_N], want[i].size[DIM_N]);
+    WS_CHECK_INT(runs[i].shape.size[DIM_K], want[i].size[DIM_K]);
     WS_CHECK_INT(runs[i].order, i == 1 ? WS_WAVES_DOWN : WS_WAVES_UP);
   }
   ws_arena_destroy(arena);
@@ -263,7 +265,8 @@ WS_TEST(what_cannot_be_estimated_is_said) {
   gemm g;
   ws_estimate estimate;
   ws_diag diag = {""};
-  const ws_shape shape = {128, 128, 128}, illegal = {8, 128, 128};
+  const ws_shape shape = gemm_shape(128, 128, 128);
+  const ws_shape illegal = gemm_shape(8, 128, 128);
   gemm_build(&g, arena, "", &compute_only);
   WS_CHECK_INT(ws_model_estimate(&ws_mi300x, g.problem, g.candidate, &g.result,
                                  &illegal, &estimate, &diag),

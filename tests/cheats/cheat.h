@@ -32,7 +32,8 @@ typedef struct cheat {
   bool quick;
 } cheat;
 
-/* The text of ir-templates/NAME.ll under root. */
+/* The text of ir-templates/NAME.ll under root; of NAME.ll there when NAME has a
+ * folder. */
 char *cheat_base(ws_arena *arena, const char *root, const char *name);
 
 /* Ends the program with a sentence when the file is not as it should be. */

@@ -30,8 +30,9 @@ static char *read_text(ws_arena *arena, const char *path) {
 }
 
 char *cheat_base(ws_arena *arena, const char *root, const char *name) {
+  const char *folder = strchr(name, '/') ? "" : "ir-templates/";
   return read_text(arena,
-                   ws_arena_printf(arena, "%s/ir-templates/%s.ll", root, name));
+                   ws_arena_printf(arena, "%s/%s%s.ll", root, folder, name));
 }
 
 /* ---- header ---- */

@@ -14,20 +14,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SHAPES = 16 };
-#define COUNT(shapes) (int)(sizeof(shapes) / sizeof((shapes)[0]))
+enum { MAX_SHAPES = 16, MAX_SIZES = 3 };
 
-/* The task's: one small, three of the contest's, one that is chosen. */
-static const ws_shape task[] = {{256, 512, 256},
-                                {1024, 1536, 256},
-                                {1024, 512, 7168},
-                                {6144, 4096, 512},
-                                {6144, 64, 256}};
-/* Of these the candidate is taken to be the fastest on one: it is run whole. */
-static const ws_shape chosen[] = {{6144, 64, 256}};
-/* Verified by a sample. */
-static const ws_shape large[] = {{1024, 256, 256}};
-static const ws_shape held_out[] = {{80, 1056, 640}};
+/* Zero rows end a list. */
+typedef struct task_shapes {
+  const char *first_dim; /* of the problems that it is for */
+  int64_t task[MAX_SHAPES][MAX_SIZES];
+  /* Of these the candidate is taken to be the fastest on one: it is run whole.
+   */
+  int64_t chosen[MAX_SHAPES][MAX_SIZES];
+  int64_t large[MAX_SHAPES][MAX_SIZES]; /* verified by a sample */
+  int64_t held_out[MAX_SHAPES][MAX_SIZES];
+} task_shapes;
+
+static const task_shapes tasks[] = {
+    /* one small, three of the contest's, one that is chosen */
+    {.first_dim = "m",
+     .task = {{256, 512, 256},
+              {1024, 1536, 256},
+              {1024, 512, 7168},
+              {6144, 4096, 512},
+              {6144, 64, 256}},
+     .chosen = {{6144, 64, 256}},
+     .large = {{1024, 256, 256}},
+     .held_out = {{80, 1056, 640}}},
+    {.first_dim = "rows",
+     .task = {{64, 1024}, {256, 2048}, {16, 16384}, {64, 512}},
+     .chosen = {{64, 512}},
+     .large = {{32, 4096}},
+     .held_out = {{24, 1152}}},
+};
 
 /* As a run of a tuner draws them; the timed contents are those of large. */
 enum { VERIFY_SEED = 90210, TIMED_SEED = 777, SPOTS = 2 };
@@ -71,6 +87,10 @@ static const ws_target *target_of(const trip *t) {
   return ws_target_find(t->candidate->tmpl->target);
 }
 
+static const ws_problem *problem_of(const trip *t) {
+  return ws_problem_find(t->candidate->tmpl->problem);
+}
+
 static int cu_count(const trip *t) {
   const ws_device_client *device = t->path->device;
   return device ? ws_device_client_info(device)->cu_count
@@ -83,6 +103,15 @@ static bool caught(trip *t, const char *stage, ws_verdict verdict,
   t->out->verdict = ws_verdict_text(verdict);
   t->out->reason = ws_arena_strdup(t->arena, reason);
   return true;
+}
+
+static const task_shapes *task_of(const trip *t) {
+  const char *first = problem_of(t)->dims->names[0];
+  for (size_t i = 0; i < sizeof tasks / sizeof tasks[0]; i++)
+    if (!strcmp(tasks[i].first_dim, first))
+      return &tasks[i];
+  cheat_quit(t->tried->name, "no shapes for problems that begin with", first);
+  return NULL;
 }
 
 /* ---- the compile server ---- */
@@ -150,12 +179,15 @@ static bool build(trip *t) {
 static bool spot(trip *t) {
   if (!target_of(t)->has_host_model)
     return false;
-  ws_run runs[COUNT(task)];
+  const task_shapes *shapes = task_of(t);
+  ws_run runs[MAX_SHAPES];
   int count = 0;
-  for (int i = 0; i < COUNT(task); i++)
-    if (ws_candidate_broken_require(t->candidate, &task[i], NULL) < 0)
+  for (int i = 0; i < MAX_SHAPES && shapes->task[i][0]; i++) {
+    const ws_shape shape = ws_shape_of(problem_of(t)->dims, shapes->task[i]);
+    if (ws_candidate_broken_require(t->candidate, &shape, NULL) < 0)
       runs[count++] = (ws_run){
-          .shape = task[i], .seed = VERIFY_SEED + (uint64_t)i, .spots = SPOTS};
+          .shape = shape, .seed = VERIFY_SEED + (uint64_t)i, .spots = SPOTS};
+  }
   return compile(t, runs, count, WS_STAGE_SANITIZE, "spot");
 }
 
@@ -201,7 +233,7 @@ static bool measure(trip *t, const char *stage, ws_measure_op op,
 /* The workloads on the shapes that it takes; a failure here is a verdict. */
 static bool on_cases(trip *t, const char *stage, ws_measure_op op,
                      const ws_covered *cases, int count, uint64_t seed) {
-  const ws_problem *problem = ws_problem_find(t->candidate->tmpl->problem);
+  const ws_problem *problem = problem_of(t);
   ws_workload *workloads =
       ws_arena_alloc(t->arena, sizeof *workloads * (size_t)count);
   ws_diag diag;
@@ -214,7 +246,8 @@ static bool on_cases(trip *t, const char *stage, ws_measure_op op,
             &workloads[taken], &diag) != WS_OK)
       return caught(t, stage, WS_VERDICT_ILLEGAL, diag.text);
     workloads[taken].seed = seed;
-    workloads[taken++].sampled = problem->flops(&cases[i].shape) > 1e8;
+    workloads[taken++].sampled =
+        ws_problem_flops(problem, &cases[i].shape) > 1e8;
   }
   if (op == WS_MEASURE_VERIFY)
     return measure(t, stage, op, workloads, taken);
@@ -225,18 +258,20 @@ static bool on_cases(trip *t, const char *stage, ws_measure_op op,
 }
 
 static bool on_shapes(trip *t, const char *stage, ws_measure_op op,
-                      const ws_shape *shapes, int count, uint64_t seed) {
+                      const int64_t (*sizes)[MAX_SIZES], int most,
+                      uint64_t seed) {
   ws_covered cases[MAX_SHAPES];
-  for (int i = 0; i < count; i++)
-    cases[i] = (ws_covered){.shape = shapes[i]};
+  int count = 0;
+  for (; count < most && sizes[count][0]; count++)
+    cases[count] =
+        (ws_covered){.shape = ws_shape_of(problem_of(t)->dims, sizes[count])};
   return on_cases(t, stage, op, cases, count, seed);
 }
 
 static bool verify_edges(trip *t) {
   ws_covered cases[WS_VERIFY_SHAPES];
-  int count =
-      ws_verify_shapes(ws_problem_find(t->candidate->tmpl->problem),
-                       t->tried->layout, t->candidate, VERIFY_SEED, cases);
+  int count = ws_verify_shapes(problem_of(t), t->tried->layout, t->candidate,
+                               VERIFY_SEED, cases);
   if (count == 0)
     return caught(t, "verify", WS_VERDICT_ILLEGAL,
                   "it takes no shape that it could be verified on");
@@ -247,20 +282,18 @@ static bool cover_far(trip *t) {
   if (!target_of(t)->has_host_model)
     return false;
   ws_run runs[WS_COVERAGE_FAR];
-  int count =
-      ws_coverage_far(ws_problem_find(t->candidate->tmpl->problem),
-                      t->tried->layout, t->candidate, VERIFY_SEED, runs);
+  int count = ws_coverage_far(problem_of(t), t->tried->layout, t->candidate,
+                              VERIFY_SEED, runs);
   return count && compile(t, runs, count, WS_STAGE_SANITIZE, "coverage");
 }
 
 /* As a winner is, before it is one. */
 static bool cover(trip *t) {
-  const ws_coverage_subject subject = {
-      .problem = ws_problem_find(t->candidate->tmpl->problem),
-      .layout = t->tried->layout,
-      .candidate = t->candidate,
-      .build = &t->build,
-      .cu_count = cu_count(t)};
+  const ws_coverage_subject subject = {.problem = problem_of(t),
+                                       .layout = t->tried->layout,
+                                       .candidate = t->candidate,
+                                       .build = &t->build,
+                                       .cu_count = cu_count(t)};
   ws_coverage coverage;
   ws_coverage_plan(t->arena, subject.problem, subject.layout, t->candidate,
                    &t->build, VERIFY_SEED, &coverage);
@@ -283,19 +316,21 @@ static bool go(trip *t) {
   if (read_template(t) || build(t) || (is_on(t, "verify") && verify_edges(t)) ||
       (is_on(t, "spot") && spot(t)))
     return true;
+  const task_shapes *shapes = task_of(t);
   if (is_on(t, "time") &&
-      on_shapes(t, "time", WS_MEASURE_TIME, task, TIMED, TIMED_SEED))
+      on_shapes(t, "time", WS_MEASURE_TIME, shapes->task, TIMED, TIMED_SEED))
     return true;
-  if (is_on(t, "large") &&
-      on_shapes(t, "large", WS_MEASURE_VERIFY, large, COUNT(large), TIMED_SEED))
+  if (is_on(t, "large") && on_shapes(t, "large", WS_MEASURE_VERIFY,
+                                     shapes->large, MAX_SHAPES, TIMED_SEED))
     return true;
   /* a card looks at the results of what it times */
   if (is_on(t, "whole") && target_of(t)->has_host_model &&
-      on_shapes(t, "whole", WS_MEASURE_VERIFY, chosen, COUNT(chosen),
+      on_shapes(t, "whole", WS_MEASURE_VERIFY, shapes->chosen, MAX_SHAPES,
                 TIMED_SEED + 1))
     return true;
-  if (is_on(t, "held-out") && on_shapes(t, "held-out", WS_MEASURE_VERIFY,
-                                        held_out, COUNT(held_out), VERIFY_SEED))
+  if (is_on(t, "held-out") &&
+      on_shapes(t, "held-out", WS_MEASURE_VERIFY, shapes->held_out, MAX_SHAPES,
+                VERIFY_SEED))
     return true;
   return t->path->thorough && cover(t);
 }

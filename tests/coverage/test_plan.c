@@ -4,6 +4,7 @@
  * force from the shapes themselves; legality is asked of the problem and of the
  * candidate.
  */
+#include "../gemm_shape.h"
 #include "wavesmith/coverage.h"
 #include "ws_test_template.h"
 
@@ -37,27 +38,27 @@ static ws_coverage plan_of(const ws_candidate *candidate,
 }
 
 /* Whether the case is what a class says, by its shape alone. */
-static bool has(const ws_covered *one, int factor, const ws_class *class) {
-  const int64_t values[WS_FACTORS] = {one->shape.m, one->shape.m,
-                                      one->shape.n, one->shape.n,
-                                      one->shape.k, one->striding};
-  int64_t value = values[factor];
+static bool has(const ws_covered *one, const ws_factor *factor, int number) {
+  const ws_class *class = &factor->classes[number];
+  const int64_t value = factor->kind == WS_FACTOR_STRIDES
+                            ? one->striding
+                            : one->shape.size[factor->dim];
   return value >= class->low && value <= class->high &&
          value % class->modulus == class->residue;
 }
 
 static bool occurs(const ws_coverage *c, int f, int a, int g, int b) {
   for (int i = 0; i < c->count; i++)
-    if (has(&c->cases[i], f, &c->factors[f].classes[a]) &&
-        has(&c->cases[i], g, &c->factors[g].classes[b]))
+    if (has(&c->cases[i], &c->factors[f], a) &&
+        has(&c->cases[i], &c->factors[g], b))
       return true;
   return false;
 }
 
 static int count_missing(const ws_coverage *c) {
   int missing = 0;
-  for (int f = 0; f < WS_FACTORS; f++)
-    for (int g = f + 1; g < WS_FACTORS; g++)
+  for (int f = 0; f < c->factor_count; f++)
+    for (int g = f + 1; g < c->factor_count; g++)
       for (int a = 0; a < c->factors[f].count; a++)
         for (int b = 0; b < c->factors[g].count; b++)
           missing += !occurs(c, f, a, g, b);
@@ -67,7 +68,8 @@ static int count_missing(const ws_coverage *c) {
 static void check_legal(const ws_coverage *c, const ws_candidate *candidate) {
   for (int i = 0; i < c->count; i++) {
     ws_diag diag = {""};
-    WS_CHECK(problem->check_shape(&c->cases[i].shape, &diag) == WS_OK);
+    WS_CHECK(ws_problem_check_shape(problem, &c->cases[i].shape, &diag) ==
+             WS_OK);
     WS_CHECK(ws_candidate_broken_require(candidate, &c->cases[i].shape, NULL) <
              0);
     WS_CHECK(c->cases[i].striding < problem->striding_count);
@@ -83,7 +85,7 @@ WS_TEST(every_pair_occurs) {
     check_legal(&c, candidate);
     double flops = 0;
     for (int j = 0; j < c.count; j++)
-      flops += problem->flops(&c.cases[j].shape);
+      flops += ws_problem_flops(problem, &c.cases[j].shape);
     printf("# %g flops\n", flops);
     printf("# %s: %s\n", points[i], ws_coverage_text(arena, &c, c.count));
     WS_CHECK(c.count > 0);
@@ -100,11 +102,12 @@ WS_TEST(residues_and_depths_are_all_there) {
   bool turned = false, odd_deep = false, many = false;
   for (int i = 0; i < c.count; i++) {
     const ws_shape *s = &c.cases[i].shape;
-    m[s->m % 128 / 16] = n[s->n % 128 / 16] = true;
-    depth[s->k / 128 < 200 ? s->k / 128 : 0] = true;
-    odd_deep |= s->k > 128 * 128 && s->k % 256;
+    m[s->size[DIM_M] % 128 / 16] = n[s->size[DIM_N] % 128 / 16] = true;
+    depth[s->size[DIM_K] / 128 < 200 ? s->size[DIM_K] / 128 : 0] = true;
+    odd_deep |= s->size[DIM_K] > 128 * 128 && s->size[DIM_K] % 256;
     turned |= c.cases[i].striding != 0;
-    many |= (s->m + 127) / 128 * ((s->n + 127) / 128) > 4096;
+    many |=
+        (s->size[DIM_M] + 127) / 128 * ((s->size[DIM_N] + 127) / 128) > 4096;
   }
   for (int i = 0; i < 8; i++)
     WS_CHECK(m[i] && n[i]);
@@ -124,13 +127,38 @@ WS_TEST(constants_of_the_code_make_classes) {
   bool depth[64] = {false}, below = false, above = false;
   for (int i = 0; i < c.count; i++) {
     const ws_shape *s = &c.cases[i].shape;
-    depth[s->k / 128 < 64 ? s->k / 128 : 0] = true;
-    below |= s->m > 2048 - 128 && s->m <= 2048;
-    above |= s->m > 2048 && s->m <= 2048 + 128;
+    depth[s->size[DIM_K] / 128 < 64 ? s->size[DIM_K] / 128 : 0] = true;
+    below |= s->size[DIM_M] > 2048 - 128 && s->size[DIM_M] <= 2048;
+    above |= s->size[DIM_M] > 2048 && s->size[DIM_M] <= 2048 + 128;
   }
   for (int i = 1; i <= 15; i++) /* 2 * 6 + 3 */
     WS_CHECK(depth[i]);
   WS_CHECK(depth[40] && depth[41] && below && above);
+}
+
+/* Long rows, each size up to four times the one before, and some on extreme
+ * contents. */
+WS_TEST(what_a_workgroup_walks_along_has_all_sizes) {
+  const ws_candidate *candidate =
+      candidate_of("template|t|1|rmsnorm|gfx942|for tests\n"
+                   "param|threads|ws.threads|256|lanes|256\n"
+                   "launch|rmsnorm|rows|1|1|threads|1|x y rows cols\n",
+                   "threads=256");
+  problem = ws_problem_find("rmsnorm");
+  ws_coverage c = plan_of(candidate, NULL, 5);
+  check_legal(&c, candidate);
+  WS_CHECK(count_missing(&c) <= c.out_of_reach);
+  int hard = 0;
+  for (int64_t low = 24; low < 16384; low *= 4) {
+    bool seen = false;
+    for (int i = 0; i < c.count; i++)
+      seen |=
+          c.cases[i].shape.size[1] > low && c.cases[i].shape.size[1] <= 4 * low;
+    WS_CHECK(seen);
+  }
+  for (int i = 0; i < c.count; i++)
+    hard += c.cases[i].shape.size[1] > 4096 && c.cases[i].seed & WS_HARD_INPUTS;
+  WS_CHECK(hard > 1);
 }
 
 /* A persistent kernel's grid says nothing of how far it goes. */
@@ -143,9 +171,9 @@ WS_TEST(each_extent_goes_far) {
     bool far[3] = {false};
     for (int j = 0; j < c.count; j++) {
       const ws_shape *s = &c.cases[j].shape;
-      far[0] |= s->m > 1 << 16;
-      far[1] |= s->n > 1 << 16;
-      far[2] |= s->k > 1 << 16;
+      far[0] |= s->size[DIM_M] > 1 << 16;
+      far[1] |= s->size[DIM_N] > 1 << 16;
+      far[2] |= s->size[DIM_K] > 1 << 16;
     }
     WS_CHECK(far[0] && far[1] && far[2]);
   }
@@ -160,8 +188,8 @@ WS_TEST(moduli_without_classes_have_all_residues) {
       plan_of(candidate_of(HEAD, "tile_m=128;tile_n=128"), &build, 5);
   bool seen[48] = {false};
   for (int i = 0; i < c.count; i++)
-    if (c.cases[i].shape.k > 48 * 128)
-      seen[c.cases[i].shape.k / 128 % 48] = true;
+    if (c.cases[i].shape.size[DIM_K] > 48 * 128)
+      seen[c.cases[i].shape.size[DIM_K] / 128 % 48] = true;
   for (int i = 1; i < 48; i++)
     WS_CHECK(seen[i]);
 }
@@ -172,7 +200,7 @@ WS_TEST(constraints_hold) {
   ws_coverage c = plan_of(candidate, NULL, 9);
   WS_CHECK(c.count > 0);
   check_legal(&c, candidate);
-  WS_CHECK_INT(c.factors[WS_FACTOR_M_EDGE].count, 2);
+  WS_CHECK_INT(c.factors[0].count, 2);
   WS_CHECK(count_missing(&c) <= c.out_of_reach);
 }
 
@@ -189,7 +217,8 @@ WS_TEST(mapped_operands_keep_their_strides) {
       "tensor_map|as_map|as|f32|m|k / 128|64|1|0\n",
       "");
   ws_coverage c = plan_of(candidate, NULL, 3);
-  const ws_factor *strides = &c.factors[WS_FACTOR_STRIDES];
+  const ws_factor *strides = &c.factors[c.factor_count - 1];
+  WS_CHECK_INT(strides->kind, WS_FACTOR_STRIDES);
   bool others = false;
   WS_CHECK(strides->count > 1);
   for (int i = 0; i < c.count; i++) {
@@ -197,8 +226,9 @@ WS_TEST(mapped_operands_keep_their_strides) {
     int form = ws_problem_form(problem, 0, c.cases[i].striding);
     int stride_m = ws_problem_arg_index(problem, "as_stride_m");
     int stride_n = ws_problem_arg_index(problem, "bs_stride_n");
-    WS_CHECK_INT(problem->arg_scalar(stride_m, s, form), 1);
-    others |= problem->arg_scalar(stride_n, s, form) != s->k / 128;
+    WS_CHECK_INT(ws_problem_arg_scalar(problem, stride_m, s, form), 1);
+    others |= ws_problem_arg_scalar(problem, stride_n, s, form) !=
+              s->size[DIM_K] / 128;
   }
   WS_CHECK(others);
 }
@@ -210,10 +240,10 @@ WS_TEST(the_seed_alone_decides) {
   int same = 0;
   WS_CHECK_INT(a.count, b.count);
   for (int i = 0; i < a.count; i++) {
-    WS_CHECK(!memcmp(&a.cases[i].shape, &b.cases[i].shape, sizeof(ws_shape)));
+    WS_CHECK(ws_shape_same(&a.cases[i].shape, &b.cases[i].shape));
     WS_CHECK(a.cases[i].seed == b.cases[i].seed);
     same += i < other.count &&
-            !memcmp(&a.cases[i].shape, &other.cases[i].shape, sizeof(ws_shape));
+            ws_shape_same(&a.cases[i].shape, &other.cases[i].shape);
   }
   WS_CHECK(same * 10 < a.count);
 }
@@ -227,10 +257,10 @@ WS_TEST(few_shapes_differ_by_seed_and_candidate) {
     WS_CHECK_INT(ws_verify_shapes(problem, 0, one, seed, b), WS_VERIFY_SHAPES);
     WS_CHECK(!memcmp(a, b, sizeof a));
     ws_verify_shapes(problem, 0, one, seed + 1, b);
-    differ += memcmp(&a[1].shape, &b[1].shape, sizeof(ws_shape)) != 0;
-    WS_CHECK_INT(a[0].shape.k, 128);
-    WS_CHECK(a[1].shape.m > 256 && a[3].shape.k >= 1024);
-    WS_CHECK_INT(a[2].shape.k % 256, 128);
+    differ += !ws_shape_same(&a[1].shape, &b[1].shape);
+    WS_CHECK_INT(a[0].shape.size[DIM_K], 128);
+    WS_CHECK(a[1].shape.size[DIM_M] > 256 && a[3].shape.size[DIM_K] >= 1024);
+    WS_CHECK_INT(a[2].shape.size[DIM_K] % 256, 128);
   }
   WS_CHECK(differ > 40);
 }
@@ -240,7 +270,7 @@ WS_TEST(few_shapes_of_who_takes_nothing_small) {
   const ws_candidate *large =
       candidate_of(HEAD "require|m >= 1024|large only\n", "");
   WS_CHECK(ws_verify_shapes(problem, 0, large, 1, cases) > 0);
-  WS_CHECK(cases[0].shape.m >= 1024);
+  WS_CHECK(cases[0].shape.size[DIM_M] >= 1024);
   const ws_candidate *none =
       candidate_of(HEAD "require|m == 1040|one only\n", "");
   WS_CHECK_INT(ws_verify_shapes(problem, 0, none, 1, cases), 0);

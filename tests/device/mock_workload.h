@@ -6,6 +6,7 @@
 #ifndef WAVESMITH_TESTS_DEVICE_MOCK_WORKLOAD_H
 #define WAVESMITH_TESTS_DEVICE_MOCK_WORKLOAD_H
 
+#include "../gemm_shape.h"
 #include "wavesmith/measure.h"
 
 enum { MOCK_POINTERS = 5, MOCK_OPERANDS = 8 };
@@ -37,7 +38,7 @@ static inline ws_workload mock_workload_of(ws_arena *memory, const char *kernel,
                                  .operands = operands,
                                  .operand_count = MOCK_OPERANDS};
   return (ws_workload){.problem = "fp8_gemm_blockscale",
-                       .shape = {m, n, k},
+                       .shape = gemm_shape(m, n, k),
                        .seed = 7,
                        .launches = launch,
                        .launch_count = 1};

@@ -15,7 +15,7 @@ expect() { # exit code, pattern, command...
   [ "$code" = "$want" ] || { echo "exit $code, want $want: $*"; cat "$work/out"; exit 1; }
   grep -q -- "$pattern" "$work/out" || { echo "no '$pattern': $*"; cat "$work/out"; exit 1; }
 }
-sim=("$wavesmith" sim "$work/x.co" --shape 16,32,128)
+sim=("$wavesmith" sim "$work/x.co" --problem fp8_gemm_blockscale --shape 16,32,128)
 launch=(--grid 'ceildiv(m,16),n/16' --block 64 --args "$args")
 
 expect 0 '^run:   ok, 1024 elements compared' "${sim[@]}" --kernel gemm_ok "${launch[@]}"
@@ -35,8 +35,8 @@ expect 2 'needs --grid and --block' "${sim[@]}" --kernel gemm_ok
 expect 2 'comes after its --kernel' "${sim[@]}" --grid 1
 expect 2 'needs a --kernel' "${sim[@]}"
 expect 2 "unknown" "${sim[@]}" --colour
-expect 2 "not '16x32'" "$wavesmith" sim "$work/x.co" --shape 16x32 --kernel gemm_ok "${launch[@]}"
-expect 1 'not a multiple of' "$wavesmith" sim "$work/x.co" --shape 17,32,128 --kernel gemm_ok "${launch[@]}"
+expect 2 "is no shape m,n,k" "$wavesmith" sim "$work/x.co" --problem fp8_gemm_blockscale --shape 16x32 --kernel gemm_ok "${launch[@]}"
+expect 1 "needs m % 16 == 0" "$wavesmith" sim "$work/x.co" --problem fp8_gemm_blockscale --shape 17,32,128 --kernel gemm_ok "${launch[@]}"
 expect 1 'expected an integer' "${sim[@]}" --kernel gemm_ok --grid 'm +' --block 64 --args "$args"
 expect 1 'nonexistent' "$wavesmith" sim /nonexistent.co --kernel gemm_ok --grid 1 --block 1
 

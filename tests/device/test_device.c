@@ -4,6 +4,7 @@
  * misbehave in known ways (mock_hip.c): each must become the right verdict, and
  * the next request must be served whatever the last one did.
  */
+#include "../gemm_shape.h"
 #include "mock_workload.h"
 #include "wavesmith/target.h"
 #include "ws_test.h"
@@ -190,7 +191,7 @@ WS_TEST(faster_than_the_roofline_is_wrong) {
 /* 1024 x 1536 x 7168: 2 * 11.27e9 / (4096 * 304 * 2.1e3 per us) */
 WS_TEST(roofline_of_a_contest_shape) {
   const ws_problem *problem = ws_problem_find("fp8_gemm_blockscale");
-  ws_shape shape = {1024, 1536, 7168};
+  ws_shape shape = gemm_shape(1024, 1536, 7168);
   WS_CHECK_NEAR(
       ws_target_roofline_us(ws_target_find("gfx942"), problem, &shape), 8.62,
       0.01);

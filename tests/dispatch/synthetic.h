@@ -7,6 +7,7 @@
 #ifndef WAVESMITH_TEST_SYNTHETIC_H
 #define WAVESMITH_TEST_SYNTHETIC_H
 
+#include "../gemm_shape.h"
 #include "wavesmith/dispatch.h"
 #include "wavesmith/rt.h"
 #include "ws_test.h"
@@ -127,9 +128,9 @@ static inline void *synthetic_symbol(void *handle, const char *name) {
 /* Legal shapes, small ones more often than large ones. */
 static inline ws_shape synthetic_shape(ws_rng *rng) {
   const uint64_t scale = UINT64_C(1) << ws_rng_below(rng, 9);
-  return (ws_shape){16 + 16 * (int64_t)ws_rng_below(rng, 4 * scale),
+  return gemm_shape(16 + 16 * (int64_t)ws_rng_below(rng, 4 * scale),
                     16 + 16 * (int64_t)ws_rng_below(rng, 4 * scale),
-                    128 + 128 * (int64_t)ws_rng_below(rng, scale)};
+                    128 + 128 * (int64_t)ws_rng_below(rng, scale));
 }
 
 /* ---- an emitted dispatch --------------------------------------------------
@@ -162,8 +163,10 @@ static inline void fill_matrix(emitted *e) {
   for (int s = 0; s < count; s++)
     for (int c = 0; c < POINTS; c++) {
       const ws_shape *shape = &shapes[s];
-      double wave = sin((double)c + 1.3 * log((double)shape->m)) +
-                    cos(2.0 * c - 0.7 * log((double)(shape->n * shape->k)));
+      double wave =
+          sin((double)c + 1.3 * log((double)shape->size[DIM_M])) +
+          cos(2.0 * c -
+              0.7 * log((double)(shape->size[DIM_N] * shape->size[DIM_K])));
       bool runs =
           ws_candidate_broken_require(e->entries[c].candidate, shape, NULL) < 0;
       us[s * POINTS + c] = runs ? 10 * exp(wave) : INFINITY;

@@ -6,6 +6,7 @@
  * just that shape, against the fp64 reference. The times are made up, so that
  * small shapes come to every kernel.
  */
+#include "../gemm_shape.h"
 #include "synthetic.h"
 #include "ws_test_directory.h"
 
@@ -95,9 +96,9 @@ static void add_point(end_to_end *e, int index) {
 
 /* Small, so that running them is quick; edges of every tile size. */
 static ws_shape random_shape(ws_rng *rng) {
-  return (ws_shape){16 + 16 * (int64_t)ws_rng_below(rng, 16),
+  return gemm_shape(16 + 16 * (int64_t)ws_rng_below(rng, 16),
                     16 + 16 * (int64_t)ws_rng_below(rng, 16),
-                    128 + 128 * (int64_t)ws_rng_below(rng, 5)};
+                    128 + 128 * (int64_t)ws_rng_below(rng, 5));
 }
 
 enum { TRAINING = 300 };
@@ -112,8 +113,9 @@ static void *emit_and_load(end_to_end *e, ws_dispatch_report *report) {
     shapes[s] = random_shape(&rng);
     for (int c = 0; c < e->count; c++)
       us[s * e->count + c] =
-          exp(sin(c + 1.1 * log((double)(shapes[s].m * shapes[s].n))) +
-              cos(2.3 * c + 0.7 * log((double)shapes[s].k)));
+          exp(sin(c + 1.1 * log((double)(shapes[s].size[DIM_M] *
+                                         shapes[s].size[DIM_N]))) +
+              cos(2.3 * c + 0.7 * log((double)shapes[s].size[DIM_K])));
   }
   const ws_matrix matrix = {shapes, TRAINING, e->count, us, "estimate:test"};
   must(ws_dispatch_emit(e->arena, e->problem, e->layout, "gfx942", e->entries,
@@ -139,7 +141,7 @@ static void check_layout(const char *layout) {
   int used[MAX_POINTS] = {0}, kinds = 0;
   for (int i = 0; i < SHAPES; i++) {
     const ws_shape shape = random_shape(&rng);
-    int pick = select(shape.m, shape.n, shape.k);
+    int pick = select(shape.size[DIM_M], shape.size[DIM_N], shape.size[DIM_K]);
     WS_CHECK(pick >= 0 && pick < report.portfolio_count);
     int entry = report.portfolio[pick];
     const ws_run run = {.shape = shape,

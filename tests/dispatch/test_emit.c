@@ -3,6 +3,7 @@
  * What ws_dispatch_emit writes: compiled without a warning, loaded, and held
  * against the tuner's own evaluation of the same rules and expressions.
  */
+#include "../gemm_shape.h"
 #include "synthetic.h"
 #include "ws_test_directory.h"
 
@@ -24,14 +25,16 @@ WS_TEST(selection_is_total_safe_and_the_tuners_own) {
   int used[POINTS] = {0};
   for (int i = 0; i < RANDOM_SHAPES; i++) {
     const ws_shape shape = synthetic_shape(&rng);
-    int pick = e.select(shape.m, shape.n, shape.k);
+    int pick =
+        e.select(shape.size[DIM_M], shape.size[DIM_N], shape.size[DIM_K]);
     WS_CHECK(pick >= 0 && pick < e.report.portfolio_count);
     WS_CHECK_INT(pick, ws_rules_pick(e.report.rules, &shape));
     ws_diag diag = {""};
     if (ws_candidate_broken_require(entry_of(&e, pick)->candidate, &shape,
                                     &diag) >= 0)
-      WS_FAIL("m=%lld n=%lld k=%lld: %s", (long long)shape.m,
-              (long long)shape.n, (long long)shape.k, diag.text);
+      WS_FAIL("m=%lld n=%lld k=%lld: %s", (long long)shape.size[DIM_M],
+              (long long)shape.size[DIM_N], (long long)shape.size[DIM_K],
+              diag.text);
     used[pick]++;
   }
   for (int p = 0; p < e.report.portfolio_count; p++)
@@ -51,17 +54,19 @@ WS_TEST(legal_is_what_the_problem_says) {
   for (int i = 0; i < EDGES; i++)
     for (int j = 0; j < EDGES; j++)
       for (int l = 0; l < EDGES; l++) {
-        const ws_shape s = {edges[i], edges[j], edges[l]};
-        bool legal = e.problem->check_shape(&s, NULL) == WS_OK;
-        WS_CHECK_INT(e.select(s.m, s.n, s.k) >= 0, legal);
+        const ws_shape s = gemm_shape(edges[i], edges[j], edges[l]);
+        bool legal = ws_problem_check_shape(e.problem, &s, NULL) == WS_OK;
+        WS_CHECK_INT(e.select(s.size[DIM_M], s.size[DIM_N], s.size[DIM_K]) >= 0,
+                     legal);
       }
   for (int i = 0; i < RANDOM_SHAPES; i++) {
     ws_shape s = synthetic_shape(&rng);
-    s.m += (int64_t)ws_rng_below(&rng, 3) * 8;
-    s.n -= (int64_t)ws_rng_below(&rng, 2) * 16;
-    s.k += (int64_t)ws_rng_below(&rng, 3) * 64;
-    bool legal = e.problem->check_shape(&s, NULL) == WS_OK;
-    WS_CHECK_INT(e.select(s.m, s.n, s.k) >= 0, legal);
+    s.size[DIM_M] += (int64_t)ws_rng_below(&rng, 3) * 8;
+    s.size[DIM_N] -= (int64_t)ws_rng_below(&rng, 2) * 16;
+    s.size[DIM_K] += (int64_t)ws_rng_below(&rng, 3) * 64;
+    bool legal = ws_problem_check_shape(e.problem, &s, NULL) == WS_OK;
+    WS_CHECK_INT(e.select(s.size[DIM_M], s.size[DIM_N], s.size[DIM_K]) >= 0,
+                 legal);
   }
   WS_CHECK_INT(e.select(INT64_MIN, INT64_MIN, INT64_MIN), -1);
   WS_CHECK_INT(e.select(INT64_MAX, INT64_MAX, INT64_MAX), -1);
@@ -80,19 +85,20 @@ static int64_t value(const emitted *e, int position, const ws_expr *expr,
 static void compare_functions(const emitted *e, int p, const ws_shape *s) {
   const ws_rt_candidate *got = &e->dispatch->candidates[p];
   const ws_template *tmpl = entry_of(e, p)->candidate->tmpl;
-  WS_CHECK_INT(got->accepts(s->m, s->n, s->k),
+  const long long sizes[] = {s->size[DIM_M], s->size[DIM_N], s->size[DIM_K]};
+  WS_CHECK_INT(got->accepts(sizes),
                ws_candidate_broken_require(entry_of(e, p)->candidate, s, NULL) <
                    0);
-  WS_CHECK_INT(got->workspace_bytes(s->m, s->n, s->k, 304),
+  WS_CHECK_INT(got->workspace_bytes(sizes, 304),
                value(e, p, tmpl->workspace, s));
   const int launches = value(e, p, tmpl->launches[1].condition, s) ? 2 : 1;
   WS_CHECK_INT(got->launch_count, launches);
   for (int l = 0; l < launches; l++) {
     long long grid[3];
-    got->launches[l].grid(s->m, s->n, s->k, 304, grid);
+    got->launches[l].grid(sizes, 304, grid);
     for (int axis = 0; axis < 3; axis++)
       WS_CHECK_INT(grid[axis], value(e, p, tmpl->launches[l].grid[axis], s));
-    WS_CHECK_INT(got->launches[l].condition(s->m, s->n, s->k, 304),
+    WS_CHECK_INT(got->launches[l].condition(sizes, 304),
                  value(e, p, tmpl->launches[l].condition, s));
     WS_CHECK_INT(got->launches[l].threads,
                  value(e, p, tmpl->launches[l].threads, s));

@@ -4,6 +4,7 @@
  * PTX and cubin, as C99 and as C++. The template is made up; every number that
  * is expected is worked out by hand from it.
  */
+#include "../gemm_shape.h"
 #include "synthetic.h"
 #include "ws_test_directory.h"
 
@@ -88,7 +89,8 @@ static void prepare_tma(tma *t) {
   double *us = ws_arena_alloc(t->arena, 2 * (size_t)set->count * sizeof *us);
   for (int s = 0; s < set->count; s++)
     for (int c = 0; c < 2; c++)
-      us[2 * s + c] = (set->shapes[s].m == 1024) == (c == 0) ? 10 : 20;
+      us[2 * s + c] =
+          (set->shapes[s].size[DIM_M] == 1024) == (c == 0) ? 10 : 20;
   t->matrix = (ws_matrix){set->shapes, set->count, 2, us, "cuda:test"};
 }
 
@@ -124,7 +126,7 @@ static void check_map(const ws_rt_tensor_map *map, int slot, int bytes,
   WS_CHECK_INT(map->box_inner, box_inner);
   WS_CHECK_INT(map->box_outer, box_outer);
   WS_CHECK_INT(map->swizzle, swizzle);
-  map->extents(96, 576, 512, extents);
+  map->extents((const long long[]){96, 576, 512}, extents);
   WS_CHECK_INT(extents[0], inner);
   WS_CHECK_INT(extents[1], outer);
 }

@@ -2,6 +2,7 @@
  *
  * Portfolio and rules on matrices whose best answer is known by hand.
  */
+#include "../gemm_shape.h"
 #include "synthetic.h"
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
@@ -22,8 +23,9 @@ static double cover_us[] = {
     12, 4,        100, 30, /**/
     12, 4,        100, 11, /**/
 };
-static const ws_shape four_shapes[] = {
-    {16, 16, 128}, {32, 16, 128}, {48, 16, 128}, {64, 16, 128}};
+static ws_shape four_shapes[] = {
+    GEMM_SIZES(16, 16, 128), GEMM_SIZES(32, 16, 128), GEMM_SIZES(48, 16, 128),
+    GEMM_SIZES(64, 16, 128)};
 static const ws_matrix cover = {four_shapes, 4, 4, cover_us, "test"};
 
 WS_TEST(portfolio_covers_greedily) {
@@ -56,7 +58,7 @@ WS_TEST(portfolio_steps_are_the_best_steps) {
   enum { SHAPES = 40, COLUMNS = 12 };
   ws_rng rng;
   ws_rng_init(&rng, 7);
-  ws_shape shapes[SHAPES] = {{0, 0, 0}};
+  ws_shape shapes[SHAPES] = {{.dims = NULL}};
   double us[SHAPES * COLUMNS];
   for (int i = 0; i < SHAPES * COLUMNS; i++)
     us[i] = exp(2 * ws_rng_double(&rng));
@@ -96,7 +98,7 @@ static const int64_t grid_k[KS] = {128, 512, 2048, 8192};
 static void fill_grid(ws_shape *shapes) {
   for (int i = 0; i < MS; i++)
     for (int j = 0; j < KS; j++)
-      shapes[i * KS + j] = (ws_shape){grid_m[i], 512, grid_k[j]};
+      shapes[i * KS + j] = gemm_shape(grid_m[i], 512, grid_k[j]);
 }
 
 static const ws_rules *fit(ws_arena *arena, const ws_matrix *matrix,
@@ -116,15 +118,18 @@ WS_TEST(one_threshold_is_found) {
   double us[GRID * 2];
   fill_grid(shapes);
   for (int s = 0; s < GRID; s++) { /* 0 is twice as fast up to m = 96 */
-    us[2 * s] = shapes[s].m <= 96 ? 10 : 20;
-    us[2 * s + 1] = shapes[s].m <= 96 ? 20 : 10;
+    us[2 * s] = shapes[s].size[DIM_M] <= 96 ? 10 : 20;
+    us[2 * s + 1] = shapes[s].size[DIM_M] <= 96 ? 20 : 10;
   }
   const ws_matrix matrix = {shapes, GRID, 2, us, "test"};
   const ws_rules *rules = fit(arena, &matrix, 24);
   WS_CHECK_INT(ws_rules_leaf_count(rules), 2);
-  WS_CHECK_INT(ws_rules_pick(rules, &(ws_shape){96, 4096, 128}), 0);
-  WS_CHECK_INT(ws_rules_pick(rules, &(ws_shape){112, 16, 8192}), 1);
-  WS_CHECK_INT(ws_rules_pick(rules, &(ws_shape){112, 16, 100}), -1);
+  WS_CHECK_INT(ws_rules_pick(rules, (ws_shape[]){gemm_shape(96, 4096, 128)}),
+               0);
+  WS_CHECK_INT(ws_rules_pick(rules, (ws_shape[]){gemm_shape(112, 16, 8192)}),
+               1);
+  WS_CHECK_INT(ws_rules_pick(rules, (ws_shape[]){gemm_shape(112, 16, 100)}),
+               -1);
   ws_regret regret = ws_rules_regret(rules, &matrix);
   WS_CHECK_NEAR(regret.geomean, 1, 1e-12);
   WS_CHECK_NEAR(regret.max, 1, 1e-12);
@@ -137,7 +142,7 @@ WS_TEST(quadrants_need_four_leaves) {
   double us[GRID * 4];
   fill_grid(shapes);
   for (int s = 0; s < GRID; s++) {
-    int best = (shapes[s].m > 96) * 2 + (shapes[s].k > 512);
+    int best = (shapes[s].size[DIM_M] > 96) * 2 + (shapes[s].size[DIM_K] > 512);
     for (int c = 0; c < 4; c++) /* unequal losses, so that one split helps */
       us[4 * s + c] = c == best ? 10 : 15 + 5 * ((c >> 1) != (best >> 1));
   }
@@ -146,7 +151,8 @@ WS_TEST(quadrants_need_four_leaves) {
   WS_CHECK_INT(ws_rules_leaf_count(rules), 4);
   for (int s = 0; s < GRID; s++)
     WS_CHECK_INT(ws_rules_pick(rules, &shapes[s]),
-                 (shapes[s].m > 96) * 2 + (shapes[s].k > 512));
+                 (shapes[s].size[DIM_M] > 96) * 2 +
+                     (shapes[s].size[DIM_K] > 512));
   ws_arena_destroy(arena);
 }
 
@@ -227,11 +233,10 @@ WS_TEST(every_shape_that_a_card_timed_gets_its_best) {
  * gains, as each side still holds a shape that kernel 0 must have as often. */
 WS_TEST(a_shape_between_others_is_found) {
   ws_arena *arena = ws_arena_create();
-  static const ws_shape shapes[] = {{512, 512, 512},
-                                    {1024, 1024, 1024},
-                                    {1536, 1536, 1536},
-                                    {2048, 2048, 2048},
-                                    {2560, 2560, 2560}};
+  const ws_shape shapes[] = {
+      gemm_shape(512, 512, 512), gemm_shape(1024, 1024, 1024),
+      gemm_shape(1536, 1536, 1536), gemm_shape(2048, 2048, 2048),
+      gemm_shape(2560, 2560, 2560)};
   double us[] = {10, 40, 10, 40, 20, 10, 10, 40, 10, 40};
   const ws_matrix matrix = {shapes, 5, 2, us, "cuda:test"};
   const ws_rules *rules = fit(arena, &matrix, 8);
@@ -239,7 +244,8 @@ WS_TEST(a_shape_between_others_is_found) {
   for (int s = 0; s < 5; s++)
     WS_CHECK_INT(ws_rules_pick(rules, &shapes[s]), s == 2);
   /* Between two timed shapes the nearer one by ratio counts. */
-  WS_CHECK_INT(ws_rules_pick(rules, &(ws_shape){1536, 1536, 1408}), 1);
+  WS_CHECK_INT(ws_rules_pick(rules, (ws_shape[]){gemm_shape(1536, 1536, 1408)}),
+               1);
   ws_arena_destroy(arena);
 }
 
@@ -256,7 +262,7 @@ WS_TEST(a_refused_shape_goes_to_the_fallback) {
   double us[GRID * 2];
   fill_grid(shapes);
   for (int s = 0; s < GRID; s++) {
-    us[2 * s] = shapes[s].m % 128 ? INFINITY : 1;
+    us[2 * s] = shapes[s].size[DIM_M] % 128 ? INFINITY : 1;
     us[2 * s + 1] = 3;
   }
   const ws_matrix matrix = {shapes, GRID, 2, us, "test"};
@@ -265,8 +271,10 @@ WS_TEST(a_refused_shape_goes_to_the_fallback) {
   WS_CHECK_INT(ws_rules_fit(arena, problem(), entries, &matrix, columns, 2, 1,
                             &rules, NULL),
                WS_OK);
-  WS_CHECK_INT(ws_rules_pick(rules, &(ws_shape){1024, 64, 128}), 0);
-  WS_CHECK_INT(ws_rules_pick(rules, &(ws_shape){1040, 64, 128}), 1);
+  WS_CHECK_INT(ws_rules_pick(rules, (ws_shape[]){gemm_shape(1024, 64, 128)}),
+               0);
+  WS_CHECK_INT(ws_rules_pick(rules, (ws_shape[]){gemm_shape(1040, 64, 128)}),
+               1);
   WS_CHECK_NEAR(ws_rules_regret(rules, &matrix).max, 1, 1e-12);
   ws_arena_destroy(arena);
 }
@@ -276,7 +284,7 @@ WS_TEST(without_a_fallback_there_are_no_rules) {
   const ws_template *tmpl = synthetic_template(arena);
   /* 48 refuses most multiples of 16; the only shape of the matrix is not one */
   const ws_dispatch_entry entries[] = {synthetic_entry(arena, tmpl, "tile=48")};
-  const ws_shape shape = {96, 64, 128};
+  const ws_shape shape = gemm_shape(96, 64, 128);
   double us[] = {1};
   const ws_matrix matrix = {&shape, 1, 1, us, "test"};
   const int columns[] = {0};
@@ -300,12 +308,12 @@ WS_TEST(training_shapes_are_legal_distinct_and_hold_the_set) {
   ws_shape *shapes = ws_dispatch_training_shapes(arena, problem(), set, &count);
   WS_CHECK(count > 300 && count < 3000);
   for (int i = 0; i < set->count; i++)
-    WS_CHECK(!memcmp(&shapes[i], &set->shapes[i], sizeof *shapes));
+    WS_CHECK(ws_shape_same(&shapes[i], &set->shapes[i]));
   int decode = 0, odd_n = 0;
   for (int i = 0; i < count; i++) {
-    WS_CHECK_INT(problem()->check_shape(&shapes[i], NULL), WS_OK);
-    decode += shapes[i].m <= 64;
-    odd_n += shapes[i].n % 128 != 0;
+    WS_CHECK_INT(ws_problem_check_shape(problem(), &shapes[i], NULL), WS_OK);
+    decode += shapes[i].size[DIM_M] <= 64;
+    odd_n += shapes[i].size[DIM_N] % 128 != 0;
     for (int j = 0; j < i; j++)
       WS_CHECK(memcmp(&shapes[i], &shapes[j], sizeof *shapes));
   }

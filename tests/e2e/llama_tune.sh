@@ -19,7 +19,7 @@ tune() { # NAME OPTION ...
   local name=$1
   shift
   "$wavesmith" tune "$source/ir-templates/fp8_gemm_naive.ll" --device estimate \
-    --strategy best-of-n --shapes 64,128,256 --prompt-bytes 26000 --archive "$work/$name.db" \
+    --strategy best-of-n --shapes 64,128,256 --prompt-bytes 27000 --archive "$work/$name.db" \
     --model "openai:$LLAMA_URL#noise;max-reply-tokens=256" --json "$@" \
     >"$work/$name.json" 2>"$work/$name.log" ||
     { echo "$name: exit $?"; cat "$work/$name.log"; exit 1; }

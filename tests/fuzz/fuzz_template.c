@@ -4,6 +4,7 @@
  * candidate can be written and read back, and its constraints, sizes and grids
  * can be evaluated.
  */
+#include "../gemm_shape.h"
 #include "fuzz.h"
 #include "wavesmith/problem.h"
 #include "wavesmith/template.h"
@@ -18,7 +19,7 @@ static void try_expr(const ws_expr *expr, const ws_scope *scope) {
 }
 
 static void use_template(ws_arena *arena, const ws_template *tmpl) {
-  static const ws_shape shape = {128, 576, 7168};
+  const ws_shape shape = gemm_shape(128, 576, 7168);
   ws_diag diag = {""};
   ws_candidate *candidate = ws_candidate_create(arena, tmpl);
   ws_hash id = candidate->id;

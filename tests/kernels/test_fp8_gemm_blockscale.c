@@ -3,6 +3,7 @@
  * fp8_gemm_blockscale against values worked out by hand: a few fp8 bytes, one
  * product at a time, scales by block, the tolerance's terms, the shape sets.
  */
+#include "../gemm_shape.h"
 #include "wavesmith/problem.h"
 #include "ws_test.h"
 
@@ -33,15 +34,16 @@ typedef struct operands {
 } operands;
 
 static void *zeroed(operands *o, const char *name) {
-  void *bytes =
-      calloc(1, (size_t)gemm()->arg_bytes(arg(name), &o->shape, o->layout) + 1);
+  void *bytes = calloc(
+      1, (size_t)ws_problem_arg_bytes(gemm(), arg(name), &o->shape, o->layout) +
+             1);
   WS_CHECK(bytes);
   o->buffers[arg(name)] = bytes;
   return bytes;
 }
 
 static operands make(int64_t m, int64_t n, int64_t k, int layout) {
-  operands o = {.shape = {m, n, k}, .layout = layout};
+  operands o = {.shape = gemm_shape(m, n, k), .layout = layout};
   o.a = zeroed(&o, "a");
   o.b = zeroed(&o, "b");
   o.as = zeroed(&o, "as");
@@ -63,18 +65,18 @@ static void drop(operands *o) {
 }
 
 static void refer(operands *o) {
-  gemm()->reference(&o->shape, o->layout, o->buffers, 0, o->shape.m, o->value,
-                    o->error);
+  ws_problem_reference(gemm(), &o->shape, o->layout, o->buffers, 0,
+                       o->shape.size[DIM_M], o->value, o->error);
 }
 
 static void set_a(operands *o, int64_t row, int64_t k, uint8_t byte) {
-  o->a[o->layout != MNMAJOR ? row * o->shape.k + k : k * o->shape.m + row] =
-      byte;
+  o->a[o->layout != MNMAJOR ? row * o->shape.size[DIM_K] + k
+                            : k * o->shape.size[DIM_M] + row] = byte;
 }
 
 static void set_b(operands *o, int64_t row, int64_t k, uint8_t byte) {
-  o->b[o->layout != MNMAJOR ? row * o->shape.k + k : k * o->shape.n + row] =
-      byte;
+  o->b[o->layout != MNMAJOR ? row * o->shape.size[DIM_K] + k
+                            : k * o->shape.size[DIM_N] + row] = byte;
 }
 
 /* ---- reference --------------------------------------------------------------
@@ -82,7 +84,7 @@ static void set_b(operands *o, int64_t row, int64_t k, uint8_t byte) {
 
 /* The documented error of products whose magnitudes sum to this. */
 static double fp32_error(const operands *o, double magnitudes) {
-  return (double)(o->shape.k / 16 + 16) * magnitudes * 0x1p-23;
+  return (double)(o->shape.size[DIM_K] / 16 + 16) * magnitudes * 0x1p-23;
 }
 
 /* The value of a byte of A, as the reference reads it. */
@@ -236,17 +238,18 @@ WS_TEST(rows_are_a_window) {
     o.as[i] = (float)i;
   memset(o.a, ONE, 48 * 128);
   memset(o.b, ONE, 16 * 128);
-  gemm()->reference(&o.shape, o.layout, o.buffers, 17, 19, o.value, o.error);
+  ws_problem_reference(gemm(), &o.shape, o.layout, o.buffers, 17, 19, o.value,
+                       o.error);
   WS_CHECK_NEAR(o.value[0], 17 * 128, 0);
   WS_CHECK_NEAR(o.value[31], 18 * 128, 0);
   o.c[17 * 16] = 0x4508;      /* 2176 = 17 * 128 */
   o.c[18 * 16 + 15] = 0x4510; /* 2304 = 18 * 128 */
   ws_comparison found;
-  gemm()->compare(&o.shape, o.buffers, 17, 19, o.value, o.error, &found);
+  ws_problem_compare(gemm(), &o.shape, o.layout, o.buffers, 17, 19, o.value,
+                     o.error, &found);
   WS_CHECK_INT(found.checked, 32);
   WS_CHECK_INT(found.wrong, 30);
-  WS_CHECK_INT(found.first_m, 17);
-  WS_CHECK_INT(found.first_n, 1);
+  WS_CHECK_INT(found.first.element, 17 * 16 + 1);
   drop(&o);
 }
 
@@ -262,12 +265,12 @@ static ws_comparison compare_one(double want, double error, uint16_t got) {
   o.error[3 * 16 + 9] = error;
   o.c[3 * 16 + 9] = got;
   ws_comparison found;
-  gemm()->compare(&o.shape, o.buffers, 0, 16, o.value, o.error, &found);
+  ws_problem_compare(gemm(), &o.shape, o.layout, o.buffers, 0, 16, o.value,
+                     o.error, &found);
   WS_CHECK_INT(found.checked, 256);
   if (found.wrong) {
     WS_CHECK_INT(found.wrong, 1);
-    WS_CHECK_INT(found.first_m, 3);
-    WS_CHECK_INT(found.first_n, 9);
+    WS_CHECK_INT(found.first.element, 3 * 16 + 9);
     if (isfinite(want))
       WS_CHECK_NEAR(found.first_want, want, 0);
     if (!isfinite(want) || !isfinite(found.first_got))
@@ -325,7 +328,7 @@ static operands solved(int layout) {
   void *const inputs[] = {o.a, o.b, o.as, o.bs};
   static const char *const names[] = {"a", "b", "as", "bs"};
   for (int i = 0; i < 4; i++)
-    gemm()->generate(arg(names[i]), &o.shape, layout, 5, inputs[i]);
+    ws_problem_generate(gemm(), arg(names[i]), &o.shape, layout, 5, inputs[i]);
   refer(&o);
   for (int i = 0; i < 96 * 512; i++)
     o.c[i] = to_bf16(o.value[i]);
@@ -342,10 +345,10 @@ static ws_comparison sample(const operands *o) {
   ws_comparison found;
   for (int i = 0; i < 96; i++)
     rows[i] = i;
-  gemm()->project(&o->shape, o->layout, o->buffers, SIGNS, rows, 96, value,
-                  error);
-  gemm()->compare_projections(&o->shape, o->buffers, SIGNS, rows, 96, value,
-                              error, &found);
+  ws_problem_project(gemm(), &o->shape, o->layout, o->buffers, SIGNS, rows, 96,
+                     value, error);
+  ws_problem_compare_projections(gemm(), &o->shape, o->layout, o->buffers,
+                                 SIGNS, rows, 96, value, error, &found);
   return found;
 }
 
@@ -364,8 +367,8 @@ WS_TEST(a_right_result_passes_the_projection) {
 static void check_row(operands *o, int64_t row) {
   ws_comparison found = sample(o);
   WS_CHECK_INT(found.wrong, 1);
-  WS_CHECK_INT(found.first_m, row);
-  WS_CHECK_INT(found.first_n, WS_WHOLE_ROW);
+  WS_CHECK_INT(found.first_slice, row);
+  WS_CHECK_INT(found.first.element, WS_WHOLE_SLICE);
 }
 
 WS_TEST(the_projection_sees_every_element) {
@@ -408,11 +411,11 @@ typedef struct known_share {
  * last is the code of the outermost value. */
 static void check_shares(int layout, const known_share *known, size_t size,
                          int last) {
-  ws_shape shape = {1024, 16, 1024};
-  int64_t count = shape.m * shape.k, times[256] = {0};
+  ws_shape shape = gemm_shape(1024, 16, 1024);
+  int64_t count = shape.size[DIM_M] * shape.size[DIM_K], times[256] = {0};
   uint8_t *bytes = malloc((size_t)count);
   WS_CHECK(bytes);
-  gemm()->generate(arg("a"), &shape, layout, 42, bytes);
+  ws_problem_generate(gemm(), arg("a"), &shape, layout, 42, bytes);
   for (int64_t i = 0; i < count; i++)
     times[bytes[i]]++;
   for (size_t i = 0; i < size; i++) {
@@ -446,11 +449,11 @@ WS_TEST(operands_are_normal_rounded_to_ocp) {
 }
 
 WS_TEST(scales_are_signed_normals) {
-  ws_shape shape = {4096, 16, 2048};
-  int64_t count = shape.m * 16;
+  ws_shape shape = gemm_shape(4096, 16, 2048);
+  int64_t count = shape.size[DIM_M] * 16;
   float *scales = malloc((size_t)count * sizeof(float));
   WS_CHECK(scales);
-  gemm()->generate(arg("as"), &shape, KMAJOR, 1, scales);
+  ws_problem_generate(gemm(), arg("as"), &shape, KMAJOR, 1, scales);
   double sum = 0, squares = 0;
   int64_t negative = 0;
   for (int64_t i = 0; i < count; i++) {
@@ -466,14 +469,14 @@ WS_TEST(scales_are_signed_normals) {
 }
 
 WS_TEST(inputs_follow_from_seed_and_argument) {
-  ws_shape shape = {64, 64, 256};
+  ws_shape shape = gemm_shape(64, 64, 256);
   uint8_t first[64 * 256], again[64 * 256];
-  gemm()->generate(arg("a"), &shape, KMAJOR, 3, first);
-  gemm()->generate(arg("a"), &shape, KMAJOR, 3, again);
+  ws_problem_generate(gemm(), arg("a"), &shape, KMAJOR, 3, first);
+  ws_problem_generate(gemm(), arg("a"), &shape, KMAJOR, 3, again);
   WS_CHECK(!memcmp(first, again, sizeof first));
-  gemm()->generate(arg("a"), &shape, KMAJOR, 4, again);
+  ws_problem_generate(gemm(), arg("a"), &shape, KMAJOR, 4, again);
   WS_CHECK(memcmp(first, again, sizeof first));
-  gemm()->generate(arg("b"), &shape, KMAJOR, 3, again);
+  ws_problem_generate(gemm(), arg("b"), &shape, KMAJOR, 3, again);
   WS_CHECK(memcmp(first, again, sizeof first));
 }
 
@@ -485,10 +488,11 @@ WS_TEST(inputs_follow_from_seed_and_argument) {
 static void check_hard_operands(int layout) {
   enum { RUNS = 64 };
   const bool ocp = layout == KMAJOR_OCP;
-  ws_shape shape = {RUNS, 16, 128};
+  ws_shape shape = gemm_shape(RUNS, 16, 128);
   static uint8_t bytes[RUNS * 128];
   int zero = 0, subnormal = 0, large = 0, most = 0, minus_zero = 0;
-  gemm()->generate(arg("a"), &shape, layout, 1 | WS_HARD_INPUTS, bytes);
+  ws_problem_generate(gemm(), arg("a"), &shape, layout, 1 | WS_HARD_INPUTS,
+                      bytes);
   for (int run = 0; run < RUNS; run++) {
     int high = 0, upper = 0;
     for (int i = 0; i < 128; i++) {
@@ -514,10 +518,11 @@ WS_TEST(hard_operands_have_extremes) {
 
 WS_TEST(hard_scales_have_extremes) {
   enum { SCALES = 256 };
-  ws_shape shape = {SCALES, 16, 128};
+  ws_shape shape = gemm_shape(SCALES, 16, 128);
   static float scales[SCALES];
   int none = 0, huge = 0, tiny = 0;
-  gemm()->generate(arg("as"), &shape, KMAJOR, 1 | WS_HARD_INPUTS, scales);
+  ws_problem_generate(gemm(), arg("as"), &shape, KMAJOR, 1 | WS_HARD_INPUTS,
+                      scales);
   for (int i = 0; i < SCALES; i++) {
     none += scales[i] == 0;
     huge += fabsf(scales[i]) > 64;
@@ -530,16 +535,17 @@ WS_TEST(hard_scales_have_extremes) {
 WS_TEST(compare_at_places) {
   operands o = make(16, 16, 128, KMAJOR);
   ws_comparison found;
-  const ws_place places[] = {{0, 0}, {3, 5}};
+  const ws_place places[] = {{arg("c"), 0}, {arg("c"), 3 * 16 + 5}};
   uint16_t *c = (uint16_t *)o.buffers[arg("c")];
   c[3 * 16 + 5] = 0x3f80; /* 1.0, and all of A is zero */
-  gemm()->compare_at(&o.shape, KMAJOR, o.buffers, places, 1, &found);
+  ws_problem_compare_at(gemm(), &o.shape, KMAJOR, o.buffers, o.buffers, places,
+                        1, &found);
   WS_CHECK_INT(found.checked, 1);
   WS_CHECK_INT(found.wrong, 0);
-  gemm()->compare_at(&o.shape, KMAJOR, o.buffers, places, 2, &found);
+  ws_problem_compare_at(gemm(), &o.shape, KMAJOR, o.buffers, o.buffers, places,
+                        2, &found);
   WS_CHECK_INT(found.wrong, 1);
-  WS_CHECK_INT(found.first_m, 3);
-  WS_CHECK_INT(found.first_n, 5);
+  WS_CHECK_INT(found.first.element, 3 * 16 + 5);
   WS_CHECK_NEAR(found.first_got, 1, 0);
   drop(&o);
 }
@@ -551,11 +557,16 @@ static void check_strides(int layout, int striding) {
   const int form = ws_problem_form(gemm(), layout, striding);
   operands o = make(48, 272, 384, form);
   bool seen[2048] = {false};
-  const int64_t as_m = gemm()->arg_scalar(arg("as_stride_m"), &o.shape, form);
-  const int64_t as_k = gemm()->arg_scalar(arg("as_stride_k"), &o.shape, form);
-  const int64_t bs_n = gemm()->arg_scalar(arg("bs_stride_n"), &o.shape, form);
-  const int64_t bs_k = gemm()->arg_scalar(arg("bs_stride_k"), &o.shape, form);
-  const int64_t room = gemm()->arg_bytes(arg("as"), &o.shape, form) / 4;
+  const int64_t as_m =
+      ws_problem_arg_scalar(gemm(), arg("as_stride_m"), &o.shape, form);
+  const int64_t as_k =
+      ws_problem_arg_scalar(gemm(), arg("as_stride_k"), &o.shape, form);
+  const int64_t bs_n =
+      ws_problem_arg_scalar(gemm(), arg("bs_stride_n"), &o.shape, form);
+  const int64_t bs_k =
+      ws_problem_arg_scalar(gemm(), arg("bs_stride_k"), &o.shape, form);
+  const int64_t room =
+      ws_problem_arg_bytes(gemm(), arg("as"), &o.shape, form) / 4;
   for (int64_t i = 0; i < room; i++)
     o.as[i] = NAN; /* gaps */
   for (int64_t i = 0; i < 48; i++)
@@ -565,7 +576,8 @@ static void check_strides(int layout, int striding) {
       seen[place] = true;
       o.as[place] = ldexpf(1, (int)(kb - i % 8));
     }
-  for (int64_t j = 0; j < gemm()->arg_bytes(arg("bs"), &o.shape, form) / 4; j++)
+  for (int64_t j = 0;
+       j < ws_problem_arg_bytes(gemm(), arg("bs"), &o.shape, form) / 4; j++)
     o.bs[j] = NAN;
   for (int64_t j = 0; j < 3; j++)
     for (int64_t kb = 0; kb < 3; kb++)
@@ -591,26 +603,41 @@ WS_TEST(strides_of_scales_are_as_a_caller_may_pass_them) {
 }
 
 WS_TEST(arguments_have_the_documented_sizes) {
-  ws_shape shape = {1024, 576, 7168};
+  ws_shape shape = gemm_shape(1024, 576, 7168);
   for (int layout = KMAJOR; layout <= KMAJOR_OCP; layout++) {
-    WS_CHECK_INT(gemm()->arg_bytes(arg("a"), &shape, layout), 7340032);
-    WS_CHECK_INT(gemm()->arg_bytes(arg("b"), &shape, layout), 4128768);
-    WS_CHECK_INT(gemm()->arg_bytes(arg("as"), &shape, layout), 229376);
-    WS_CHECK_INT(gemm()->arg_bytes(arg("bs"), &shape, layout), 1120);
-    WS_CHECK_INT(gemm()->arg_bytes(arg("c"), &shape, layout), 1179648);
-    WS_CHECK_INT(gemm()->arg_bytes(arg("workspace"), &shape, layout), 0);
-    WS_CHECK_INT(gemm()->arg_scalar(arg("m"), &shape, layout), 1024);
-    WS_CHECK_INT(gemm()->arg_scalar(arg("n"), &shape, layout), 576);
-    WS_CHECK_INT(gemm()->arg_scalar(arg("k"), &shape, layout), 7168);
-    WS_CHECK_INT(gemm()->arg_scalar(arg("as_stride_m"), &shape, layout), 1);
-    WS_CHECK_INT(gemm()->arg_scalar(arg("as_stride_k"), &shape, layout), 1024);
+    WS_CHECK_INT(ws_problem_arg_bytes(gemm(), arg("a"), &shape, layout),
+                 7340032);
+    WS_CHECK_INT(ws_problem_arg_bytes(gemm(), arg("b"), &shape, layout),
+                 4128768);
+    WS_CHECK_INT(ws_problem_arg_bytes(gemm(), arg("as"), &shape, layout),
+                 229376);
+    WS_CHECK_INT(ws_problem_arg_bytes(gemm(), arg("bs"), &shape, layout), 1120);
+    WS_CHECK_INT(ws_problem_arg_bytes(gemm(), arg("c"), &shape, layout),
+                 1179648);
+    WS_CHECK_INT(ws_problem_arg_bytes(gemm(), arg("workspace"), &shape, layout),
+                 0);
+    WS_CHECK_INT(ws_problem_arg_scalar(gemm(), arg("m"), &shape, layout), 1024);
+    WS_CHECK_INT(ws_problem_arg_scalar(gemm(), arg("n"), &shape, layout), 576);
+    WS_CHECK_INT(ws_problem_arg_scalar(gemm(), arg("k"), &shape, layout), 7168);
+    WS_CHECK_INT(
+        ws_problem_arg_scalar(gemm(), arg("as_stride_m"), &shape, layout), 1);
+    WS_CHECK_INT(
+        ws_problem_arg_scalar(gemm(), arg("as_stride_k"), &shape, layout),
+        1024);
   }
-  WS_CHECK_INT(gemm()->arg_scalar(arg("bs_stride_n"), &shape, KMAJOR), 56);
-  WS_CHECK_INT(gemm()->arg_scalar(arg("bs_stride_k"), &shape, KMAJOR), 1);
-  WS_CHECK_INT(gemm()->arg_scalar(arg("bs_stride_n"), &shape, KMAJOR_OCP), 56);
-  WS_CHECK_INT(gemm()->arg_scalar(arg("bs_stride_k"), &shape, KMAJOR_OCP), 1);
-  WS_CHECK_INT(gemm()->arg_scalar(arg("bs_stride_n"), &shape, MNMAJOR), 1);
-  WS_CHECK_INT(gemm()->arg_scalar(arg("bs_stride_k"), &shape, MNMAJOR), 5);
+  WS_CHECK_INT(
+      ws_problem_arg_scalar(gemm(), arg("bs_stride_n"), &shape, KMAJOR), 56);
+  WS_CHECK_INT(
+      ws_problem_arg_scalar(gemm(), arg("bs_stride_k"), &shape, KMAJOR), 1);
+  WS_CHECK_INT(
+      ws_problem_arg_scalar(gemm(), arg("bs_stride_n"), &shape, KMAJOR_OCP),
+      56);
+  WS_CHECK_INT(
+      ws_problem_arg_scalar(gemm(), arg("bs_stride_k"), &shape, KMAJOR_OCP), 1);
+  WS_CHECK_INT(
+      ws_problem_arg_scalar(gemm(), arg("bs_stride_n"), &shape, MNMAJOR), 1);
+  WS_CHECK_INT(
+      ws_problem_arg_scalar(gemm(), arg("bs_stride_k"), &shape, MNMAJOR), 5);
   WS_CHECK_INT(ws_problem_layout_index(gemm(), "kmajor"), KMAJOR);
   WS_CHECK_INT(ws_problem_layout_index(gemm(), "mnmajor"), MNMAJOR);
   WS_CHECK_INT(ws_problem_layout_index(gemm(), "kmajor-ocp"), KMAJOR_OCP);
@@ -621,14 +648,15 @@ WS_TEST(arguments_have_the_documented_sizes) {
 
 WS_TEST(work_is_that_of_the_published_table) {
   /* research/problem.md section 1.5, GFLOP and MB of shapes 0, 2 and 14 */
-  ws_shape first = {1024, 1536, 7168}, narrow = {1024, 576, 7168},
-           large = {6144, 4608, 7168};
-  WS_CHECK_NEAR(gemm()->flops(&first) / 1e9, 22.55, 0.005);
-  WS_CHECK_NEAR(gemm()->min_bytes(&first) / 1e6, 21.73, 0.005);
-  WS_CHECK_NEAR(gemm()->flops(&narrow) / 1e9, 8.46, 0.005);
-  WS_CHECK_NEAR(gemm()->min_bytes(&narrow) / 1e6, 12.88, 0.005);
-  WS_CHECK_NEAR(gemm()->flops(&large) / 1e9, 405.87, 0.005);
-  WS_CHECK_NEAR(gemm()->min_bytes(&large) / 1e6, 135.08, 0.005);
+  ws_shape first = gemm_shape(1024, 1536, 7168);
+  ws_shape narrow = gemm_shape(1024, 576, 7168);
+  ws_shape large = gemm_shape(6144, 4608, 7168);
+  WS_CHECK_NEAR(ws_problem_flops(gemm(), &first) / 1e9, 22.55, 0.005);
+  WS_CHECK_NEAR(ws_problem_least_bytes(gemm(), &first) / 1e6, 21.73, 0.005);
+  WS_CHECK_NEAR(ws_problem_flops(gemm(), &narrow) / 1e9, 8.46, 0.005);
+  WS_CHECK_NEAR(ws_problem_least_bytes(gemm(), &narrow) / 1e6, 12.88, 0.005);
+  WS_CHECK_NEAR(ws_problem_flops(gemm(), &large) / 1e9, 405.87, 0.005);
+  WS_CHECK_NEAR(ws_problem_least_bytes(gemm(), &large) / 1e6, 135.08, 0.005);
 }
 
 static const ws_shape_set *shapes(const char *name, int count) {
@@ -637,7 +665,7 @@ static const ws_shape_set *shapes(const char *name, int count) {
   WS_CHECK_INT(set->count, count);
   for (int i = 0; i < set->count; i++) {
     ws_diag diag;
-    if (gemm()->check_shape(&set->shapes[i], &diag) != WS_OK)
+    if (ws_problem_check_shape(gemm(), &set->shapes[i], &diag) != WS_OK)
       WS_FAIL("%s: %s", name, diag.text);
   }
   return set;
@@ -645,7 +673,7 @@ static const ws_shape_set *shapes(const char *name, int count) {
 
 static bool has_columns(const ws_shape_set *set, int64_t n, int64_t k) {
   for (int i = 0; i < set->count; i++)
-    if (set->shapes[i].n == n && set->shapes[i].k == k)
+    if (set->shapes[i].size[DIM_N] == n && set->shapes[i].size[DIM_K] == k)
       return true;
   return false;
 }
@@ -657,40 +685,45 @@ WS_TEST(shape_sets_hold_what_they_say) {
   const ws_shape_set *tests = shapes("contest-test", 11);
   double product = 1, sum_k = 0;
   for (int i = 0; i < contest->count; i++) {
-    product *= pow(gemm()->flops(&contest->shapes[i]) / 1e9, 1.0 / 18);
-    sum_k += (double)contest->shapes[i].k;
-    WS_CHECK(contest->shapes[i].m == 1024 || contest->shapes[i].m == 6144);
+    product *=
+        pow(ws_problem_flops(gemm(), &contest->shapes[i]) / 1e9, 1.0 / 18);
+    sum_k += (double)contest->shapes[i].size[DIM_K];
+    WS_CHECK(contest->shapes[i].size[DIM_M] == 1024 ||
+             contest->shapes[i].size[DIM_M] == 6144);
   }
   /* sum over the nine k of the table, twice */
   WS_CHECK_NEAR(sum_k, 2 * (4 * 7168 + 1536 + 256 + 2048 + 2304 + 512), 0);
   WS_CHECK(product > 4.29 && product < 405.87);
   for (int i = 0; i < decode->count; i++) {
-    WS_CHECK(has_columns(contest, decode->shapes[i].n, decode->shapes[i].k));
-    WS_CHECK(decode->shapes[i].m >= 16 && decode->shapes[i].m <= 256);
+    WS_CHECK(has_columns(contest, decode->shapes[i].size[DIM_N],
+                         decode->shapes[i].size[DIM_K]));
+    WS_CHECK(decode->shapes[i].size[DIM_M] >= 16 &&
+             decode->shapes[i].size[DIM_M] <= 256);
   }
   for (int i = 0; i < held_out->count; i++) {
     ws_shape s = held_out->shapes[i];
-    WS_CHECK(!has_columns(contest, s.n, s.k) && !has_columns(tests, s.n, s.k));
+    WS_CHECK(!has_columns(contest, s.size[DIM_N], s.size[DIM_K]) &&
+             !has_columns(tests, s.size[DIM_N], s.size[DIM_K]));
   }
   WS_CHECK(!ws_problem_shape_set(gemm(), "training"));
 }
 
 static void expect_refused(int64_t m, int64_t n, int64_t k, const char *part) {
   ws_diag diag;
-  ws_shape shape = {m, n, k};
-  WS_CHECK_INT(gemm()->check_shape(&shape, &diag), WS_INPUT);
+  ws_shape shape = gemm_shape(m, n, k);
+  WS_CHECK_INT(ws_problem_check_shape(gemm(), &shape, &diag), WS_INPUT);
   WS_CHECK_CONTAINS(diag.text, part);
 }
 
 WS_TEST(illegal_shapes_are_refused_by_name) {
-  expect_refused(0, 16, 128, "m = 0");
-  expect_refused(-16, 16, 128, "m = -16");
-  expect_refused(8, 16, 128, "m = 8");
-  expect_refused(16, 24, 128, "n = 24");
-  expect_refused(16, 16, 64, "k = 64");
-  expect_refused(16, 16, 192, "k = 192");
-  expect_refused(16, 16, (int64_t)1 << 40, "k = 1099511627776");
-  expect_refused(1 << 20, 1 << 20, 128, "m * n");
-  ws_shape smallest = {16, 16, 128};
-  WS_CHECK_INT(gemm()->check_shape(&smallest, NULL), WS_OK);
+  expect_refused(0, 16, 128, "m = 0; sizes are from 1");
+  expect_refused(-16, 16, 128, "m = -16; sizes are from 1");
+  expect_refused(8, 16, 128, "needs m >= 16");
+  expect_refused(16, 24, 128, "needs n % 16 == 0");
+  expect_refused(16, 16, 64, "needs k >= 128");
+  expect_refused(16, 16, 192, "needs k % 128 == 0");
+  expect_refused(16, 16, (int64_t)1 << 40, "needs k <= 4194304");
+  expect_refused(1 << 20, 1 << 20, 128, "needs m * n <= 2147483648");
+  ws_shape smallest = gemm_shape(16, 16, 128);
+  WS_CHECK_INT(ws_problem_check_shape(gemm(), &smallest, NULL), WS_OK);
 }

@@ -7,6 +7,7 @@
 #ifndef WAVESMITH_TESTS_MCP_FAKE_SESSION_H
 #define WAVESMITH_TESTS_MCP_FAKE_SESSION_H
 
+#include "../gemm_shape.h"
 #include "fixture.h"
 #include "wavesmith/search.h"
 
@@ -47,7 +48,8 @@ static const ws_finding fake_finding = {
 static const char *fake_put(ws_session *s, const char *parent,
                             const char *verdict, const char *body, double us0,
                             double us1) {
-  static const ws_shape shapes[] = {{16, 576, 128}, {1024, 1536, 7168}};
+  const ws_shape shapes[] = {gemm_shape(16, 576, 128),
+                             gemm_shape(1024, 1536, 7168)};
   ws_candidate *candidate = ws_candidate_create(s->arena, s->tmpl);
   candidate->bodies[0] =
       (ws_body){.variant = -1, .language = "ir", .text = body};
@@ -123,7 +125,7 @@ static void fake_begin(ws_session *s, const char *path) {
 }
 
 static void fake_fill(ws_session *s) {
-  static const ws_shape shape = {1024, 1536, 7168};
+  const ws_shape shape = gemm_shape(1024, 1536, 7168);
   const char *body = "; the first line\n  %x = load i32, ptr %p\n";
   const char *first = fake_put(s, "", "ok", "; as it was\n", 10, 40);
   const char *second = fake_put(s, first, "ok", body, 5, 40);
@@ -225,20 +227,21 @@ ws_status ws_session_check_reply(ws_session *session, ws_arena *arena,
                                  const char *reply, ws_session_check *out_check,
                                  ws_diag *diag) {
   static const char *const stages[] = {"reply", "parse", "check", "sanitize"};
-  static const ws_measurement estimates[] = {
-      {.shape = {16, 576, 128},
-       .us = 2,
-       .low_us = 2,
-       .high_us = 2,
-       .bound = "mfma",
-       .provenance = WS_PROVENANCE_ESTIMATE},
-      {.shape = {1024, 1536, 7168},
-       .us = 8,
-       .low_us = 8,
-       .high_us = 8,
-       .bound = "hbm",
-       .provenance = WS_PROVENANCE_ESTIMATE}};
+  static ws_measurement estimates[2];
+  const ws_measurement made_up[] = {{.shape = gemm_shape(16, 576, 128),
+                                     .us = 2,
+                                     .low_us = 2,
+                                     .high_us = 2,
+                                     .bound = "mfma",
+                                     .provenance = WS_PROVENANCE_ESTIMATE},
+                                    {.shape = gemm_shape(1024, 1536, 7168),
+                                     .us = 8,
+                                     .low_us = 8,
+                                     .high_us = 8,
+                                     .bound = "hbm",
+                                     .provenance = WS_PROVENANCE_ESTIMATE}};
   (void)diag;
+  memcpy(estimates, made_up, sizeof estimates);
   fake_note(kind, parents, parent_count);
   snprintf(fake.reply, sizeof fake.reply, "%s", reply);
   *out_check = (ws_session_check){.candidate_id = "",

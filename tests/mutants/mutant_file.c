@@ -1,20 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * Reads a file of mutants: records, each from "mutant: NAME" to the next.
- *   base:, set:     template and parameters; before the first record: for all
+ *   problem:        of kernels/shipped.def (default: fp8_gemm_blockscale), in
+ *                   the first lines; `wrong` has a size for each dimension
+ *   base:, set:     template and parameters; before the first record: for all.
+ *                   A base with a folder is a path from the root, else it is of
+ *                   ir-templates
  *   layout:         of the problem, where calls name none; likewise
  *   class:          what goes wrong
  *   each: A,B = ... one mutant for each of the groups of values, which replace
  *                   {A} and {B} anywhere in the record ("@" in one is a blank,
  *                   "~" a comma)
  *   variant:        shipped bodies, as for `wavesmith check`
- *   wrong: M N K [striding=1] [layout=1]
+ *   wrong: M N K [striding=1] [layout=1], or ROWS COLS and so on
  *   in: FUNCTION    the lines below stand in it
  *   -TEXT           what is there, once (with `in`, the first behind that)
  *   +TEXT           what takes its place
  * A ";" begins a comment, blank lines do not count.
+ *
+ * Another operator: a file with its `problem` and `base`, a row for its
+ * dimensions in tests/cheats/cheat_path.c if they are new ones, and its name in
+ * CMakeLists.txt.
  */
 #include "mutant.h"
+#include "wavesmith/problem.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,12 +121,23 @@ static char *apply_edits(ws_arena *arena, char *text, const char *record,
 
 /* ---- records ---- */
 
-static void read_call(ws_arena *arena, const char *record, mutant *out) {
-  const char *text = required(arena, record, "wrong");
-  long long m, n, k;
-  if (sscanf(text, "%lld %lld %lld", &m, &n, &k) != 3)
-    cheat_quit(out->tried.name, "has no call", text);
-  out->wrong = (ws_shape){m, n, k};
+static void read_call(ws_arena *arena, const char *record, const char *common,
+                      mutant *out) {
+  char *text = value_of(arena, record, "wrong"), *rest = text;
+  const char *name = value_of(arena, common, "problem");
+  const ws_problem *problem =
+      ws_problem_find(name ? name : "fp8_gemm_blockscale");
+  if (!text || !problem)
+    cheat_quit(out->tried.name, "has no call, or no problem", name ? name : "");
+  out->wrong.dims = problem->dims;
+  for (int i = 0; i < problem->dims->count; i++) {
+    const char *size = rest;
+    out->wrong.size[i] = strtoll(size, &rest, 10);
+    if (rest == size)
+      cheat_quit(out->tried.name, "has no call", text);
+  }
+  if (ws_problem_check_shape(problem, &out->wrong, NULL) != WS_OK)
+    cheat_quit(out->tried.name, "has a call that is not legal", text);
   const char *striding = strstr(text, "striding=");
   out->striding = striding ? atoi(striding + strlen("striding=")) : 0;
   const char *layout = strstr(text, "layout=");
@@ -130,9 +150,11 @@ static void add(const reader *r, const char *record, const char *common) {
   if (*r->count == MUTANTS_MAX)
     cheat_quit(record, "is one too many", "");
   mutant *out = &r->out[(*r->count)++];
-  const char *base = required(arena, common, "base");
+  const char *base = value_of(arena, record, "base");
   const char *set = value_of(arena, record, "set");
   const char *variants = value_of(arena, record, "variant");
+  if (!base)
+    base = required(arena, common, "base");
   if (!set)
     set = value_of(arena, common, "set");
   *out = (mutant){.kind = required(arena, record, "class")};
@@ -148,7 +170,7 @@ static void add(const reader *r, const char *record, const char *common) {
   const char *layout = value_of(arena, common, "layout");
   tried->layout = layout ? atoi(layout) : 0;
   tried->quick = value_of(arena, record, "quick") != NULL;
-  read_call(arena, record, out);
+  read_call(arena, record, common, out);
 }
 
 /* The record with one group of values: names "A,B", values "1,2". */

@@ -71,11 +71,12 @@ static int run(const options *o, const mutant *mutants, int count,
 }
 
 static int list(const mutant *mutants, int count) {
-  for (int i = 0; i < count; i++)
-    printf("%s [%s] wrong on %lld,%lld,%lld%s\n", mutants[i].tried.name,
-           mutants[i].kind, (long long)mutants[i].wrong.m,
-           (long long)mutants[i].wrong.n, (long long)mutants[i].wrong.k,
+  for (int i = 0; i < count; i++) {
+    char shape[WS_SHAPE_TEXT];
+    printf("%s [%s] wrong on %s%s\n", mutants[i].tried.name, mutants[i].kind,
+           ws_shape_print(&mutants[i].wrong, shape),
            mutants[i].striding ? " with other strides" : "");
+  }
   printf("# %d mutants\n", count);
   return count == 0;
 }

@@ -24,15 +24,15 @@ naive=$source/ir-templates/fp8_gemm_naive_sm90a.ll
 make_archive() { "$build/tests/make_archive" "$@"; }
 quietly make_archive "$work/tune.db" kmajor-ocp 'cuda:NVIDIA H200' \
   "$naive" threads=64 "$naive" threads=128 "$naive" threads=256
-expect 0 'kernels of 3 candidates, .* times are cuda:NVIDIA H200' "$wavesmith" dispatch "$work/tune.db" --out "$work/dispatch"
+expect 0 'kernels of 3 candidates, .* times are cuda:NVIDIA H200' "$wavesmith" dispatch "$work/tune.db" --name fp8_gemm --out "$work/dispatch"
 # Each candidate is the best on six of the 18 shapes: all are found.
-expect 0 'training +cuda +18 +1.000 +1.000 ' "$wavesmith" dispatch "$work/tune.db" --out "$work/dispatch"
-expect 0 '^contest +cuda +18 +1.000' "$wavesmith" dispatch "$work/tune.db" --out "$work/dispatch"
+expect 0 'training +cuda +18 +1.000 +1.000 ' "$wavesmith" dispatch "$work/tune.db" --name fp8_gemm --out "$work/dispatch"
+expect 0 '^contest +cuda +18 +1.000' "$wavesmith" dispatch "$work/tune.db" --name fp8_gemm --out "$work/dispatch"
 quietly "$wavesmith" archive export "$work/tune.db" "$work/archive" --best 100
-expect 0 '3 kernels compiled .* 3 chosen' "$wavesmith" build "$work/archive" --out "$work/built"
+expect 0 '3 kernels compiled .* 3 chosen' "$wavesmith" build "$work/archive" --name fp8_gemm --out "$work/built"
 diff -r "$work/dispatch" "$work/built" >/dev/null || fail "build and dispatch differ"
-expect 0 'compiled' with_ptx "$wavesmith" build "$work/archive" --out "$work/ptx"
-expect 0 'compiled' with_ptx "$wavesmith" build "$work/archive" --out "$work/ptx-again"
+expect 0 'compiled' with_ptx "$wavesmith" build "$work/archive" --name fp8_gemm --out "$work/ptx"
+expect 0 'compiled' with_ptx "$wavesmith" build "$work/archive" --name fp8_gemm --out "$work/ptx-again"
 diff -r "$work/ptx" "$work/ptx-again" >/dev/null || fail "PTX differs from build to build"
 
 # The same candidates either way; what ptxas makes of the PTX by hand is the
@@ -57,8 +57,8 @@ quietly make_archive "$work/mixed.db" kmajor-ocp 'cuda:NVIDIA H200' "$naive" thr
 quietly make_archive "$work/mixed.db" kmajor 'hip:AMD Instinct MI300X' "$mfma" ''
 expect 2 'kernels for gfx942 and for sm_90a: --target chooses' "$wavesmith" dispatch "$work/mixed.db" --out "$work/x"
 [ ! -e "$work/x" ] || fail "a failed dispatch left files"
-expect 0 'cuda:NVIDIA H200' "$wavesmith" dispatch "$work/mixed.db" --target sm_90a --out "$work/mixed-cuda"
-expect 0 'cuda:NVIDIA H200' "$wavesmith" dispatch "$work/mixed.db" --layout kmajor-ocp --out "$work/mixed-ocp"
+expect 0 'cuda:NVIDIA H200' "$wavesmith" dispatch "$work/mixed.db" --target sm_90a --name fp8_gemm --out "$work/mixed-cuda"
+expect 0 'cuda:NVIDIA H200' "$wavesmith" dispatch "$work/mixed.db" --layout kmajor-ocp --name fp8_gemm --out "$work/mixed-ocp"
 expect 2 'there are gfx942' "$wavesmith" dispatch "$work/mixed.db" --target sm_91 --out "$work/x"
 expect 1 "provenance 'sim'" "$wavesmith" dispatch "$work/tune.db" --provenance sim --out "$work/x"
 expect 1 'no model that estimates those of sm_90a' "$wavesmith" dispatch "$work/tune.db" --provenance estimate --out "$work/x"
@@ -75,7 +75,7 @@ if [ -n "$ptxas" ]; then
   quietly "$wavesmith" archive export "$work/tune.db" "$work/altered" --best 100
   edit 's/"object_hash": "[0-9a-f]*"/"object_hash": "00000000000000000000000000000000"/'
   expect 1 'ptxas .* makes another code object .* of the same PTX' "$wavesmith" build "$work/altered" --out "$work/x"
-  expect 0 'compiled' with_ptx "$wavesmith" build "$work/altered" --out "$work/altered-ptx"
+  expect 0 'compiled' with_ptx "$wavesmith" build "$work/altered" --name fp8_gemm --out "$work/altered-ptx"
   rm -r "$work/altered"
 fi
 quietly "$wavesmith" archive export "$work/tune.db" "$work/altered" --best 100
@@ -84,7 +84,7 @@ expect 1 'compiles to other code .* by the same compiler' "$wavesmith" build "$w
 edit 's/, \(no ptxas\|ptxas [0-9.]*\)"/, ptxas 1.2"/' # which PTX does not depend on
 expect 1 'compiles to other code .* by the same compiler' "$wavesmith" build "$work/altered" --out "$work/x"
 edit 's/LLVM [0-9.]*/LLVM 0.0.0/'
-expect 0 '1 of 3 kernels compile to other code' "$wavesmith" build "$work/altered" --out "$work/foreign"
+expect 0 '1 of 3 kernels compile to other code' "$wavesmith" build "$work/altered" --name fp8_gemm --out "$work/foreign"
 diff -r "$work/built" "$work/foreign" >/dev/null || fail "the recorded hashes leak into the files"
 
 echo "# the example"
@@ -115,7 +115,7 @@ echo "# kernels that take their operands through tensor maps"
 quietly make_archive "$work/tma.db" kmajor-ocp 'cuda:NVIDIA H200' \
   "$source/ir-templates/fp8_gemm_wgmma.ll" '' "$source/ir-templates/fp8_gemm_wgmma.ll" 'tile_m=64;warpgroups=1'
 quietly "$wavesmith" archive export "$work/tma.db" "$work/tma-archive" --best 100
-expect 0 '2 kernels compiled' with_ptx "$wavesmith" build "$work/tma-archive" --out "$work/tma"
+expect 0 '2 kernels compiled' with_ptx "$wavesmith" build "$work/tma-archive" --name fp8_gemm --out "$work/tma"
 grep -q '^static const ws_rt_tensor_map tensor_maps_0' "$work/tma/fp8_gemm.c" || fail "no tensor maps"
 quietly ${CXX:-c++} -x c++ -std=c++11 -Wall -Wextra -pedantic -Werror -I"$source/runtime/include" -c "$work/tma/fp8_gemm.c" -o "$work/cxx.o"
 quietly ${CC:-cc} -std=gnu11 -O2 -Wall -Wextra -Werror -I"$work/tma" -I"$source/runtime/include" \
@@ -135,12 +135,12 @@ done
 echo "# the archives that are shipped"
 for folder in "$source"/kernels/*/tuned/sm_90a/*/; do
   [ -e "$folder" ] || { echo "# none yet"; continue; }
-  name=$(basename "$folder")
+  name=$(basename "$folder") problem=${folder%/tuned/*} problem=${problem##*/}
   expect 0 'kernels compiled' with_ptx "$wavesmith" build "$folder" --out "$work/$name-ptx"
   expect 0 'kernels compiled' with_ptx "$wavesmith" build "$folder" --out "$work/$name-ptx-again"
   diff -r "$work/$name-ptx" "$work/$name-ptx-again" >/dev/null || fail "PTX differs from build to build"
-  grep -q "layout $name, target sm_90a" "$work/$name-ptx/fp8_gemm.h" || fail "the kernels of $folder are for another layout or target"
-  grep -q 'cuda:' "$work/$name-ptx/fp8_gemm.h" || fail "the times of $folder are not a card's"
+  grep -q "layout $name, target sm_90a" "$work/$name-ptx/$problem.h" || fail "the kernels of $folder are for another layout or target"
+  grep -q 'cuda:' "$work/$name-ptx/$problem.h" || fail "the times of $folder are not a card's"
   if [ -n "$ptxas" ]; then
     expect 0 'kernels compiled' "$wavesmith" build "$folder" --out "$work/$name-cubin"
     compare_code "$work/$name-ptx" "$work/$name-cubin"

@@ -17,7 +17,9 @@ echo "# installation"
 quietly cmake --install "$build" --prefix "$prefix"
 for file in bin/wavesmith libexec/wavesmith/wavesmith-compiler libexec/wavesmith/wavesmith-device \
   include/wavesmith/rt.h 'lib*/libwavesmith_hipsim.so' 'lib*/libwavesmith_rt.a' 'lib*/wavesmith/WavesmithPass.so' 'lib*/cmake/wavesmith/wavesmithConfig.cmake' \
-  'lib*/pkgconfig/wavesmith.pc' share/wavesmith/ir-templates/fp8_gemm_mfma.ll; do
+  'lib*/pkgconfig/wavesmith.pc' share/wavesmith/ir-templates/fp8_gemm_mfma.ll \
+  share/wavesmith/kernels/{rmsnorm,softmax}/{gfx942.ll,naive.ll,problem.c,README.md} share/wavesmith/kernels/rmsnorm/sm90a.ll \
+  share/wavesmith/kernels/gemm_bf16/gemm_bf16_mfma.ll; do
   compgen -G "$prefix/$file" >/dev/null || compgen -G "$prefix/${file/lib\*/lib/*}" >/dev/null ||
     fail "$file is not installed"
 done
@@ -25,6 +27,11 @@ PATH=$prefix/bin:$PATH
 unset WAVESMITH_COMPILER # the installed one must be found
 expect 0 '^ok +simulator .*times are sim:gfx942-model-[0-9]+:MI300X' wavesmith doctor
 export PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name wavesmith.pc)")
+
+echo "# templates of the other shipped problems"
+for problem in rmsnorm softmax; do
+  expect 0 'verdict +ok' wavesmith check "$prefix/share/wavesmith/kernels/$problem/gfx942.ll" --problem $problem --shape model
+done
 
 echo "# an archive of a few candidates"
 templates=$prefix/share/wavesmith/ir-templates
@@ -76,8 +83,9 @@ diff -r "$work/built" "$work/foreign-built" >/dev/null || fail "the recorded has
 echo "# the archives that are shipped: target and layout are those of the folder"
 for folder in "$prefix"/share/wavesmith/kernels/*/tuned/*/*/; do
   target=$(basename "$(dirname "$folder")") layout=$(basename "$folder")
-  expect 0 'kernels compiled' wavesmith build "$folder" --out "$work/shipped-$target-$layout"
-  grep -q "layout $layout, target $target" "$work/shipped-$target-$layout/fp8_gemm.h" || fail "the kernels of $folder are for another layout or target"
+  problem=${folder%/tuned/*} problem=${problem##*/}
+  expect 0 'kernels compiled' wavesmith build "$folder" --out "$work/shipped-$problem-$target-$layout"
+  grep -q "layout $layout, target $target" "$work/shipped-$problem-$target-$layout/$problem.h" || fail "the kernels of $folder are for another layout or target"
 done
 
 echo "# the example against the installation"

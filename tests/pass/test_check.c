@@ -155,6 +155,48 @@ static const struct wrong {
            "%source, ptr addrspace(3) %target, i32 16, i32 0, i32 0) ; "
            "!!\n" END,
      "16 bytes"},
+    {"check-intrinsic", "stage", /* between two that there are */
+     STAGE "  %v = call i32 @llvm.amdgcn.update.dpp.i32(i32 0, i32 %lane, i32 "
+           "256, i32 15, i32 15, i1 0) ; !!\n" END,
+     "DPP control 0x100"},
+    {"check-intrinsic", "stage",
+     STAGE "  %v = call i32 @llvm.amdgcn.mov.dpp.i32(i32 %lane, i32 352, i32 "
+           "15, i32 15, i1 0) ; !!\n" END,
+     "DPP control 0x160"},
+    {"check-intrinsic", "stage", /* LLVM aborts on these */
+     STAGE "  %v = call float @llvm.amdgcn.cvt.f32.fp8(i32 %lane, i32 4) ; "
+           "!!\n" END,
+     "byte 4 of @llvm.amdgcn.cvt.f32.fp8 does not exist (0 to 3)"},
+    {"check-intrinsic", "stage",
+     STAGE "  %v = call float @llvm.amdgcn.cvt.f32.bf8(i32 %lane, i32 -1) ; "
+           "!!\n" END,
+     "byte -1 of"},
+    {"check-intrinsic", "stage",
+     STAGE "  %v = call i32 @llvm.amdgcn.cvt.sr.fp8.f32(float 1.0, i32 %lane, "
+           "i32 0, i32 7) ; !!\n" END,
+     "byte 7 of"},
+    {"check-intrinsic", "stage",
+     STAGE "  %v = call i32 @llvm.amdgcn.cvt.sr.bf8.f32(float 1.0, i32 %lane, "
+           "i32 0, i32 4) ; !!\n" END,
+     "byte 4 of"},
+    {"check-intrinsic", "stage", /* LLVM aborts */
+     STAGE "  %wide = zext i32 %lane to i64\n"
+           "  %v = call i64 @llvm.amdgcn.ubfe.i64(i64 %wide, i32 1, i32 2) ; "
+           "!!\n" END,
+     "allow list"},
+    {"check-readonly-store", "stage", /* through a descriptor */
+     STAGE "  %b = call ptr addrspace(8) "
+           "@llvm.amdgcn.make.buffer.rsrc.p8.p1(ptr addrspace(1) %source, i16 "
+           "0, i32 64, i32 159744)\n"
+           "  call void @llvm.amdgcn.raw.ptr.buffer.store.i32(i32 1, ptr "
+           "addrspace(8) %b, i32 0, i32 0, i32 0) ; !!\n" END,
+     "read-only argument"},
+    {"check-address-space", "stage", /* not so */
+     STAGE "  %b = call ptr addrspace(8) "
+           "@llvm.amdgcn.make.buffer.rsrc.p8.p1(ptr addrspace(1) %source, i16 "
+           "0, i32 64, i32 159744)\n"
+           "  %v = load i32, ptr addrspace(8) %b ; !!\n" END,
+     "descriptor"},
     {"check-type", "stage",
      STAGE "  %v = load i128, ptr addrspace(1) %source ; !!\n" END, "i128"},
     {"check-type", "stage",
@@ -425,6 +467,13 @@ static const struct right {
     {"stage",
      STAGE "  call void @llvm.amdgcn.global.load.lds(ptr addrspace(1) "
            "%source, ptr addrspace(3) %target, i32 4, i32 0, i32 0)\n" END},
+    {"stage", /* what only a device can judge */
+     STAGE "  %b = call ptr addrspace(8) "
+           "@llvm.amdgcn.make.buffer.rsrc.p8.p1(ptr addrspace(1) %source, i16 "
+           "0, i32 64, i32 159744)\n"
+           "  %v = call i32 @llvm.amdgcn.raw.ptr.buffer.load.i32(ptr "
+           "addrspace(8) %b, i32 0, i32 0, i32 0)\n"
+           "  store i32 %v, ptr addrspace(3) %target\n" END},
     {"stage", /* pointers into one buffer may be compared, any with null */
      STAGE "  %end = getelementptr i32, ptr addrspace(1) %source, i32 4\n"
            "  %at = getelementptr i32, ptr addrspace(1) %source, i32 %lane\n"

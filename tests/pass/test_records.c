@@ -95,7 +95,7 @@ static const struct malformed {
     {"ptr addrspace(1) noalias readonly %a", "ptr %b, ptr addrspace(1) %a",
      "!5 = ", "argument 'b' must be ptr addrspace(1)"},
     {"!\"fp8_gemm_blockscale\"", "!\"fp8_gemm\"",
-     "!0 = ", "problem 'fp8_gemm' is not known; there is: fp8_gemm_blockscale"},
+     "!0 = ", "problem 'fp8_gemm' is not known; name its file with --problem; "},
     {"!wavesmith.template = !{!0}", "!wavesmith.template = !{!0, !0}",
      "!0 = ", "exactly one"},
     {"!wavesmith.template = !{!0}", "", NULL, "exactly one"},

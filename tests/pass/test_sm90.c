@@ -443,10 +443,14 @@ WS_TEST(amd_has_none_of_our_functions) {
   static const char *const calls[] = {
       "ws.wgmma.e4m3.k128(ptr null, i64 0, i64 0, i32 64)",
       "ws.wgmma.e4m3.k128.onto(ptr null, i64 0, i64 0, i32 64, i32 0)",
+      "ws.wgmma.bf16.k64(ptr null, i64 0, i64 0, i32 64)",
+      "ws.wgmma.bf16.k64.onto(ptr null, i64 0, i64 0, i32 64, i32 0)",
       "ws.wgmma.wait(ptr null, i32 64, i32 0)"};
   static const char declarations[] =
       "declare void @ws.wgmma.e4m3.k128(ptr, i64, i64, i32)\n"
       "declare void @ws.wgmma.e4m3.k128.onto(ptr, i64, i64, i32, i32)\n"
+      "declare void @ws.wgmma.bf16.k64(ptr, i64, i64, i32)\n"
+      "declare void @ws.wgmma.bf16.k64.onto(ptr, i64, i64, i32, i32)\n"
       "declare void @ws.wgmma.wait(ptr, i32, i32)\n"
       "declare void @llvm.amdgcn.s.barrier()\n";
   for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {

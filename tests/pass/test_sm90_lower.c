@@ -29,8 +29,9 @@ static lowered lower_text(const char *text, const char *assignments,
   if (ws_candidate_set(f->candidate, assignments, &diag) != WS_OK)
     WS_FAIL("%s", diag.text);
   l.good = ws_pass_splice(f->module, f->candidate, &f->findings) &&
-           ws_pass_lower(f->module, f->candidate, "sm_90a", lines, f->arena,
-                         &l.result, &f->findings);
+           ws_pass_lower(f->module, f->candidate, "sm_90a",
+                         lines ? WS_STAGE_LINES : 0, f->arena, &l.result,
+                         &f->findings);
   return l;
 }
 
@@ -203,6 +204,38 @@ WS_TEST(sums_onto_sums) {
   WS_CHECK(first && strncmp(first, "setp.ne.b32 first, 0, 0;", 24));
   WS_CHECK_INT(count_parts(ptx, ", a, b, first, 1, 1;\n"), 1);
   WS_CHECK_INT(count_steps(ptx, 6), 2);
+  unsetenv("WAVESMITH_PTXAS");
+  fixture_destroy(&l.f);
+  ws_arena_destroy(arena);
+}
+
+/* Four steps of 16 in k, the operands' rows again 32 bytes apart; 16-bit ones
+ * say that k is contiguous in both. */
+WS_TEST(bf16_has_its_own_instruction) {
+  ws_arena *arena = ws_arena_create();
+  char *text = replace(
+      arena, read_tiny_sm90(arena),
+      "  call void @ws.wgmma.e4m3.k128(ptr %even, i64 %a.desc, i64 %b.desc, "
+      "i32 %columns)\n",
+      "  call void @ws.wgmma.bf16.k64(ptr %even, i64 %a.desc, i64 %b.desc, "
+      "i32 %columns)\n"
+      "  call void @ws.wgmma.bf16.k64.onto(ptr %even, i64 %a.desc, i64 "
+      "%b.desc, i32 %columns, i32 %s)\n");
+  text = replace(arena, text, "declare void @ws.wgmma.wait(ptr, i32, i32)",
+                 "declare void @ws.wgmma.wait(ptr, i32, i32)\n"
+                 "declare void @ws.wgmma.bf16.k64(ptr, i64, i64, i32)\n"
+                 "declare void @ws.wgmma.bf16.k64.onto(ptr, i64, i64, i32, "
+                 "i32)");
+  setenv("WAVESMITH_PTXAS", "none", 1);
+  lowered l = lower_text(text, "columns=64;sets=1", false);
+  check_good(&l);
+  const char *ptx = l.result.code_object;
+  WS_CHECK_INT(count_parts(ptx, "m64n64k16.f32.bf16.bf16 {"), 8);
+  WS_CHECK_INT(count_parts(ptx, ", a, b, first, 1, 1, 0, 0;\n"), 2);
+  WS_CHECK_INT(count_parts(ptx, ", a, b, more, 1, 1, 0, 0;\n"), 6);
+  WS_CHECK_INT(count_parts(ptx, "setp.ne.b32 first, 0, 0;"), 1);
+  for (int step = 2; step <= 6; step += 2)
+    WS_CHECK_INT(count_steps(ptx, step), 2 * 2);
   unsetenv("WAVESMITH_PTXAS");
   fixture_destroy(&l.f);
   ws_arena_destroy(arena);

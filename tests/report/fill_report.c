@@ -6,6 +6,7 @@
  * confirmations, a profile. The numbers mean nothing; some texts are hostile. 0
  * candidates: no run either.
  */
+#include "../gemm_shape.h"
 #include "wavesmith/archive.h"
 
 #include <math.h>
@@ -24,12 +25,16 @@ static const char template_text[] =
 static const char sim[] = "sim:gfx942-model-1:MI300X";
 static const char estimate[] = "estimate:bound-model-1:MI300X";
 
-static const ws_shape shapes[] = {{1024, 1536, 7168}, {1024, 3072, 1536},
-                                  {1024, 576, 7168},  {1024, 7168, 256},
-                                  {1024, 4608, 7168}, {6144, 1536, 7168},
-                                  {6144, 3072, 1536}, {6144, 576, 7168},
-                                  {6144, 7168, 256},  {6144, 4608, 7168}};
-enum { SHAPES = sizeof shapes / sizeof shapes[0], MAX_TIMES = 2 * SHAPES };
+static const int64_t sizes[][3] = {{1024, 1536, 7168}, {1024, 3072, 1536},
+                                   {1024, 576, 7168},  {1024, 7168, 256},
+                                   {1024, 4608, 7168}, {6144, 1536, 7168},
+                                   {6144, 3072, 1536}, {6144, 576, 7168},
+                                   {6144, 7168, 256},  {6144, 4608, 7168}};
+enum { SHAPES = sizeof sizes / sizeof sizes[0], MAX_TIMES = 2 * SHAPES };
+
+static ws_shape shape_number(int s) {
+  return ws_shape_of(gemm_dims(), sizes[s]);
+}
 
 typedef struct filler {
   ws_archive *archive;
@@ -109,14 +114,15 @@ static int fill_times(filler *f, double log_speed, bool on_device,
                       ws_measurement *out) {
   int count = 0;
   for (int s = 0; s < SHAPES; s++) {
-    double scale = (double)(shapes[s].m * shapes[s].n) * (double)shapes[s].k;
+    const ws_shape shape = shape_number(s);
+    double scale = ws_shape_product(&shape);
     double us = 8 + scale / 2e8;
     us *= exp(-log_speed + 0.06 * ws_rng_normal(&f->rng));
-    out[count++] = (ws_measurement){shapes[s], us * 0.9, "lds",
-                                    estimate,  us * 0.9, us * 0.9};
+    out[count++] =
+        (ws_measurement){shape, us * 0.9, "lds", estimate, us * 0.9, us * 0.9};
     if (on_device)
-      out[count++] = (ws_measurement){shapes[s], us,        "latency",
-                                      sim,       us * 0.98, us * 1.025};
+      out[count++] =
+          (ws_measurement){shape, us, "latency", sim, us * 0.98, us * 1.025};
   }
   return count;
 }
@@ -296,8 +302,9 @@ static void put_profile(filler *f, const char *id) {
       "\"stalls\":{\"mfma\":0.9,\"issue\":0.1}},"
       "{\"region\":\"gemm\",\"file\":\"s_barrier\",\"line\":0,\"share\":0.08,"
       "\"stalls\":{\"barrier\":0.97,\"issue\":0.03}}]}}\n";
+  const ws_shape shape = shape_number(0);
   ws_diag diag;
-  must(ws_archive_put_profile(f->archive, id, sim, &shapes[0], report, &diag),
+  must(ws_archive_put_profile(f->archive, id, sim, &shape, report, &diag),
        &diag);
 }
 

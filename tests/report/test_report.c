@@ -18,6 +18,7 @@
  *   8       2, 1      ok          20, 80       5            -
  */
 #include "../archive/fixture.h"
+#include "../gemm_shape.h"
 #include "wavesmith/report.h"
 
 #include <cjson/cJSON.h>
@@ -25,7 +26,6 @@
 
 static const char device_name[] = "sim:gfx942-model-1:MI300X";
 static const char estimate_name[] = "estimate:bound-model-1:MI300X";
-static const ws_shape shape_a = {1024, 512, 512}, shape_b = {6144, 512, 512};
 
 typedef struct desk {
   ws_arena *arena;
@@ -69,12 +69,13 @@ static int plan_times(const plan *p, ws_measurement *out) {
   for (int s = 0; s < 2; s++)
     for (int i = 0; i < 2; i++)
       if (sources[s].us[i] > 0)
-        out[count++] = (ws_measurement){.shape = i ? shape_b : shape_a,
-                                        .us = sources[s].us[i],
-                                        .bound = "lds",
-                                        .provenance = sources[s].provenance,
-                                        .low_us = sources[s].us[i] * 0.8,
-                                        .high_us = sources[s].us[i] * 1.25};
+        out[count++] =
+            (ws_measurement){.shape = gemm_shape(i ? 6144 : 1024, 512, 512),
+                             .us = sources[s].us[i],
+                             .bound = "lds",
+                             .provenance = sources[s].provenance,
+                             .low_us = sources[s].us[i] * 0.8,
+                             .high_us = sources[s].us[i] * 1.25};
   return count;
 }
 
@@ -164,7 +165,8 @@ static void put_rest(desk *d) {
   const ws_confirmation_row confirmation = {
       d->ids[4], d->ids[0], device_name, d->runs[0], "ok", "",
       4,         3,         1.5,         0.01,       5,    2};
-  MUST(ws_archive_put_profile(d->archive, d->ids[4], device_name, &shape_a,
+  const ws_shape shape = gemm_shape(1024, 512, 512);
+  MUST(ws_archive_put_profile(d->archive, d->ids[4], device_name, &shape,
                               report, diag));
   for (int i = 0; i < 2; i++)
     MUST(ws_archive_put_findings(d->archive, &findings[i], diag));

@@ -301,7 +301,7 @@ ws_cu_result cuTensorMapEncodeTiled(
          (unsigned long long)sizes[1], (unsigned long long)strides[0], box[0],
          box[1], element_strides[0], element_strides[1], interleave, swizzle,
          l2_promotion, out_of_bounds_fill);
-  if ((uintptr_t)out_map % 64 || (uintptr_t)address % 16)
+  if ((uintptr_t)out_map % _Alignof(ws_cu_tensor_map) || (uintptr_t)address % 16)
     return WS_CUDA_ERROR_INVALID_VALUE;
   memset(out_map, 0xee, sizeof *out_map);
   out_map->opaque[0] = (uintptr_t)address;

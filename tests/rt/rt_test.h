@@ -15,19 +15,24 @@
 #include <pthread.h>
 #include <stdint.h>
 
-static inline int always(long long m, long long n, long long k, long long cus) {
+static const char *const dimensions[] = {"m", "n", "k"};
+
+static inline int always(const long long *shape, long long cus) {
+  const long long m = shape[0], n = shape[1], k = shape[2];
   return (void)m, (void)n, (void)k, (void)cus, 1;
 }
-static inline void grid_of_cus(long long m, long long n, long long k,
-                               long long cus, long long grid[3]) {
+static inline void grid_of_cus(const long long *shape, long long cus,
+                               long long grid[3]) {
+  const long long m = shape[0], n = shape[1], k = shape[2];
   (void)m, (void)n, (void)k;
   grid[0] = cus, grid[1] = 1, grid[2] = 2;
 }
-static inline long long no_workspace(long long m, long long n, long long k,
-                                     long long cus) {
+static inline long long no_workspace(const long long *shape, long long cus) {
+  const long long m = shape[0], n = shape[1], k = shape[2];
   return (void)m, (void)n, (void)k, (void)cus, 0;
 }
-static inline int any_shape(long long m, long long n, long long k) {
+static inline int any_shape(const long long *shape) {
+  const long long m = shape[0], n = shape[1], k = shape[2];
   return (void)m, (void)n, (void)k, 1;
 }
 

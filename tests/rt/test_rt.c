@@ -12,27 +12,32 @@
  * Slots: 0 a, 1 b, 2 c, 3 workspace, 4 m, 5 n. Candidate 0 "one" takes every
  * legal shape; candidate 1 "two" is for k >= 1024, splits k, and sums up in a
  * second kernel unless m < 32. */
-static int enough_rows(long long m, long long n, long long k, long long cus) {
+static int enough_rows(const long long *shape, long long cus) {
+  const long long m = shape[0], n = shape[1], k = shape[2];
   return (void)n, (void)k, (void)cus, m >= 32;
 }
-static void grid_of_one(long long m, long long n, long long k, long long cus,
+static void grid_of_one(const long long *shape, long long cus,
                         long long grid[3]) {
+  const long long m = shape[0], n = shape[1], k = shape[2];
   (void)cus;
   grid[0] = (m + 63) / 64 * (n / 16), grid[1] = k / 128, grid[2] = 1;
 }
-static void grid_of_sum(long long m, long long n, long long k, long long cus,
+static void grid_of_sum(const long long *shape, long long cus,
                         long long grid[3]) {
+  const long long m = shape[0], n = shape[1], k = shape[2];
   (void)k, (void)cus;
   grid[0] = m * n / 256, grid[1] = 1, grid[2] = 1;
 }
-static long long two_slices(long long m, long long n, long long k,
-                            long long cus) {
+static long long two_slices(const long long *shape, long long cus) {
+  const long long m = shape[0], n = shape[1], k = shape[2];
   return (void)k, (void)cus, m * n * 8;
 }
-static int not_m_48(long long m, long long n, long long k) {
+static int not_m_48(const long long *shape) {
+  const long long m = shape[0], n = shape[1], k = shape[2];
   return (void)n, (void)k, m != 48;
 }
-static int select_by_k(long long m, long long n, long long k) {
+static int select_by_k(const long long *shape) {
+  const long long m = shape[0], n = shape[1], k = shape[2];
   if (m < 16 || n < 16 || k < 128 || m % 16 || n % 16 || k % 128)
     return -1;
   return k >= 1024;
@@ -55,7 +60,7 @@ static const ws_rt_candidate candidates[] = {
 static const ws_rt_dispatch dispatch = {
     WS_RT_ABI_VERSION, WS_RT_HIP, "hand",     "hand_gemm", "kmajor",
     "gfx942",          "none",    candidates, 2,           6,
-    select_by_k};
+    select_by_k,       3,         dimensions};
 
 /* ---- helpers ---------------------------------------------------------------
  */
@@ -251,8 +256,8 @@ WS_TEST(one_kernel_every_byte) {
   library.clear_log();
   call request;
   fill_call(&request, 96, 576);
-  int result = ws_rt_run(context, 96, 576, 512, request.slots, 0,
-                         (void *)0xabcd, NULL, 0);
+  int result = ws_rt_run(context, (const long long[]){96, 576, 512},
+                         request.slots, 0, (void *)0xabcd, NULL, 0);
   WS_CHECK_INT(result, WS_RT_OK);
   /* Grid: ceil(96/64) = 2 times 576/16 = 36 is 72; 512/128 = 4. Bytes: a at 0,
    * c at 8, m = 96 = 0x60 at 16, 4 of padding, b at 24; little endian. */
@@ -272,9 +277,11 @@ WS_TEST(two_kernels_in_order_with_workspace) {
   call request;
   fill_call(&request, 32, 4096);
   /* two slices of 32 x 4096 floats */
-  WS_CHECK_INT(ws_rt_workspace_bytes(context, 32, 4096, 1024), 1048576);
-  int result =
-      ws_rt_run(context, 32, 4096, 1024, request.slots, 1048576, NULL, NULL, 0);
+  WS_CHECK_INT(
+      ws_rt_workspace_bytes(context, (const long long[]){32, 4096, 1024}),
+      1048576);
+  int result = ws_rt_run(context, (const long long[]){32, 4096, 1024},
+                         request.slots, 1048576, NULL, NULL, 0);
   WS_CHECK_INT(result, WS_RT_OK);
   /* n = 4096 = 0x1000, m = 32 = 0x20; sum: 32 * 4096 / 256 = 512 workgroups,
    * its argument table is not in the order of the bytes. */
@@ -300,8 +307,8 @@ WS_TEST(condition_skips_a_kernel) {
   fill_call(&request, 16, 64);
   request.slots[0] = request.slots[1] = NULL; /* "two" does not read a or b */
   request.slots[2] = NULL;                    /* only "sum" reads c */
-  WS_CHECK_INT(ws_rt_run(context, 16, 64, 2048, request.slots, 16 * 64 * 8,
-                         NULL, NULL, 0),
+  WS_CHECK_INT(ws_rt_run(context, (const long long[]){16, 64, 2048},
+                         request.slots, 16 * 64 * 8, NULL, NULL, 0),
                WS_RT_OK);
   WS_CHECK_TEXT(library.log(),
                 "launch two.split grid 38,1,2 block 512,1,1 shared 4096 stream "
@@ -315,8 +322,9 @@ static void expect_run(const ws_rt_context *context, const call *request,
                        long long k, size_t workspace_bytes, int want,
                        const char *part) {
   char message[256] = "";
-  int result = ws_rt_run(context, request->m, request->n, k, request->slots,
-                         workspace_bytes, NULL, message, sizeof message);
+  int result =
+      ws_rt_run(context, (const long long[]){request->m, request->n, k},
+                request->slots, workspace_bytes, NULL, message, sizeof message);
   if (result != want)
     WS_FAIL("ws_rt_run: %d (%s), want %d", result, message, want);
   WS_CHECK_CONTAINS(message, part);
@@ -331,8 +339,9 @@ WS_TEST(refuses_to_launch) {
   expect_run(context, &request, 128, 0, WS_RT_BAD_SHAPE, "m=17 n=64 k=128");
   fill_call(&request, 48, 64); /* "two" is selected but does not accept it */
   expect_run(context, &request, 1024, 1 << 20, WS_RT_BAD_SHAPE, "m=48");
-  WS_CHECK(ws_rt_pick(context, 48, 64, 1024) == NULL);
-  WS_CHECK_INT(ws_rt_workspace_bytes(context, 48, 64, 1024), 0);
+  WS_CHECK(ws_rt_pick(context, (const long long[]){48, 64, 1024}) == NULL);
+  WS_CHECK_INT(
+      ws_rt_workspace_bytes(context, (const long long[]){48, 64, 1024}), 0);
   fill_call(&request, 32, 64); /* 32 * 64 * 8 = 16384 */
   expect_run(context, &request, 1024, 16383, WS_RT_WORKSPACE, "16384");
   request.slots[4] = NULL;
@@ -351,8 +360,8 @@ WS_TEST(refuses_impossible_grids) {
   expect_run(context, &request, 1024, 16384, WS_RT_BAD_SHAPE, "0 x 1 x 2");
   /* 2^28 tiles of rows times 2^4 of columns do not fit 32 bits. */
   char message[256] = "";
-  WS_CHECK_INT(ws_rt_run(context, 1LL << 34, 256, 128, request.slots, 0, NULL,
-                         message, sizeof message),
+  WS_CHECK_INT(ws_rt_run(context, (const long long[]){1LL << 34, 256, 128},
+                         request.slots, 0, NULL, message, sizeof message),
                WS_RT_BAD_SHAPE);
   WS_CHECK_CONTAINS(message, "4294967296 x 1 x 1");
   WS_CHECK_TEXT(library.log(), "");
@@ -375,10 +384,13 @@ WS_TEST(launch_failure_ends_the_sequence) {
 WS_TEST(picks_as_it_launches) {
   open_fake();
   ws_rt_context *context = open_table(&dispatch, 0);
-  WS_CHECK_TEXT(ws_rt_pick(context, 64, 64, 128)->id, "c0ffee");
-  WS_CHECK_TEXT(ws_rt_pick(context, 64, 64, 1024)->id, "beef");
-  WS_CHECK(ws_rt_pick(context, 0, 64, 128) == NULL);
-  WS_CHECK_INT(ws_rt_workspace_bytes(context, 64, 64, 128), 0);
+  WS_CHECK_TEXT(ws_rt_pick(context, (const long long[]){64, 64, 128})->id,
+                "c0ffee");
+  WS_CHECK_TEXT(ws_rt_pick(context, (const long long[]){64, 64, 1024})->id,
+                "beef");
+  WS_CHECK(ws_rt_pick(context, (const long long[]){0, 64, 128}) == NULL);
+  WS_CHECK_INT(ws_rt_workspace_bytes(context, (const long long[]){64, 64, 128}),
+               0);
   ws_rt_close(context);
 }
 
@@ -391,8 +403,9 @@ WS_TEST(launches_without_allocating) {
   fill_call(&request, 32, 64);
   int before = allocation_count;
   for (int i = 0; i < 10; i++)
-    WS_CHECK_INT(ws_rt_run(context, 32, 64, i % 2 ? 128 : 1024, request.slots,
-                           16384, NULL, NULL, 0),
+    WS_CHECK_INT(ws_rt_run(context,
+                           (const long long[]){32, 64, i % 2 ? 128 : 1024},
+                           request.slots, 16384, NULL, NULL, 0),
                  WS_RT_OK);
   WS_CHECK_INT(allocation_count, before);
   ws_rt_close(context);
@@ -429,7 +442,8 @@ static void *launch_many(void *context) {
   call request;
   fill_call(&request, 64, 16);
   for (int i = 0; i < LAUNCHES; i++)
-    if (ws_rt_run(context, 64, 16, 128, request.slots, 0, NULL, NULL, 0))
+    if (ws_rt_run(context, (const long long[]){64, 16, 128}, request.slots, 0,
+                  NULL, NULL, 0))
       return context;
   return NULL;
 }

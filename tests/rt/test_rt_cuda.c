@@ -11,16 +11,17 @@
  * Slots: 0 a, 1 b, 2 c, 3 workspace, 4 m, 5 n. Candidate 0 "tma" is PTX, takes
  * a and c through tensor maps and 200000 bytes of shared memory; candidate 1
  * "plain" is a cubin without either, for k >= 1024. */
-static int select_by_k(long long m, long long n, long long k) {
+static int select_by_k(const long long *shape) {
+  const long long m = shape[0], n = shape[1], k = shape[2];
   return m % 16 || n % 16 || k % 128 ? -1 : k >= 1024;
 }
-static void extents_of_a(long long m, long long n, long long k,
-                         long long extents[2]) {
+static void extents_of_a(const long long *shape, long long extents[2]) {
+  const long long m = shape[0], n = shape[1], k = shape[2];
   (void)n;
   extents[0] = k, extents[1] = m;
 }
-static void extents_of_c(long long m, long long n, long long k,
-                         long long extents[2]) {
+static void extents_of_c(const long long *shape, long long extents[2]) {
+  const long long m = shape[0], n = shape[1], k = shape[2];
   (void)k;
   extents[0] = n, extents[1] = m;
 }
@@ -42,7 +43,7 @@ static const ws_rt_candidate candidates[] = {
 static const ws_rt_dispatch dispatch = {
     WS_RT_ABI_VERSION, WS_RT_CUDA, "hand",     "hand_gemm", "kmajor-ocp",
     "sm_90a",          "none",     candidates, 2,           6,
-    select_by_k};
+    select_by_k,       3,          dimensions};
 
 /* ---- helpers --------------------------------------------------------------
  */
@@ -101,8 +102,9 @@ static void fill_call(call *out, int32_t m, int32_t n) {
 static void expect_run(const ws_rt_context *context, const call *request,
                        long long k, int want, const char *part) {
   char message[256] = "";
-  int result = ws_rt_run(context, request->m, request->n, k, request->slots, 0,
-                         (void *)0xabcd, message, sizeof message);
+  int result =
+      ws_rt_run(context, (const long long[]){request->m, request->n, k},
+                request->slots, 0, (void *)0xabcd, message, sizeof message);
   if (result != want)
     WS_FAIL("ws_rt_run: %d (%s), want %d", result, message, want);
   WS_CHECK_CONTAINS(message, part);
@@ -461,7 +463,8 @@ static void *launch_many(void *context) {
   call request;
   fill_call(&request, 96, 576);
   for (int i = 0; i < LAUNCHES; i++)
-    if (ws_rt_run(context, 96, 576, 1024, request.slots, 0, NULL, NULL, 0))
+    if (ws_rt_run(context, (const long long[]){96, 576, 1024}, request.slots, 0,
+                  NULL, NULL, 0))
       return context;
   return NULL;
 }

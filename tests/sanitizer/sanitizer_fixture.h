@@ -6,6 +6,7 @@
 #ifndef WAVESMITH_SANITIZER_FIXTURE_H
 #define WAVESMITH_SANITIZER_FIXTURE_H
 
+#include "../gemm_shape.h"
 #include "pass.h"
 #include "wavesmith/bound_model.h"
 #include "ws_test.h"
@@ -189,7 +190,8 @@ static inline char *small_text(ws_arena *arena, const small *s) {
 
 static inline fixture run_small(small s) {
   ws_arena *arena = test_arena();
-  ws_run run = {.shape = s.shape.m ? s.shape : (ws_shape){16, 16, 128},
+  ws_run run = {.shape =
+                    s.shape.size[DIM_M] ? s.shape : gemm_shape(16, 16, 128),
                 .order = s.order,
                 .seed = 1};
   return sanitize_runs(arena, small_text(arena, &s), "", &run, 1);

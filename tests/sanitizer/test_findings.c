@@ -4,6 +4,7 @@
  * kernels beside them that do not. The kernels do not compute a GEMM, so
  * wrong-result and unwritten-output come along; they are not looked at here.
  */
+#include "../gemm_shape.h"
 #include "sanitizer_fixture.h"
 
 static void expect_here(small s, const char *id) {
@@ -450,6 +451,30 @@ WS_TEST(no_host_model) {
               "no-host-model");
 }
 
+/* What the static check allows is for others to judge. */
+WS_TEST(not_modelled) {
+  expect_here((small){.declares =
+                          "declare void @llvm.amdgcn.global.load.lds(ptr "
+                          "addrspace(1), ptr addrspace(3), i32 immarg, i32 "
+                          "immarg, i32 immarg)",
+                      .body =
+                          "  call void @llvm.amdgcn.global.load.lds(ptr "
+                          "addrspace(1) %a, ptr addrspace(3) @lds, i32 4, i32 "
+                          "0, i32 0) ; here\n"
+                          "  ret void"},
+              "not-modelled");
+}
+
+WS_TEST(empty_assembly_does_nothing) {
+  fixture f = run_small((small){.body =
+                                    "  call void asm sideeffect \"\", "
+                                    "\"~{memory}\"()\n"
+                                    "  ret void"});
+  expect_none(&f, "no-host-model");
+  expect_none(&f, "not-modelled");
+  expect_finding(&f, "unwritten-output", NULL, 0);
+}
+
 WS_TEST(bad_launch) {
   fixture f = run_small((small){.groups = "m - 16", .body = "  ret void"});
   expect_finding(&f, "bad-launch", "", 0);
@@ -599,7 +624,7 @@ WS_TEST(the_next_candidate_is_not_affected) {
     fixture bad = run_small((small){.body = bodies[i]});
     WS_CHECK(!bad.ok);
     ws_arena *arena = test_arena();
-    ws_run run = {.shape = {32, 32, 128}, .order = WS_WAVES_UP, .seed = 3};
+    ws_run run = {.shape = gemm_shape(32, 32, 128), .order = WS_WAVES_UP, .seed = 3};
     fixture good = sanitize_runs(
         arena, read_template(arena, "fp8_gemm_naive.ll"), "", &run, 1);
     print_findings(&good);

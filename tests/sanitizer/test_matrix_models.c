@@ -13,10 +13,8 @@
  * C, rounding), of S; one of the smallest f32 where that is less. f32 and f64
  * are chains of K roundings (f64: u = 2^-53). Integers are exact in all types.
  */
-#include "lower.h"
-#include "sanitizer_fixture.h"
+#include "model_fixture.h"
 
-#include <hip/hip_runtime_api.h>
 #include <math.h>
 
 typedef enum kind { F32, XF32, F16, BF16, F64, I8, FP8, BF8 } kind;
@@ -369,82 +367,17 @@ static double product_element(const uint8_t *input, int at, int row, int k) {
   return value_of(BF16, bits);
 }
 
-static void compare_product(const uint8_t *input, const float *c,
-                            ws_comparison *out) {
-  *out = (ws_comparison){.checked = 256};
+static int count_wrong(const uint8_t *input, const float *c) {
+  int wrong = 0;
   for (int i = 0; i < 16; i++)
     for (int j = 0; j < 16; j++) {
       double sum = 0; /* exact */
       for (int k = 0; k < 16; k++)
         sum += product_element(input, A_AT, i, k) *
                product_element(input, B_AT, j, k);
-      out->wrong += (double)c[i * 16 + j] != sum;
+      wrong += (double)c[i * 16 + j] != sum;
     }
-}
-
-/* ---- a problem whose inputs and outputs are the test's -------------------
- */
-
-static const struct form *current; /* NULL: the bf16 product below */
-static uint8_t outputs[CONTENTS][MOST_VARIANTS * RESULT_BYTES];
-static int compared, current_variants;
-
-static void generate(int arg, const ws_shape *shape, int layout, uint64_t seed,
-                     void *out) {
-  (void)shape;
-  (void)layout;
-  if (arg == 0 && !current)
-    fill_product(out);
-  else if (arg == 0)
-    fill(current, (int)seed % CONTENTS, seed, out);
-}
-
-static void refer(const ws_shape *shape, int layout, const void *const *buffers,
-                  int64_t begin, int64_t end, double *value, double *error) {
-  (void)layout, (void)buffers, (void)begin, (void)end;
-  memset(value, 0, sizeof *value * (size_t)(shape->m * shape->n));
-  memset(error, 0, sizeof *error * (size_t)(shape->m * shape->n));
-}
-
-static void take(const ws_shape *shape, const void *const *buffers,
-                 int64_t begin, int64_t end, const double *value,
-                 const double *error, ws_comparison *out) {
-  (void)shape, (void)begin, (void)end, (void)value, (void)error;
-  const ws_problem *problem = ws_problem_find("fp8_gemm_blockscale");
-  if (!current) {
-    compare_product(buffers[0], buffers[ws_problem_arg_index(problem, "c")],
-                    out);
-    return;
-  }
-  memcpy(outputs[compared++], buffers[ws_problem_arg_index(problem, "c")],
-         (size_t)(current_variants * 64 * stride(current)));
-  *out = (ws_comparison){.checked = 1};
-}
-
-static int64_t bytes_of(int arg, const ws_shape *shape, int layout) {
-  (void)shape, (void)layout;
-  const ws_problem *problem = ws_problem_find("fp8_gemm_blockscale");
-  const bool is_c = arg == ws_problem_arg_index(problem, "c");
-  if (!current)
-    return is_c ? 16 * 16 * 4 : INPUT_BYTES;
-  return is_c ? current_variants * 64 * stride(current) : INPUT_BYTES;
-}
-
-const ws_problem *__real_ws_problem_find(const char *name);
-const ws_problem *__wrap_ws_problem_find(const char *name);
-static ws_problem problem_of_test;
-
-/* Linked in place of ws_problem_find: the shipped problem's arguments with the
- * contents above. */
-const ws_problem *__wrap_ws_problem_find(const char *name) {
-  if (!problem_of_test.name) {
-    problem_of_test = *__real_ws_problem_find(name);
-    problem_of_test.arg_bytes = bytes_of;
-    problem_of_test.generate = generate;
-    problem_of_test.reference = refer;
-    problem_of_test.compare = take;
-  }
-  return &problem_of_test;
+  return wrong;
 }
 
 /* ---- the kernel -----------------------------------------------------------
@@ -493,103 +426,49 @@ static small kernel_of(ws_arena *arena, const struct form *f,
   return s;
 }
 
-static const ws_shape shape = {16, 16, 128};
-
-/* One of its own for every run: the sanitizer keeps inputs by seed. */
-static uint64_t seed_of(const struct form *f, int content) {
-  return (uint64_t)((f - forms) * CONTENTS + content);
-}
-
-static void run_sanitizer(ws_arena *arena, const char *text) {
-  ws_run runs[CONTENTS];
-  for (int i = 0; i < CONTENTS; i++)
-    runs[i] = (ws_run){.shape = shape, .seed = seed_of(current, i)};
-  compared = 0;
-  fixture f = sanitize_runs(arena, text, "", runs, CONTENTS);
-  if (f.findings.count) {
-    print_findings(&f);
-    WS_FAIL("%s: a finding", current->name);
-  }
-  WS_CHECK_INT(compared, CONTENTS);
-}
-
-/* ---- the simulator --------------------------------------------------------
- */
-
-static void hip(hipError_t error) {
-  if (error != hipSuccess)
-    WS_FAIL("%s: %s", current->name, hipGetErrorString(error));
-}
-
-static hipModule_t compile(ws_arena *arena, const char *text) {
-  ws_findings findings;
-  ws_build_result result = {0};
-  hipModule_t module;
-  ws_findings_init(&findings, arena);
-  LLVMModuleRef ir = ws_pass_parse(LLVMContextCreate(), text, strlen(text),
-                                   "test.ll", &findings);
-  if (!ir ||
-      !ws_pass_lower(ir, NULL, "gfx942", false, arena, &result, &findings))
-    WS_FAIL("%s: %s", current->name, findings.items[0].text);
-  hip(hipModuleLoadData(&module, result.code_object));
-  return module;
-}
-
-static void check_same(int content, int variants, const uint8_t *simulated) {
-  const int size = stride(current);
+static void check_same(const struct form *f, int content, int variants,
+                       const uint8_t *sanitized, const uint8_t *simulated) {
+  const int size = stride(f);
   for (int v = 0; v < variants; v++)
     for (int lane = 0; lane < 64; lane++) {
       const int at = (v * 64 + lane) * size;
-      if (memcmp(simulated + at, outputs[content] + at, (size_t)size))
+      if (memcmp(simulated + at, sanitized + at, (size_t)size))
         WS_FAIL("%s, content %d: variant %d, lane %d differs from the "
                 "simulator's",
-                current->name, content, v, lane);
+                f->name, content, v, lane);
     }
 }
 
-static void check_simulator(ws_arena *arena, const char *text, int variants) {
-  static uint8_t input[INPUT_BYTES], simulated[sizeof outputs[0]];
-  hipModule_t module = compile(arena, text);
-  hipFunction_t kernel;
-  void *in, *out;
-  int32_t n = 0;
-  hip(hipModuleGetFunction(&kernel, module, "kernel"));
-  hip(hipMalloc(&in, sizeof input));
-  hip(hipMalloc(&out, sizeof simulated));
-  for (int i = 0; i < CONTENTS; i++) {
-    void *arguments[] = {&in, &out, &out, &n};
-    fill(current, i, seed_of(current, i), input);
-    hip(hipMemcpy(in, input, sizeof input, hipMemcpyHostToDevice));
-    hip(hipModuleLaunchKernel(kernel, 1, 1, 1, 64, 1, 1, 0, NULL, arguments,
-                              NULL));
-    hip(hipDeviceSynchronize());
-    hip(hipMemcpy(simulated, out, sizeof simulated, hipMemcpyDeviceToHost));
-    check_same(i, variants, simulated);
-  }
-}
-
 static void check_form(const struct form *f) {
-  static uint8_t input[INPUT_BYTES];
+  static uint8_t inputs[CONTENTS][INPUT_BYTES];
+  static uint8_t sanitized[CONTENTS * MOST_VARIANTS * RESULT_BYTES];
+  static uint8_t simulated[sizeof sanitized];
   ws_arena *arena = ws_arena_create();
   variant variants[MOST_VARIANTS];
   const int count = variants_of(f, variants);
-  current = f;
-  current_variants = count;
+  const int size = count * 64 * stride(f);
+  for (int i = 0; i < CONTENTS; i++)
+    fill(f, i, (uint64_t)((f - forms) * CONTENTS + i), inputs[i]);
+  model_run.name = f->name;
+  model_run.runs = CONTENTS;
+  model_run.input = inputs;
+  model_run.output = sanitized;
+  model_run.input_bytes = INPUT_BYTES;
+  model_run.output_bytes = size;
   const small s = kernel_of(arena, f, variants, count);
   const char *text = small_text(arena, &s);
-  run_sanitizer(arena, text);
-  for (int content = 0; content < CONTENTS; content++) {
-    fill(f, content, seed_of(f, content), input);
+  model_sanitize(arena, text);
+  model_simulate(arena, text, simulated);
+  for (int i = 0; i < CONTENTS; i++) {
     for (int v = 0; v < count; v++)
-      check_variant(f, &variants[v], content, input,
-                    outputs[content] + v * 64 * stride(f));
+      check_variant(f, &variants[v], i, inputs[i],
+                    sanitized + i * size + v * 64 * stride(f));
+    check_same(f, i, count, sanitized + i * size, simulated + i * size);
   }
-  check_simulator(arena, text, count);
   ws_arena_destroy(arena);
 }
 
 static void check_types(kind first, kind last) {
-  ws_comgr_prepare();
   for (int i = 0; i < FORMS; i++)
     if (forms[i].a >= first && forms[i].a <= last)
       check_form(&forms[i]);
@@ -635,26 +514,42 @@ static const char product_body[] =
     "  store float %d3, ptr addrspace(1) %p3\n"
     "  ret void";
 
-static fixture run_product(const char *from, const char *to) {
+static const char *product_text(const char *from, const char *to) {
   ws_arena *arena = test_arena();
-  current = NULL;
-  return run_small((small){
+  const small s = {
       .body = from ? exchanged(arena, product_body, from, to) : product_body,
       .declares = "declare <4 x float> "
                   "@llvm.amdgcn.mfma.f32.16x16x16bf16.1k(<4 x i16>, "
-                  "<4 x i16>, <4 x float>, i32, i32, i32)"});
+                  "<4 x i16>, <4 x float>, i32, i32, i32)"};
+  return small_text(arena, &s);
+}
+
+static uint8_t product_input[INPUT_BYTES];
+static float product[16 * 16];
+
+static fixture run_product(const char *from, const char *to) {
+  fill_product(product_input);
+  model_run.input = product_input;
+  model_run.output = product;
+  model_run.input_bytes = sizeof product_input;
+  model_run.output_bytes = sizeof product;
+  return model_observe(test_arena(), product_text(from, to));
+}
+
+static int wrong_in_product(const char *from, const char *to) {
+  fixture f = run_product(from, to);
+  print_findings(&f);
+  WS_CHECK_INT(f.findings.count, 0);
+  WS_CHECK_INT(model_run.compared, 1);
+  WS_CHECK_INT(f.results[0].launches[0].observed.mfma_other, 1);
+  return count_wrong(product_input, product);
 }
 
 WS_TEST(a_product_of_bf16_is_right_and_its_mutants_are_wrong) {
-  fixture right = run_product(NULL, NULL);
-  print_findings(&right);
-  WS_CHECK_INT(right.findings.count, 0);
-  WS_CHECK_INT(right.results[0].launches[0].observed.mfma_other, 1);
-  fixture lanes = run_product("%row, 32", "%quarter, 32");
-  expect_finding(&lanes, "wrong-result", NULL, 0);
-  fixture turned = run_product("<4 x i16> %va, <4 x i16> %vb",
-                               "<4 x i16> %vb, <4 x i16> %va");
-  expect_finding(&turned, "wrong-result", NULL, 0);
+  WS_CHECK_INT(wrong_in_product(NULL, NULL), 0);
+  WS_CHECK(wrong_in_product("%row, 32", "%quarter, 32") > 0);
+  WS_CHECK(wrong_in_product("<4 x i16> %va, <4 x i16> %vb",
+                            "<4 x i16> %vb, <4 x i16> %va") > 0);
 }
 
 WS_TEST(modifiers_that_the_instruction_lacks) {
@@ -670,15 +565,10 @@ WS_TEST(the_static_check_takes_all_of_them) {
   ws_pass_initialize();
   for (int i = 0; i < FORMS; i++) {
     ws_arena *arena = test_arena();
-    ws_findings findings;
     variant variants[MOST_VARIANTS];
     const small s =
         kernel_of(arena, &forms[i], variants, variants_of(&forms[i], variants));
-    const char *text = small_text(arena, &s);
-    ws_findings_init(&findings, arena);
-    LLVMModuleRef module = ws_pass_parse(LLVMContextCreate(), text,
-                                         strlen(text), "test.ll", &findings);
-    if (!module || !ws_pass_check(module, NULL, "gfx942", &findings))
-      WS_FAIL("%s: %s", forms[i].name, findings.items[0].text);
+    model_run.name = forms[i].name;
+    model_check_static(arena, small_text(arena, &s));
   }
 }

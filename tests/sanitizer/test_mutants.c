@@ -4,6 +4,7 @@
  * exchanging a line of its text, and each mutant must be caught in its region
  * and at its line. The template's header names the lines this rests on.
  */
+#include "../gemm_shape.h"
 #include "sanitizer_fixture.h"
 
 static ws_arena *arena;
@@ -71,7 +72,7 @@ WS_TEST(the_template_itself_is_fine) {
 static void expect_race(const char *mutated, const char *region) {
   for (int order = WS_WAVES_UP; order <= WS_WAVES_DOWN; order++) {
     ws_run run = {
-        .shape = {128, 128, 256}, .order = (ws_wave_order)order, .seed = 1};
+        .shape = gemm_shape(128, 128, 256), .order = (ws_wave_order)order, .seed = 1};
     fixture f = sanitize_runs(arena, mutated, "", &run, 1);
     WS_CHECK(!f.ok);
     expect_finding(&f, "lds-race", region, 0);

@@ -5,11 +5,12 @@
  * lines). LDS is filled by byte stores, one per lane and 64 bytes, so that its
  * contribution is known too.
  */
+#include "../gemm_shape.h"
 #include "sanitizer_fixture.h"
 
 static ws_observed observe(small s) {
-  if (!s.shape.m)
-    s.shape = (ws_shape){64, 16, 128}; /* a has 8192 bytes */
+  if (!s.shape.size[DIM_M])
+    s.shape = gemm_shape(64, 16, 128); /* a has 8192 bytes */
   fixture f = run_small(s);
   for (int i = 0; i < f.findings.count; i++)
     if (strcmp(f.findings.items[i].id, "wrong-result") &&

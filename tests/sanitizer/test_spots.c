@@ -5,6 +5,7 @@
  * every seed; the shipped ones are clean where their tiles are cut off on both
  * sides, and most workgroups write less than the average that is needed.
  */
+#include "../gemm_shape.h"
 #include "sanitizer_fixture.h"
 
 enum { SEEDS = 4 };
@@ -21,7 +22,7 @@ static __attribute__((noinline)) char *naive(void) {
 }
 
 static ws_run run_on(int64_t m, int64_t n, int64_t k, uint64_t seed) {
-  return (ws_run){.shape = {m, n, k}, .seed = seed, .spots = 2};
+  return (ws_run){.shape = gemm_shape(m, n, k), .seed = seed, .spots = 2};
 }
 
 static void expect_clean(const char *file, const char *values, int64_t m,

@@ -17,6 +17,7 @@
  *   FAKE_DEVICE_NOISE     code beside itself takes that many times its time
  *   FAKE_DEVICE_LOG       a line per request is appended to this file
  */
+#include "../gemm_shape.h"
 #include "wavesmith/measure.h"
 
 #include <cjson/cJSON.h>
@@ -67,8 +68,9 @@ static void note(const char *op, const char *code,
     return;
   int file = open(log, O_WRONLY | O_APPEND | O_CREAT, 0644);
   dprintf(file, "%s %s %lld,%lld,%lld seed %llu %s \n", op, code,
-          (long long)shape->m, (long long)shape->n, (long long)shape->k,
-          (unsigned long long)workload->seed, own_kind);
+          (long long)shape->size[DIM_M], (long long)shape->size[DIM_N],
+          (long long)shape->size[DIM_K], (unsigned long long)workload->seed,
+          own_kind);
   close(file);
 }
 
@@ -77,7 +79,8 @@ static double time_of(const ws_shape *shape, const char *code) {
   double factor = 1 + (double)strtol(digit, NULL, 16) / 16;
   if (getenv("FAKE_DEVICE_STEEP"))
     factor *= factor * factor * factor;
-  return (double)shape->m * (double)shape->n * (double)shape->k / 1e8 * factor;
+  return (double)shape->size[DIM_M] * (double)shape->size[DIM_N] *
+         (double)shape->size[DIM_K] / 1e8 * factor;
 }
 
 /* The rival's code stands behind the candidate's. */
@@ -106,8 +109,10 @@ static bool fails_whole(const ws_workload *workload) {
     return false;
   if (wait)
     usleep((unsigned)strtoul(wait, NULL, 10));
-  snprintf(shape, sizeof shape, "%lld,%lld,%lld", (long long)workload->shape.m,
-           (long long)workload->shape.n, (long long)workload->shape.k);
+  snprintf(shape, sizeof shape, "%lld,%lld,%lld",
+           (long long)workload->shape.size[DIM_M],
+           (long long)workload->shape.size[DIM_N],
+           (long long)workload->shape.size[DIM_K]);
   return at && !strcmp(at, shape);
 }
 

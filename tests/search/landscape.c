@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * The landscape in place of runtime/eval/bound_model.c, whose object is then not
- * linked.
+ * The landscape in place of runtime/eval/bound_model.c, whose object is then
+ * not linked.
  */
 #include "landscape.h"
+#include "../gemm_shape.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,12 +21,12 @@ int ws_occupancy_workgroups(const ws_kernel_facts *facts, int threads,
 
 /* Where in the list of values (0..1) the optimum lies. */
 static double optimum(const char *name, const ws_shape *shape) {
-  double size = log2((double)shape->m) / 14,
-         depth = log2((double)shape->k) / 14;
+  double size = log2((double)shape->size[DIM_M]) / 14,
+         depth = log2((double)shape->size[DIM_K]) / 14;
   if (!strcmp(name, "tile_m"))
     return size;
   if (!strcmp(name, "tile_n"))
-    return log2((double)shape->n) / 14;
+    return log2((double)shape->size[DIM_N]) / 14;
   if (!strcmp(name, "split"))
     return depth * (1 - size);
   if (!strcmp(name, "depth"))
@@ -41,7 +42,8 @@ ws_status ws_model_estimate(const ws_device_model *device,
                             ws_diag *diag) {
   (void)device, (void)problem, (void)result, (void)diag;
   const ws_template *tmpl = candidate->tmpl;
-  double us = 1 + (double)shape->m * (double)shape->n * (double)shape->k / 1e9;
+  double us = 1 + (double)shape->size[DIM_M] * (double)shape->size[DIM_N] *
+                      (double)shape->size[DIM_K] / 1e9;
   for (int i = 0; i < tmpl->param_count; i++) {
     const ws_param *param = &tmpl->params[i];
     int index = 0;
@@ -54,6 +56,7 @@ ws_status ws_model_estimate(const ws_device_model *device,
   for (int i = 0; i < tmpl->region_count; i++)
     us *= 1 + 0.1 * ((candidate->bodies[i].variant + 1 + i) % 3);
   *out_estimate = (ws_estimate){
-      .us = us, .bound = shape->m > 64 ? WS_BOUND_MFMA : WS_BOUND_LDS};
+      .us = us,
+      .bound = shape->size[DIM_M] > 64 ? WS_BOUND_MFMA : WS_BOUND_LDS};
   return WS_OK;
 }

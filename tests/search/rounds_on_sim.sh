@@ -19,9 +19,9 @@ for row in database.execute(
     " FROM candidate ORDER BY sequence"):
     print(*row)
 for row in database.execute(
-    "SELECT candidate_id, m, n, k, us, provenance, bound FROM measurement"
-    " WHERE m || ',' || n || ',' || k IN ('64,576,512', '128,256,1024')"
-    " ORDER BY 1, 2, 3, 4, 6"):
+    "SELECT candidate_id, shape, us, provenance, bound FROM measurement"
+    " WHERE shape IN ('m=64,n=576,k=512', 'm=128,n=256,k=1024')"
+    " ORDER BY 1, 2, 4"):
     print(*row)
 QUERY
 }

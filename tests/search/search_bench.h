@@ -96,7 +96,7 @@ __attribute__((unused)) static ws_session *open_session(bench *b) {
 }
 
 /* ---- the archive as text ---- */
-static char *query(bench *b, const char *sql) {
+__attribute__((unused)) static char *query(bench *b, const char *sql) {
   sqlite3 *database;
   sqlite3_stmt *statement;
   WS_CHECK_INT(sqlite3_open(b->archive, &database), SQLITE_OK);

@@ -3,6 +3,7 @@
  * Briefs: what a model is told of made-up results. Times are chosen so that
  * ratios can be worked out by hand; the archive is one in memory.
  */
+#include "../gemm_shape.h"
 #include "brief_page.h"
 #include "ws_test_template.h"
 
@@ -58,7 +59,7 @@ static const char inner_body[] = "define i32 @inner(i32 %x) {\n"
                                  "  ret i32 %y\n"
                                  "}\n";
 
-static const ws_shape shapes[] = {{1024, 512, 256}, {2048, 512, 256}};
+static ws_shape shapes[2]; /* filled by begin */
 enum { SHAPES = 2, APART = 0, INNER = 1, OUTER = 2 };
 static const char provenance[] = "sim:test";
 
@@ -101,6 +102,8 @@ static run *run_create(void) {
   r->task.target = ws_target_find(target);
   r->task.layout = "kmajor";
   r->task.shape_set = "contest";
+  shapes[0] = gemm_shape(1024, 512, 256);
+  shapes[1] = gemm_shape(2048, 512, 256);
   r->task.shapes = shapes;
   r->task.shape_count = SHAPES;
   r->task.source = (ws__source){tmpl, template_text, sizeof template_text - 1};
@@ -412,10 +415,11 @@ WS_TEST(shapes_are_the_searchs_and_no_others) {
   WS_CHECK_CONTAINS(user, "simulated by a cycle model of the card (sim:test)");
   const ws_shape_set *held = ws_problem_shape_set(r->task.problem, "held-out");
   for (int i = 0; i < held->count; i++)
-    WS_CHECK(!strstr(user, ws_arena_printf(r->arena, "%lld,%lld,%lld",
-                                           (long long)held->shapes[i].m,
-                                           (long long)held->shapes[i].n,
-                                           (long long)held->shapes[i].k)));
+    WS_CHECK(
+        !strstr(user, ws_arena_printf(r->arena, "%lld,%lld,%lld",
+                                      (long long)held->shapes[i].size[DIM_M],
+                                      (long long)held->shapes[i].size[DIM_N],
+                                      (long long)held->shapes[i].size[DIM_K])));
   run_destroy(r);
 }
 
@@ -449,7 +453,7 @@ WS_TEST(facts_of_a_cuda_kernel) {
   WS_CHECK_CONTAINS(user, "There is no OpenCL C for this target");
   WS_CHECK_CONTAINS(r->prompt.system, "NVIDIA H200, sm_90a");
   WS_CHECK_CONTAINS(r->prompt.system, "@ws.wgmma.e4m3.k128");
-  WS_CHECK_CONTAINS(r->prompt.version, "system_sm_90a 1");
+  WS_CHECK_CONTAINS(r->prompt.version, "system_sm_90a 2");
   WS_CHECK(!strstr(r->prompt.system, "gfx942"));
   WS_CHECK(!strstr(r->prompt.system, "amdgcn"));
   run_destroy(r);

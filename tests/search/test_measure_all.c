@@ -3,6 +3,7 @@
  * Many requests to one device, which is the fake device server: it says of code
  * that begins with 0 to 7 that it is wrong.
  */
+#include "../gemm_shape.h"
 #include "wavesmith/measure.h"
 #include "ws_test.h"
 
@@ -31,7 +32,8 @@ static void begin(bench *b) {
   setenv("WAVESMITH_DEVICE_SERVER", getenv("WS_FAKE_DEVICE"), 1);
   WS_CHECK_INT(ws_device_client_start("sim", &b->client, &b->diag), WS_OK);
   for (int i = 0; i < REQUESTS; i++) {
-    b->workloads[i] = (ws_workload){.problem = "", .shape = {i + 1, 100, 1000}};
+    b->workloads[i] =
+        (ws_workload){.problem = "", .shape = gemm_shape(i + 1, 100, 1000)};
     b->requests[i] =
         (ws_measure_request){.op = WS_MEASURE_VERIFY,
                              .code_object = good,

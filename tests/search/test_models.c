@@ -4,6 +4,7 @@
  * back by replay-any, folders are answered by an exchange, and the archive is
  * read with SQL of the test's own.
  */
+#include "../gemm_shape.h"
 #include "../unit/hostile_names.h"
 #include "search_bench.h"
 #include "wavesmith/text.h"
@@ -366,7 +367,7 @@ WS_TEST(rewards_and_claims_are_against_the_parent) {
             "SELECT count(*) FROM exchange e JOIN candidate c ON c.id = "
             "e.candidate_id WHERE c.verdict = 'ok' AND abs(e.reward - (SELECT "
             "avg(ln(p.us / m.us)) FROM measurement m JOIN measurement p ON "
-            "p.m = m.m AND p.n = m.n AND p.k = m.k AND p.provenance = "
+            "p.shape = m.shape AND p.provenance = "
             "m.provenance WHERE m.candidate_id = c.id AND p.candidate_id = "
             "c.parent_id AND m.provenance LIKE 'sim:fake%')) > 1e-9"),
       "0\n");
@@ -396,16 +397,18 @@ WS_TEST(a_winner_is_run_whole_where_it_is_chosen) {
   ws_tune_result before = tune(&b);
   const ws_tune_row *smallest = &before.rows[0];
   for (int i = 1; i < before.row_count; i++)
-    if (before.rows[i].shape.m * before.rows[i].shape.n *
-            before.rows[i].shape.k <
-        smallest->shape.m * smallest->shape.n * smallest->shape.k)
+    if (before.rows[i].shape.size[DIM_M] * before.rows[i].shape.size[DIM_N] *
+            before.rows[i].shape.size[DIM_K] <
+        smallest->shape.size[DIM_M] * smallest->shape.size[DIM_N] *
+            smallest->shape.size[DIM_K])
       smallest = &before.rows[i];
   WS_CHECK(*smallest->best_id);
   remove_archive(&b);
   setenv("FAKE_DEVICE_WRONG_AT",
-         ws_arena_printf(
-             b.arena, "%lld,%lld,%lld", (long long)smallest->shape.m,
-             (long long)smallest->shape.n, (long long)smallest->shape.k),
+         ws_arena_printf(b.arena, "%lld,%lld,%lld",
+                         (long long)smallest->shape.size[DIM_M],
+                         (long long)smallest->shape.size[DIM_N],
+                         (long long)smallest->shape.size[DIM_K]),
          1);
   ws_tune_result result = tune(&b);
   int refuted = 0;
@@ -420,8 +423,8 @@ WS_TEST(a_winner_is_run_whole_where_it_is_chosen) {
 
 WS_TEST(what_time_does_not_suffice_for_is_said) {
   bench b = slow_start();
-  setenv("FAKE_DEVICE_WHOLE_US", "3000000", 1);
-  b.options.minutes = 1.5 / 60;
+  setenv("FAKE_DEVICE_WHOLE_US", "6000000", 1);
+  b.options.minutes = 3.0 / 60;
   ws_tune_result result = tune(&b);
   WS_CHECK(result.confirmation_count > 0);
   const ws_confirmation_row *row =

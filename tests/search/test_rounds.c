@@ -4,6 +4,7 @@
  * server. That a device which answers at once gives the same archive is the
  * measure of all.
  */
+#include "../gemm_shape.h"
 #include "batch_internal.h"
 #include "search_bench.h"
 
@@ -104,13 +105,14 @@ static const char candidates[] =
     "SELECT sequence,id,proposer,parent_id,move,verdict,stage,reason,ir_hash"
     " FROM candidate ORDER BY sequence";
 #define SEARCHED                                                               \
-  "'16,7168,2048','128,2048,7168','1024,4608,512','6144,576,7168'"
+  "'m=16,n=7168,k=2048','m=128,n=2048,k=7168','m=1024,n=4608,k=512',"          \
+  "'m=6144,n=576,k=7168'"
 
 /* On the search's shapes: others are timed when it has ended. */
 static const char measurements[] =
-    "SELECT candidate_id,m,n,k,us,low_us,high_us,provenance,bound"
-    " FROM measurement WHERE m || ',' || n || ',' || k IN (" SEARCHED ")"
-    " ORDER BY 1,2,3,4,8";
+    "SELECT candidate_id,shape,us,low_us,high_us,provenance,bound"
+    " FROM measurement WHERE shape IN (" SEARCHED ")"
+    " ORDER BY 1,2,6";
 
 /* Outlives the bench. */
 static char *archive_text(bench *b) {
@@ -502,7 +504,7 @@ WS_TEST(only_the_card_judges) {
   /* The four shapes' samples and clocks are kept with each time. */
   WS_CHECK_INT(number(&b, "SELECT count(*) FROM timing"),
                number(&b, "SELECT count(*) FROM measurement WHERE"
-                          " m || ',' || n || ',' || k IN (" SEARCHED ")"));
+                          " shape IN (" SEARCHED ")"));
   WS_CHECK_TEXT(query(&b, "SELECT DISTINCT layout FROM candidate"),
                 "kmajor-ocp\n");
   free_bench(&b);
@@ -525,7 +527,7 @@ WS_TEST(the_card_verifies_a_large_shape) {
   WS_CHECK_INT(job.steps[1].op, WS_MEASURE_VERIFY);
   WS_CHECK(job.steps[1].workloads[0].sampled);
   /* 2 * 1024 * 4608 * 512 = 4.8e9 flops: 6144,576,7168 has too many */
-  WS_CHECK_INT(job.steps[1].workloads[0].shape.m, 1024);
+  WS_CHECK_INT(job.steps[1].workloads[0].shape.size[DIM_M], 1024);
   for (int i = 2; i < 6; i++)
     WS_CHECK_INT(job.steps[i].op, WS_MEASURE_TIME);
   ws_batch_close(batch);

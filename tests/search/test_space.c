@@ -3,19 +3,20 @@
  * The space by itself: drawing, moving, the proof of emptiness. Counts are
  * worked out by hand.
  */
+#include "../gemm_shape.h"
 #include "landscape.h"
 #include "space.h"
 #include "ws_test.h"
 
 #include <cjson/cJSON.h>
 
-static const ws_shape shape = {1024, 1024, 1024};
-
 static ws__space make_space(ws_arena *arena, const char *text) {
   ws_diag diag = {""};
   ws_records records;
   const ws_template *tmpl;
   ws__space space;
+  static ws_shape shape; /* as long as the space */
+  shape = gemm_shape(1024, 1024, 1024);
   cJSON *json = cJSON_Parse(text);
   WS_CHECK(json);
   WS_CHECK(ws_records_from_json(arena, json, &records, &diag) == WS_OK);

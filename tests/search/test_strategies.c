@@ -3,6 +3,7 @@
  * Knowledge, built-in proposer and strategies by themselves: what they ask for,
  * given results that the tests make up. Expected values are worked out by hand.
  */
+#include "../gemm_shape.h"
 #include "landscape.h"
 #include "strategies.h"
 #include "strategy_loop.h"
@@ -11,16 +12,17 @@
 
 #include <cjson/cJSON.h>
 
-static const ws_shape shapes[] = {{16, 7168, 2048}, {1024, 4608, 512}};
 enum { SHAPES = 2 };
+static ws_shape shapes[SHAPES];
 
 static ws__space *make_space(ws_arena *arena, const char *text) {
   ws_diag diag = {""};
   ws_records records;
   const ws_template *tmpl;
   ws__space *space = ws_arena_alloc(arena, sizeof *space);
-  cJSON *json = cJSON_Parse(text);
-  WS_CHECK(json);
+  shapes[0] = gemm_shape(16, 7168, 2048),
+  shapes[1] = gemm_shape(1024, 4608, 512);
+  cJSON *json = cJSON_Parse(text); /* NULL is refused */
   WS_CHECK(ws_records_from_json(arena, json, &records, &diag) == WS_OK);
   cJSON_Delete(json);
   if (ws_template_from_records(arena, &records, "t.ll",
@@ -33,12 +35,10 @@ static ws__space *make_space(ws_arena *arena, const char *text) {
 }
 
 /* Four free values, twice, and two regions, one with variants. */
+#define STORE RECORD("region", 5, "\"store\",\"contract\"")
 #define PLAIN                                                                  \
   "[" HEAD("plain") "," PARAM("a", "1 2 3 4", "1") "," PARAM(                  \
-      "b", "1 2 3 4",                                                          \
-      "1") "," LAUNCH("m") "," REGION("stage") "," RECORD("region", 5,         \
-                                                          "\"store\","         \
-                                                          "\"contract\"") "]"
+      "b", "1 2 3 4", "1") "," LAUNCH("m") "," REGION("stage") "," STORE "]"
 
 /* ---- knowledge by hand ---- */
 typedef struct world {

@@ -3,6 +3,7 @@
  * The table device: reading, what is wrong with a table, looking up; and that
  * the template of the MI300X sweep describes the sweep.
  */
+#include "../gemm_shape.h"
 #include "space.h"
 #include "table.h"
 #include "wavesmith/build.h"
@@ -32,7 +33,8 @@ static double look_up(const ws__table *table, ws_candidate *candidate, int bm,
                       int deep, int m) {
   candidate->values[0] = bm;
   candidate->values[1] = deep;
-  return ws__table_us(table, candidate, &(ws_shape){m, 32, 128});
+  const ws_shape shape = gemm_shape(m, 32, 128);
+  return ws__table_us(table, candidate, &shape);
 }
 
 WS_TEST(times_are_looked_up) {
@@ -57,7 +59,7 @@ WS_TEST(times_are_looked_up) {
   WS_CHECK(look_up(table, candidate, 64, 0, 32) == INFINITY);
   const ws_shape *shapes;
   WS_CHECK_INT(ws__table_shapes(table, arena, &shapes), 2);
-  WS_CHECK(shapes[0].m == 16 && shapes[1].m == 64);
+  WS_CHECK(shapes[0].size[DIM_M] == 16 && shapes[1].size[DIM_M] == 64);
   WS_CHECK(!strncmp(ws__table_provenance(table), "table:ws-table-", 15));
   ws_arena_destroy(arena);
 }
@@ -74,8 +76,9 @@ WS_TEST(another_template_has_no_times) {
            WS_OK);
   WS_CHECK_INT(ws__table_check(table, tmpl, &diag), WS_INPUT);
   WS_CHECK_CONTAINS(diag.text, "column 'deep' is no parameter of template u");
-  WS_CHECK(ws__table_us(table, ws_candidate_create(arena, tmpl),
-                        &(ws_shape){16, 32, 128}) == INFINITY);
+  const ws_shape shape = gemm_shape(16, 32, 128);
+  WS_CHECK(ws__table_us(table, ws_candidate_create(arena, tmpl), &shape) ==
+           INFINITY);
   ws_arena_destroy(arena);
 }
 
@@ -173,11 +176,10 @@ WS_TEST(the_template_of_the_sweep_is_the_sweep) {
   WS_CHECK_INT(times, 3600);
   /* two rows of the file, read by eye */
   ws_candidate *row = ws_candidate_create(arena, tmpl);
-  WS_CHECK_NEAR(ws__table_us(table, row, &(ws_shape){1024, 512, 7168}), 164.21,
-                0);
+  const ws_shape read = gemm_shape(1024, 512, 7168);
+  WS_CHECK_NEAR(ws__table_us(table, row, &read), 164.21, 0);
   WS_CHECK(ws_candidate_set(row, "block_size=256", &diag) == WS_OK);
-  WS_CHECK_NEAR(ws__table_us(table, row, &(ws_shape){1024, 512, 7168}), 126.97,
-                0);
+  WS_CHECK_NEAR(ws__table_us(table, row, &read), 126.97, 0);
   ws__seen_deinit(&seen);
   ws_arena_destroy(arena);
 }

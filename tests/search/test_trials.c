@@ -3,6 +3,7 @@
  * ws_tune with a device, which is the fake device server: what is tried, what
  * is kept of it, and that proposals do not depend on it.
  */
+#include "../gemm_shape.h"
 #include "search_bench.h"
 #include "wavesmith/dispatch.h"
 
@@ -98,9 +99,10 @@ WS_TEST(rows_show_the_device_where_it_was_asked) {
     char *best = query(
         &b, ws_arena_printf(b.arena,
                             "SELECT min(us) FROM measurement WHERE provenance"
-                            "='%s' AND m=%lld AND n=%lld AND k=%lld",
-                            provenance, (long long)row->shape.m,
-                            (long long)row->shape.n, (long long)row->shape.k));
+                            "='%s' AND shape='m=%lld,n=%lld,k=%lld'",
+                            provenance, (long long)row->shape.size[DIM_M],
+                            (long long)row->shape.size[DIM_N],
+                            (long long)row->shape.size[DIM_K]));
     WS_CHECK_NEAR(row->best_us, strtod(best, NULL), 1e-6 * row->best_us);
   }
   WS_CHECK(result.agreement.pairs > 10);
@@ -119,7 +121,7 @@ WS_TEST(finalists_are_timed_on_every_shape) {
         "SELECT count(*) FROM measurement e WHERE candidate_id='%s' AND"
         " provenance NOT LIKE 'sim:%%' AND NOT EXISTS (SELECT 1 FROM"
         " measurement t WHERE t.candidate_id=e.candidate_id AND"
-        " t.provenance='%s' AND t.m=e.m AND t.n=e.n AND t.k=e.k)",
+        " t.provenance='%s' AND t.shape=e.shape)",
         result.rows[i].best_id, provenance);
     WS_CHECK_INT(number(&b, sql), 0);
   }
@@ -168,8 +170,8 @@ WS_TEST(dispatch_decides_by_complete_rows_of_one_provenance) {
       const ws_shape *shape = &m.matrix.shapes[s];
       double us = m.matrix.us[s * m.count + c];
       /* fake_device.c's formula, from the code object's first digit */
-      double base =
-          (double)shape->m * (double)shape->n * (double)shape->k / 1e8;
+      double base = (double)shape->size[DIM_M] * (double)shape->size[DIM_N] *
+                    (double)shape->size[DIM_K] / 1e8;
       if (ws_candidate_broken_require(candidate, shape, NULL) >= 0)
         WS_CHECK(isinf(us));
       else

@@ -4,6 +4,7 @@
  * clusters and dynamic shared memory. Extents are worked out by hand from the
  * layout of the problem's arguments.
  */
+#include "../gemm_shape.h"
 #include "wavesmith/measure.h"
 #include "ws_test.h"
 
@@ -82,9 +83,8 @@ static fixture *make(void) {
   return f;
 }
 
-static const ws_shape shape = {1024, 1536, 7168};
-
 static ws_status workload(fixture *f, ws_workload *out, ws_diag *diag) {
+  const ws_shape shape = gemm_shape(1024, 1536, 7168);
   return ws_workload_of(arena, ws_problem_find("fp8_gemm_blockscale"), 0,
                         f->candidate, &f->build, &shape, 132, out, diag);
 }

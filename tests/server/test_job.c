@@ -154,6 +154,29 @@ static void spin(void *context, int socket) {
   for (volatile uint64_t i = 0;; i++)
     ;
 }
+/* As a function of a user's problem does that does not end. */
+static int asked_socket;
+static void answer_when_asked(int signal_) {
+  (void)signal_;
+  answer(NULL, asked_socket);
+  _exit(0);
+}
+static void wait_to_be_asked(void *context, int socket_) {
+  (void)context;
+  asked_socket = socket_;
+  signal(SIGALRM, answer_when_asked);
+  for (;;)
+    pause();
+}
+WS_TEST(a_late_job_may_say_why) {
+  const ws_limits limits = {.wall_ms = 300, .cpu_ms = 8000, .memory_mb = 256};
+  fixture f = run_with(wait_to_be_asked, NULL, &limits, -1);
+  WS_CHECK_INT(f.outcome.end, WS_JOB_ANSWERED);
+  WS_CHECK_TEXT(f.outcome.json, "{\"a\":1}");
+  WS_CHECK(f.took_ms >= 300 && f.took_ms < 1300);
+  done(&f);
+}
+
 WS_TEST(the_cpu_limit_is_a_timeout) {
   const ws_limits limits = {.wall_ms = 15000, .cpu_ms = 1000, .memory_mb = 256};
   fixture f = run_with(spin, NULL, &limits, -1);

@@ -32,16 +32,16 @@ static LLVMModuleRef parse(const char *text, ws_findings *findings) {
   return module;
 }
 
-static lowered lower_with(const char *text, bool lines) {
+static lowered lower_with(const char *text, int stages) {
   lowered l = {.arena = ws_arena_create()};
   ws_findings_init(&l.findings, l.arena);
   LLVMModuleRef module = parse(text, &l.findings);
-  l.done = ws_pass_lower(module, NULL, "gfx942", lines, l.arena, &l.result,
+  l.done = ws_pass_lower(module, NULL, "gfx942", stages, l.arena, &l.result,
                          &l.findings);
   return l;
 }
 
-static lowered lower(const char *text) { return lower_with(text, false); }
+static lowered lower(const char *text) { return lower_with(text, 0); }
 
 static lowered lower_ok(const char *text) {
   lowered l = lower(text);
@@ -94,7 +94,7 @@ WS_TEST(hash_ignores_names_debug_info_and_order) {
             "define internal void @dead() {\n  ret void\n}\n"
             "define amdgpu_kernel void @k(ptr addrspace(1) %p, i32 %n) {\n"
             "  %x = add i32 %n, 7, !note !0\n"
-            "  store i32 %x, ptr addrspace(1) %p, align 4, !nontemporal !0\n"
+            "  store i32 %x, ptr addrspace(1) %p, align 4, !note !0\n"
             "  ret void\n"
             "}\n"
             "!note = !{!0}\n"
@@ -170,6 +170,11 @@ WS_TEST(hash_sees_every_difference) {
        BODY("  store i32 %a, ptr addrspace(1) %p, align 2\n")},
       {"volatile", BODY("  store i32 %a, ptr addrspace(1) %p\n"),
        BODY("  store volatile i32 %a, ptr addrspace(1) %p\n")},
+      {"past the caches", BODY("  store i32 %a, ptr addrspace(1) %p\n"),
+       BODY("  store i32 %a, ptr addrspace(1) %p, !nontemporal !{i32 1}\n")},
+      {"accuracy of a division",
+       BODY("  %r = fdiv float %u, %v, !fpmath !{float 2.5}\n" STORE_FLOAT),
+       BODY("  %r = fdiv float %u, %v, !fpmath !{float 1.0}\n" STORE_FLOAT)},
       {"ordering",
        BODY("  store atomic i32 %a, ptr addrspace(1) %p monotonic, align 4\n"),
        BODY("  store atomic i32 %a, ptr addrspace(1) %p release, align 4\n")},
@@ -261,11 +266,70 @@ static bool has_line_table(const lowered *l) {
 }
 
 WS_TEST(a_line_table_changes_no_code) {
-  lowered with = lower_with(plain, true), without = lower_ok(plain);
+  lowered with = lower_with(plain, WS_STAGE_LINES), without = lower_ok(plain);
   WS_CHECK(with.done);
   WS_CHECK(has_line_table(&with));
   WS_CHECK(!has_line_table(&without));
   WS_CHECK_TEXT(with.result.code_hash, without.result.code_hash);
+}
+
+static const ws_branch *branch_on(const lowered *l, const char *left,
+                                  const char *right, int64_t modulus) {
+  for (int i = 0; i < l->result.branch_count; i++) {
+    const ws_branch *item = &l->result.branches[i];
+    if (!strcmp(item->left, left) && !strcmp(item->right, right) &&
+        item->modulus == modulus)
+      return item;
+  }
+  WS_FAIL("no branch on '%s', '%s', %lld", left, right, (long long)modulus);
+}
+
+WS_TEST(branches_are_expressions_with_lines) {
+  /* each stores, so that none is idle */
+  static const char text[] = HEAD
+      "define amdgpu_kernel void @k(ptr addrspace(1) %o, i32 %n, i32 %m) {\n"
+      "  %g = call i32 @llvm.amdgcn.workgroup.id.x()\n"
+      "  %c0 = icmp ugt i32 %n, 2048\n"
+      "  %v0 = select i1 %c0, i32 3, i32 %n\n"
+      "  store volatile i32 %v0, ptr addrspace(1) %o\n"
+      "  %r1 = urem i32 %n, 3\n"
+      "  %c1 = icmp eq i32 %r1, 2\n"
+      "  %v1 = select i1 %c1, i32 3, i32 %n\n"
+      "  store volatile i32 %v1, ptr addrspace(1) %o\n"
+      "  %p2 = mul i32 %n, %m\n"
+      "  %c2 = icmp ugt i32 %p2, 70000\n"
+      "  %v2 = select i1 %c2, i32 3, i32 %n\n"
+      "  store volatile i32 %v2, ptr addrspace(1) %o\n"
+      "  %c3 = icmp ult i32 %g, %m\n"
+      "  %v3 = select i1 %c3, i32 3, i32 %n\n"
+      "  store volatile i32 %v3, ptr addrspace(1) %o\n"
+      "  %x4 = xor i32 %n, %m\n"
+      "  %c4 = icmp eq i32 %x4, 77\n"
+      "  %v4 = select i1 %c4, i32 3, i32 %n\n"
+      "  store volatile i32 %v4, ptr addrspace(1) %o\n"
+      "  %o5 = getelementptr i32, ptr addrspace(1) %o, i32 9\n"
+      "  %l5 = load i32, ptr addrspace(1) %o5\n"
+      "  %c5 = icmp eq i32 %l5, 78\n"
+      "  %v5 = select i1 %c5, i32 3, i32 %n\n"
+      "  store volatile i32 %v5, ptr addrspace(1) %o\n"
+      "  ret void\n}\n"
+      "declare i32 @llvm.amdgcn.workgroup.id.x()\n";
+  lowered with = lower_with(text, WS_STAGE_BRANCHES), without = lower_ok(text);
+  WS_CHECK(with.done);
+  WS_CHECK(!has_line_table(&with));
+  WS_CHECK_TEXT(with.result.code_hash, without.result.code_hash);
+  WS_CHECK_INT(without.result.branch_count, 0);
+  int line = branch_on(&with, "n", "2048", 0)->line;
+  WS_CHECK(line > 0);
+  WS_CHECK_INT(branch_on(&with, "n", "", 3)->line, line + 3);
+  WS_CHECK_INT(branch_on(&with, "n % 3", "2", 0)->line, line + 4);
+  WS_CHECK(branch_on(&with, "workgroup_x", "m", 0)->line > line);
+  WS_CHECK(branch_on(&with, "", "", 0)->line > line); /* the exclusive or */
+  int products = 0;
+  for (int i = 0; i < with.result.branch_count; i++)
+    products += !strcmp(with.result.branches[i].right, "70000");
+  WS_CHECK_INT(products, 1);
+  WS_CHECK_INT(with.result.branch_count, 6); /* and not the loaded one */
 }
 
 WS_TEST(metadata_is_read) {

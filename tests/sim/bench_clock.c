@@ -4,6 +4,7 @@
  * contest's shapes, inputs in HBM. Prints simulated time and seconds of this
  * host's processor per shape and the mean; the aim is 0.5 s a launch.
  */
+#include "../gemm_shape.h"
 #include "gemm_kernel.h"
 
 static const char *const usual =
@@ -24,8 +25,9 @@ int main(void) {
     const double before = b.seconds;
     const double us = gemm_time(&b, &kernel, &set->shapes[i], WS_SIM_COLD);
     printf("m=%-5lld n=%-5lld k=%-5lld %8.2f us in %.3f s\n",
-           (long long)set->shapes[i].m, (long long)set->shapes[i].n,
-           (long long)set->shapes[i].k, us, b.seconds - before);
+           (long long)set->shapes[i].size[DIM_M],
+           (long long)set->shapes[i].size[DIM_N],
+           (long long)set->shapes[i].size[DIM_K], us, b.seconds - before);
   }
   printf("mean %.3f s a launch\n", b.seconds / b.timings);
   gemm_close(&b);

@@ -15,6 +15,7 @@
  * Environment: see gemm_kernel.h; WS_SWEEP_ROWS=1 prints every point,
  * WS_SWEEP_STEP=n takes every n-th configuration. Skipped without the data.
  */
+#include "../gemm_shape.h"
 #include "gemm_kernel.h"
 #include "sweep_data.h"
 
@@ -53,9 +54,10 @@ static void print_row(const bench *b, int row, int column) {
   const ws_shape *shape = &b->data.shapes[column];
   printf("row %d %d %d %d %d %d %d %lld %lld %lld %.2f %.2f %.2f %.2f\n", row,
          c->bm, c->bn, c->bk, c->mfma, c->pipeline, c->threads,
-         (long long)shape->m, (long long)shape->n, (long long)shape->k,
-         b->data.measured[row][column], b->simulated[row][column],
-         b->unramped[row][column], b->estimated[row][column]);
+         (long long)shape->size[DIM_M], (long long)shape->size[DIM_N],
+         (long long)shape->size[DIM_K], b->data.measured[row][column],
+         b->simulated[row][column], b->unramped[row][column],
+         b->estimated[row][column]);
 }
 
 static void run_point(bench *b, int row, int column) {

@@ -4,6 +4,7 @@
  * checked and not, on one and two threads; and a whole 1024 x 1536 x 7168,
  * compared with the reference on every 64th row.
  */
+#include "../gemm_shape.h"
 #include "shipped.h"
 
 #include <time.h>
@@ -33,10 +34,11 @@ static double run_once(const ws_shape *shape, int threads, bool unchecked,
   const double busy = cpu_seconds() - begin;
   printf("# %lldx%lldx%lld, %d threads, %s: %.2f s, %.1f M wave "
          "instructions/s; %.1f M per CPU second\n",
-         (long long)shape->m, (long long)shape->n, (long long)shape->k, threads,
+         (long long)shape->size[DIM_M], (long long)shape->size[DIM_N],
+         (long long)shape->size[DIM_K], threads,
          unchecked ? "unchecked" : "checked", self.seconds, rate / 1e6,
          (double)self.instructions / busy / 1e6);
-  for (int64_t row = 0; compare && row < shape->m; row += 64)
+  for (int64_t row = 0; compare && row < shape->size[DIM_M]; row += 64)
     WS_CHECK_INT(shipped_compare(&self, row, row + 1).wrong, 0);
   shipped_close(&self);
   ws_arena_destroy(arena);
@@ -44,7 +46,7 @@ static double run_once(const ws_shape *shape, int threads, bool unchecked,
 }
 
 WS_TEST(instructions_per_second) {
-  static const ws_shape shape = {1024, 1024, 16384};
+  const ws_shape shape = gemm_shape(1024, 1024, 16384);
   for (int unchecked = 0; unchecked < 2; unchecked++) {
     const double one = run_once(&shape, 1, unchecked, false);
     const double two = run_once(&shape, 2, unchecked, false);
@@ -53,7 +55,7 @@ WS_TEST(instructions_per_second) {
 }
 
 WS_TEST(whole_gemm) {
-  static const ws_shape shape = {1024, 1536, 7168};
+  const ws_shape shape = gemm_shape(1024, 1536, 7168);
   alarm(200);
   run_once(&shape, 2, false, true);
 }

@@ -10,6 +10,7 @@
 #ifndef WS_TEST_GEMM_KERNEL_H
 #define WS_TEST_GEMM_KERNEL_H
 
+#include "../gemm_shape.h"
 #include "clock.h"
 #include "sim_internal.h"
 #include "wavesmith/bound_model.h"
@@ -144,16 +145,16 @@ static void fill_setting(const ws_candidate *candidate, const ws_shape *shape,
   for (int i = 0; i < tmpl->param_count; i++)
     out->bindings[count++] =
         (ws_binding){tmpl->params[i].name, candidate->values[i]};
-  out->bindings[count++] = (ws_binding){"m", shape->m};
-  out->bindings[count++] = (ws_binding){"n", shape->n};
-  out->bindings[count++] = (ws_binding){"k", shape->k};
+  out->bindings[count++] = (ws_binding){"m", shape->size[DIM_M]};
+  out->bindings[count++] = (ws_binding){"n", shape->size[DIM_N]};
+  out->bindings[count++] = (ws_binding){"k", shape->size[DIM_K]};
   out->bindings[count++] = (ws_binding){"cu_count", 304};
   out->scope = (ws_scope){out->bindings, count};
 }
 
 /* Buffers of another shape than before; split_k is 1, so no workspace. */
 static void change_shape(gemm *b, const ws_shape *shape) {
-  if (!memcmp(&b->shape, shape, sizeof *shape))
+  if (ws_shape_same(&b->shape, shape))
     return;
   b->shape = *shape;
   for (int i = 0; i < b->problem->arg_count; i++) {
@@ -162,7 +163,7 @@ static void change_shape(gemm *b, const ws_shape *shape) {
     if (b->buffers[i])
       ws_sim_free(b->sim, b->buffers[i]);
     b->buffers[i] = ws_sim_allocate(
-        b->sim, (size_t)b->problem->arg_bytes(i, shape, b->layout));
+        b->sim, (size_t)ws_problem_arg_bytes(b->problem, i, shape, b->layout));
   }
 }
 
@@ -175,7 +176,7 @@ static void pack(const gemm *b, const ws_kernel_facts *facts,
     int32_t scalar = 0;
     const void *value = &b->buffers[arg];
     if (b->problem->args[arg].role == WS_ARG_SCALAR) {
-      scalar = b->problem->arg_scalar(arg, &b->shape, b->layout);
+      scalar = ws_problem_arg_scalar(b->problem, arg, &b->shape, b->layout);
       value = &scalar;
     }
     memcpy(kernarg + facts->args[i].offset, value, (size_t)facts->args[i].size);

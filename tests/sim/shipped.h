@@ -7,6 +7,7 @@
 #ifndef WS_TEST_SHIPPED_H
 #define WS_TEST_SHIPPED_H
 
+#include "../gemm_shape.h"
 #include "wavesmith/problem.h"
 #include "wavesmith/sim.h"
 #include "ws_test.h"
@@ -116,14 +117,15 @@ static void shipped_inputs(shipped *self, const ws_shape *shape) {
     const ws_arg_role role = self->problem->args[i].role;
     if (role == WS_ARG_SCALAR)
       continue;
-    int64_t bytes = self->problem->arg_bytes(i, shape, 0);
+    int64_t bytes = ws_problem_arg_bytes(self->problem, i, shape, 0);
     if (role == WS_ARG_WORKSPACE)
-      bytes = slices > 1 ? 4 * slices * shape->m * shape->n : 0;
+      bytes =
+          slices > 1 ? 4 * slices * shape->size[DIM_M] * shape->size[DIM_N] : 0;
     self->bytes[i] = (size_t)bytes;
     self->buffers[i] = ws_sim_allocate(self->sim, (size_t)bytes);
     WS_CHECK(self->buffers[i] != NULL);
     if (role == WS_ARG_INPUT)
-      self->problem->generate(i, shape, 0, 7, self->buffers[i]);
+      ws_problem_generate(self->problem, i, shape, 0, 7, self->buffers[i]);
   }
 }
 
@@ -134,7 +136,8 @@ static void shipped_pack(const shipped *self, const ws_sim_kernel_info *info,
     const int arg = name ? ws_problem_arg_index(self->problem, name) : -1;
     if (arg < 0)
       continue;
-    const int32_t scalar = self->problem->arg_scalar(arg, &self->shape, 0);
+    const int32_t scalar =
+        ws_problem_arg_scalar(self->problem, arg, &self->shape, 0);
     const void *value = self->problem->args[arg].role == WS_ARG_SCALAR
                             ? (const void *)&scalar
                             : &self->buffers[arg];
@@ -168,7 +171,7 @@ static int64_t shipped_ceil(int64_t value, int64_t step) {
 /* The template's launches; false: findings, in self->report. */
 static bool shipped_run(shipped *self) {
   const char *a = self->assignments;
-  const int64_t m = self->shape.m, n = self->shape.n;
+  const int64_t m = self->shape.size[DIM_M], n = self->shape.size[DIM_N];
   const int64_t slices = shipped_value(a, "split_k");
   shipped_launch(
       self, "fp8_gemm_mfma",
@@ -197,15 +200,17 @@ static inline void shipped_show(const shipped *self) {
 /* Rows [begin, end) against the reference. */
 static inline ws_comparison shipped_compare(const shipped *self, int64_t begin,
                                             int64_t end) {
-  const size_t elements = (size_t)((end - begin) * self->shape.n);
+  const size_t elements = (size_t)((end - begin) * self->shape.size[DIM_N]);
   double *value = calloc(elements, sizeof *value);
   double *scale = calloc(elements, sizeof *scale);
   ws_comparison result = {.checked = 0};
   WS_CHECK(value && scale);
-  self->problem->reference(&self->shape, 0, (const void *const *)self->buffers,
-                           begin, end, value, scale);
-  self->problem->compare(&self->shape, (const void *const *)self->buffers,
-                         begin, end, value, scale, &result);
+  ws_problem_reference(self->problem, &self->shape, 0,
+                       (const void *const *)self->buffers, begin, end, value,
+                       scale);
+  ws_problem_compare(self->problem, &self->shape, 0,
+                     (const void *const *)self->buffers, begin, end, value,
+                     scale, &result);
   free(value);
   free(scale);
   return result;

@@ -8,6 +8,7 @@
 #ifndef WS_TEST_SWEEP_DATA_H
 #define WS_TEST_SWEEP_DATA_H
 
+#include "../gemm_shape.h"
 #include "wavesmith/problem.h"
 
 #include <math.h>
@@ -44,7 +45,7 @@ static int sweep_config(sweep *s, config wanted) {
 
 static int sweep_shape(sweep *s, ws_shape wanted) {
   for (int i = 0; i < s->shape_count; i++)
-    if (!memcmp(&s->shapes[i], &wanted, sizeof wanted))
+    if (ws_shape_same(&s->shapes[i], &wanted))
       return i;
   WS_ASSERT(s->shape_count < MAX_SHAPES);
   s->shapes[s->shape_count] = wanted;
@@ -67,7 +68,7 @@ static void sweep_add_line(sweep *s, const char *line) {
   const int row = sweep_config(s, (config){(int)v[3], (int)v[4], (int)v[5],
                                            (int)v[6], (int)v[9], (int)v[11]});
   const int column =
-      sweep_shape(s, (ws_shape){(int64_t)v[0], (int64_t)v[1], (int64_t)v[2]});
+      sweep_shape(s, gemm_shape((int64_t)v[0], (int64_t)v[1], (int64_t)v[2]));
   s->measured[row][column] = v[12];
 }
 
@@ -162,9 +163,10 @@ static void sweep_print(const sweep *s, const char *name,
     const agreement a = sweep_agreement(s, predicted, i);
     printf("%s m=%-5lld n=%-5lld k=%-5lld %d kernels: rank correlation %.3f, "
            "regret %.3f, measured/predicted %.2f, error beside that %.0f%%\n",
-           name, (long long)s->shapes[i].m, (long long)s->shapes[i].n,
-           (long long)s->shapes[i].k, a.count, a.correlation, a.regret, a.ratio,
-           100 * a.error);
+           name, (long long)s->shapes[i].size[DIM_M],
+           (long long)s->shapes[i].size[DIM_N],
+           (long long)s->shapes[i].size[DIM_K], a.count, a.correlation,
+           a.regret, a.ratio, 100 * a.error);
     correlations[i] = a.correlation, regrets[i] = a.regret, ratios[i] = a.ratio,
     errors[i] = a.error;
     log_regret += log(a.regret);

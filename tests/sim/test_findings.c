@@ -117,6 +117,14 @@ FINE(other_lanes_never_written,
 FINE(select_takes_the_written_side,
      "v_cmp_ne_u32_e32 vcc, -1, v0\nv_cndmask_b32_e32 v1, v20, v9, vcc\n" STORE(
          "v1"))
+/* Of a scalar pair only the word that op_sel names matters. */
+#define PACKED(set, select)                                                    \
+  "s_mov_b32 " set ", 1.0\nv_mov_b32_e32 v2, 1.0\nv_mov_b32_e32 v3, 1.0\n"     \
+  "v_pk_mul_f32 v[2:3], v[2:3], s[20:21] " select "\n" STORE("v3")
+FINE(packed_with_the_low_scalar, PACKED("s20", "op_sel_hi:[1,0]"))
+FINE(packed_with_the_high_scalar, PACKED("s21", "op_sel:[0,1]"))
+BUG(packed_with_the_high_scalar_never_written, "uninitialised",
+    "global_store_dword", "v3", PACKED("s20", ""))
 /* How LLVM merges lane masks of which one half is undefined. */
 FINE(masks_merged_with_an_undefined_half,
      "v_cmp_eq_u32_e32 vcc, 0, v0\ns_andn2_b64 s[20:21], s[20:21], exec\n"

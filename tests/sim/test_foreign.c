@@ -5,6 +5,7 @@
  * scratch and calls), run on the simulator and compared with a reference
  * element by element.
  */
+#include "../gemm_shape.h"
 #include "foreign_compile.h"
 #include "wavesmith/problem.h"
 #include "wavesmith/sim.h"
@@ -76,10 +77,10 @@ static const struct style {
   bool workspace;
   ws_shape shape;
 } styles[] = {
-    {"scratch_calls.hip", 16, 16, 256, 1, false, {32, 48, 256}},
-    {"wave_tile.hip", 32, 32, 64, 1, false, {48, 80, 384}},
-    {"lds_split.hip", 64, 64, 256, 3, true, {80, 144, 640}},
-    {"spin_split.hip", 16, 16, 256, 2, true, {32, 48, 512}},
+    {"scratch_calls.hip", 16, 16, 256, 1, false, GEMM_SIZES(32, 48, 256)},
+    {"wave_tile.hip", 32, 32, 64, 1, false, GEMM_SIZES(48, 80, 384)},
+    {"lds_split.hip", 64, 64, 256, 3, true, GEMM_SIZES(80, 144, 640)},
+    {"spin_split.hip", 16, 16, 256, 2, true, GEMM_SIZES(32, 48, 512)},
 };
 static const char *const levels[] = {"-O3", "-O1", "-O0"};
 
@@ -89,7 +90,7 @@ static int64_t tiles(int64_t size, int tile) {
 
 static void check_gemm(const struct style *style, const char *level) {
   const ws_problem *problem = ws_problem_find("fp8_gemm_blockscale");
-  const ws_shape *shape = &style->shape;
+  const ws_shape named = gemm_named(style->shape), *shape = &named;
   device d = open_device(style->source, level);
   static const char *const names[] = {"a", "b", "as", "bs", "c"};
   void *buffers[WS_PROBLEM_MAX_ARGS] = {NULL};
@@ -97,43 +98,42 @@ static void check_gemm(const struct style *style, const char *level) {
   int count = 0;
   for (; count < 5; count++) {
     int arg = ws_problem_arg_index(problem, names[count]);
-    size_t bytes = (size_t)problem->arg_bytes(arg, shape, 0);
+    size_t bytes = (size_t)ws_problem_arg_bytes(problem, arg, shape, 0);
     buffers[arg] = ws_sim_allocate(d.sim, bytes);
     if (problem->args[arg].role == WS_ARG_INPUT)
-      problem->generate(arg, shape, 0, 7, buffers[arg]);
+      ws_problem_generate(problem, arg, shape, 0, 7, buffers[arg]);
     values[count] = (uintptr_t)buffers[arg];
   }
   if (style->workspace) {
-    size_t bytes = (size_t)(shape->m * shape->n * 4 +
-                            tiles(shape->m, style->tile_m) *
-                                tiles(shape->n, style->tile_n) * 4);
+    size_t bytes = (size_t)(shape->size[DIM_M] * shape->size[DIM_N] * 4 +
+                            tiles(shape->size[DIM_M], style->tile_m) *
+                                tiles(shape->size[DIM_N], style->tile_n) * 4);
     void *workspace = ws_sim_allocate(d.sim, bytes);
     memset(workspace, 0, bytes);
     values[count++] = (uintptr_t)workspace;
   }
-  values[count++] = (uint64_t)shape->m;
-  values[count++] = (uint64_t)shape->n;
-  values[count++] = (uint64_t)shape->k;
+  values[count++] = (uint64_t)shape->size[DIM_M];
+  values[count++] = (uint64_t)shape->size[DIM_N];
+  values[count++] = (uint64_t)shape->size[DIM_K];
   values[count++] = (uint64_t)style->parts;
   run(&d, "gemm",
-      (uint32_t[3]){(uint32_t)tiles(shape->n, style->tile_n),
-                    (uint32_t)tiles(shape->m, style->tile_m),
+      (uint32_t[3]){(uint32_t)tiles(shape->size[DIM_N], style->tile_n),
+                    (uint32_t)tiles(shape->size[DIM_M], style->tile_m),
                     (uint32_t)style->parts},
       (uint32_t)style->threads, 0, values);
-  size_t elements = (size_t)(shape->m * shape->n);
+  size_t elements = (size_t)(shape->size[DIM_M] * shape->size[DIM_N]);
   double *value = calloc(elements, sizeof *value);
   double *scale = calloc(elements, sizeof *scale);
   ws_comparison comparison = {0};
-  problem->reference(shape, 0, (const void *const *)buffers, 0, shape->m, value,
-                     scale);
-  problem->compare(shape, (const void *const *)buffers, 0, shape->m, value,
-                   scale, &comparison);
+  ws_problem_reference(problem, shape, 0, (const void *const *)buffers, 0,
+                       shape->size[DIM_M], value, scale);
+  ws_problem_compare(problem, shape, 0, (const void *const *)buffers, 0,
+                     shape->size[DIM_M], value, scale, &comparison);
   if (comparison.wrong || comparison.checked != (int64_t)elements)
-    WS_FAIL("%s %s: %lld of %lld wrong, first at %lld,%lld: got %g, want %g",
+    WS_FAIL("%s %s: %lld of %lld wrong, first at element %lld: got %g, want %g",
             style->source, level, (long long)comparison.wrong,
-            (long long)comparison.checked, (long long)comparison.first_m,
-            (long long)comparison.first_n, comparison.first_got,
-            comparison.first_want);
+            (long long)comparison.checked, (long long)comparison.first.element,
+            comparison.first_got, comparison.first_want);
   free(value);
   free(scale);
   close_device(&d);

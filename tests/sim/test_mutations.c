@@ -5,6 +5,7 @@
  * except those that are harmless: a run of the whole kernel watches what each
  * wait covers, and a wait may survive its deletion only where that says why.
  */
+#include "../gemm_shape.h"
 #include "launch.h"
 #include "shipped.h"
 #include "sim_internal.h"
@@ -77,6 +78,7 @@ static void watch_launch(const shipped *self, const char *name, uint32_t x,
                                 0,
                                 kernarg,
                                 sizeof kernarg,
+                                0,
                                 0};
   shipped_pack(self, ws_sim_kernel_info_of(launch.kernel), kernarg);
   WS_CHECK(ws__plan_create(self->sim->memory, &launch, 0, &plan, &diag) ==
@@ -104,16 +106,19 @@ static void watch(candidate *subject) {
     }
     const int64_t slices = shipped_value(a, "split_k");
     watch_launch(&self, "fp8_gemm_mfma",
-                 (uint32_t)(shipped_ceil(shape->m, shipped_value(a, "tile_m")) *
-                            shipped_ceil(shape->n, shipped_value(a, "tile_n"))),
+                 (uint32_t)(shipped_ceil(shape->size[DIM_M],
+                                         shipped_value(a, "tile_m")) *
+                            shipped_ceil(shape->size[DIM_N],
+                                         shipped_value(a, "tile_n"))),
                  (uint32_t)slices,
                  (uint32_t)(64 * shipped_value(a, "waves_m") *
                             shipped_value(a, "waves_n")),
                  subject->watched);
     if (slices > 1)
-      watch_launch(&self, "fp8_gemm_reduce",
-                   (uint32_t)shipped_ceil(shape->m * shape->n, 1024), 1, 256,
-                   subject->watched);
+      watch_launch(
+          &self, "fp8_gemm_reduce",
+          (uint32_t)shipped_ceil(shape->size[DIM_M] * shape->size[DIM_N], 1024),
+          1, 256, subject->watched);
     shipped_close(&self);
   }
 }
@@ -226,14 +231,17 @@ static void mutate(const char *assignments, const ws_shape *shapes, int count) {
 
 /* Whole tiles and tails, several steps of k in every slice. */
 WS_TEST(one_buffer) {
-  static const ws_shape shapes[] = {{256, 128, 512}, {96, 144, 256}};
+  const ws_shape shapes[] = {gemm_shape(256, 128, 512),
+                             gemm_shape(96, 144, 256)};
   mutate(shipped_candidates[0], shapes, 2);
 }
 WS_TEST(split_in_four) {
-  static const ws_shape shapes[] = {{128, 64, 1024}, {48, 80, 512}};
+  const ws_shape shapes[] = {gemm_shape(128, 64, 1024),
+                             gemm_shape(48, 80, 512)};
   mutate(shipped_candidates[1], shapes, 2);
 }
 WS_TEST(two_buffers) {
-  static const ws_shape shapes[] = {{128, 128, 2048}, {48, 80, 1024}};
+  const ws_shape shapes[] = {gemm_shape(128, 128, 2048),
+                             gemm_shape(48, 80, 1024)};
   mutate(shipped_candidates[2], shapes, 2);
 }

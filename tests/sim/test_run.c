@@ -45,6 +45,7 @@ WS_TEST(work_item_ids_are_packed) {
                                 0,
                                 kernarg,
                                 sizeof kernarg,
+                                0,
                                 0};
   WS_CHECK(ws_sim_run(run.sim, &launch, run.arena, &run.report, NULL) == WS_OK);
   fixture_no_findings(&run); /* 105 items: lanes beyond are off */
@@ -73,6 +74,7 @@ WS_TEST(workgroup_ids) {
                                 0,
                                 kernarg,
                                 sizeof kernarg,
+                                0,
                                 0};
   WS_CHECK(ws_sim_run(run.sim, &launch, run.arena, &run.report, NULL) == WS_OK);
   fixture_no_findings(&run);
@@ -171,6 +173,7 @@ WS_TEST(hidden_arguments) {
                                 4096,
                                 kernarg,
                                 sizeof kernarg,
+                                0,
                                 0};
   WS_CHECK(ws_sim_run(run.sim, &launch, run.arena, &run.report, NULL) == WS_OK);
   fixture_no_findings(&run);
@@ -195,6 +198,7 @@ static void expect_refusal(uint32_t grid, uint32_t block, uint32_t lds,
                                 lds,
                                 kernarg,
                                 bytes,
+                                0,
                                 0};
   WS_CHECK(ws_sim_run(run.sim, &launch, run.arena, &run.report, &run.diag) ==
            WS_INPUT);
@@ -240,6 +244,7 @@ static void run_waiting(int threads) {
                                 0,
                                 kernarg,
                                 sizeof kernarg,
+                                0,
                                 0};
   WS_CHECK(ws_sim_run(run.sim, &launch, run.arena, &run.report, NULL) == WS_OK);
   fixture_no_findings(&run);

@@ -3,11 +3,13 @@
  * End to end: candidates of the shipped template on shapes with and without
  * tails, every element against the fp64 reference, no findings.
  */
+#include "../gemm_shape.h"
 #include "shipped.h"
 
 /* Tails in m and n (576 is 4.5 tiles of 128), k of one and of odd blocks. */
 static const ws_shape shapes[] = {
-    {64, 64, 128}, {96, 144, 384}, {272, 576, 256}, {16, 128, 640}};
+    GEMM_SIZES(64, 64, 128), GEMM_SIZES(96, 144, 384),
+    GEMM_SIZES(272, 576, 256), GEMM_SIZES(16, 128, 640)};
 
 static void check_candidate(const char *assignments) {
   ws_arena *arena = ws_arena_create();
@@ -16,20 +18,22 @@ static void check_candidate(const char *assignments) {
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
     shipped self;
     shipped_open(&self, assignments, image, size, NULL);
-    shipped_inputs(&self, &shapes[i]);
+    const ws_shape shape = gemm_named(shapes[i]);
+    shipped_inputs(&self, &shape);
     if (!shipped_run(&self)) {
       shipped_show(&self);
       WS_FAIL("findings on shape %zu of %s", i, assignments);
     }
-    const ws_comparison compared = shipped_compare(&self, 0, shapes[i].m);
+    const ws_comparison compared =
+        shipped_compare(&self, 0, shapes[i].size[DIM_M]);
     if (compared.wrong)
-      WS_FAIL("shape %zu of %s: %lld of %lld wrong, (%lld, %lld) is %g, want "
+      WS_FAIL("shape %zu of %s: %lld of %lld wrong, element %lld is %g, want "
               "%g",
               i, assignments, (long long)compared.wrong,
-              (long long)compared.checked, (long long)compared.first_m,
-              (long long)compared.first_n, compared.first_got,
-              compared.first_want);
-    WS_CHECK_INT(compared.checked, shapes[i].m * shapes[i].n);
+              (long long)compared.checked, (long long)compared.first.element,
+              compared.first_got, compared.first_want);
+    WS_CHECK_INT(compared.checked,
+                 shapes[i].size[DIM_M] * shapes[i].size[DIM_N]);
     shipped_close(&self);
   }
   ws_arena_destroy(arena);

@@ -23,19 +23,22 @@ static inline uint32_t host_bf16(float value) {
 static inline bool host_is_right(const ws_problem *problem,
                                  const ws_shape *shape, int layout,
                                  const void *const *buffers) {
-  const size_t count = (size_t)(shape->m * shape->n);
+  const size_t count =
+      (size_t)ws_problem_result_elements(problem, shape, layout);
+  const int64_t slices = ws_problem_slices(problem, shape);
   double *value = malloc(count * sizeof *value);
   double *error = malloc(count * sizeof *error);
   ws_comparison found;
-  problem->reference(shape, layout, buffers, 0, shape->m, value, error);
-  problem->compare(shape, buffers, 0, shape->m, value, error, &found);
+  ws_problem_reference(problem, shape, layout, buffers, 0, slices, value,
+                       error);
+  ws_problem_compare(problem, shape, layout, buffers, 0, slices, value, error,
+                     &found);
   free(value);
   free(error);
   if (found.wrong)
-    printf("%ld of %ld are wrong, first (%ld, %ld): %g, should be %g +- %g\n",
-           (long)found.wrong, (long)found.checked, (long)found.first_m,
-           (long)found.first_n, found.first_got, found.first_want,
-           found.first_bound);
+    printf("%ld of %ld are wrong, first %ld: %g, should be %g +- %g\n",
+           (long)found.wrong, (long)found.checked, (long)found.first.element,
+           found.first_got, found.first_want, found.first_bound);
   return !found.wrong;
 }
 

@@ -10,7 +10,7 @@
  * possible, shared memory begins as NaN) or that overwrite what is still read
  * (--early makes them at once).
  *
- *   host_sm90a LIBRARY M,N,K SEED ORDER late|early WORKSPACE_BYTES
+ *   host_sm90a PROBLEM LIBRARY SHAPE SEED ORDER late|early WORKSPACE_BYTES
  *              {KERNEL GRID_X GRID_Y THREADS LDS ARGUMENT,...}...
  */
 #include "host_judge.h"
@@ -25,7 +25,7 @@
 #include <ucontext.h>
 
 enum { LANES = 32, MAX_THREADS = 1024, STACK_BYTES = 1 << 16 };
-enum { MAX_COPIES = 4096, LDS_BYTES = 232448, ARGUMENTS = 13, POINTERS = 6 };
+enum { MAX_COPIES = 4096, LDS_BYTES = 232448, ARGUMENTS = 13 };
 enum { PAGE = 4096 };
 
 /* What libraries take from this program: the templates' @ws.lds, and in the
@@ -114,7 +114,8 @@ static warp *with_warp(void (*work)(warp *)) {
 static struct region {
   const char *start;
   size_t bytes;
-} inputs[4];
+} inputs[ARGUMENTS];
+static int input_count;
 
 static void check_lds(const char *at, int bytes) {
   if (at < ws_lds || at + bytes > ws_lds + lds_bytes)
@@ -124,7 +125,7 @@ static void check_lds(const char *at, int bytes) {
 }
 
 static void check_input(const char *at, int bytes) {
-  for (int i = 0; i < 4; i++)
+  for (int i = 0; i < input_count; i++)
     if (at >= inputs[i].start &&
         at + bytes <= inputs[i].start + inputs[i].bytes)
       return;
@@ -322,27 +323,33 @@ static char *guarded(size_t bytes) {
   return start + pages - bytes;
 }
 
-/* The value of each of the problem's arguments; c and workspace begin as NaN.
- */
+/* The value of each of the problem's arguments, of an f32 scalar its bits;
+ * outputs and workspace begin as NaN. */
 static void make_arguments(const ws_problem *problem, const ws_shape *shape,
                            int layout, uint64_t seed, size_t workspace,
                            long out[ARGUMENTS], const void **buffers) {
-  for (int i = 0; i < POINTERS; i++) {
-    const size_t bytes = i == POINTERS - 1
-                             ? workspace
-                             : (size_t)problem->arg_bytes(i, shape, layout);
+  if (problem->arg_count > ARGUMENTS)
+    fail("the problem has too many arguments", problem->arg_count);
+  for (int i = 0; i < problem->arg_count; i++) {
+    const ws_arg_role role = problem->args[i].role;
+    if (!ws_arg_is_pointer(role)) {
+      out[i] = ws_problem_arg_scalar(problem, i, shape, layout);
+      buffers[i] = &out[i];
+      continue;
+    }
+    const size_t bytes =
+        role == WS_ARG_WORKSPACE
+            ? workspace
+            : (size_t)ws_problem_arg_bytes(problem, i, shape, layout);
     char *buffer = guarded(bytes);
     buffers[i] = buffer;
     out[i] = (long)buffer;
-    if (i < 4) {
-      problem->generate(i, shape, layout, seed, buffer);
-      inputs[i] = (struct region){buffer, bytes};
-    } else {
-      memset(buffer, 0xff, bytes);
-    }
+    memset(buffer, 0xff, bytes);
+    if (!ws_arg_is_content(role))
+      continue;
+    ws_problem_generate(problem, i, shape, layout, seed, buffer);
+    inputs[input_count++] = (struct region){buffer, bytes};
   }
-  for (int i = POINTERS; i < ARGUMENTS; i++)
-    out[i] = problem->arg_scalar(i, shape, layout);
 }
 
 /* Arguments by name, comma-separated. */
@@ -374,22 +381,26 @@ static void launch(void *library, const ws_problem *problem, char **words,
 }
 
 int main(int count, char **words) {
-  enum { FIXED = 7, PER_LAUNCH = 6 };
-  const ws_problem *problem = ws_problem_find("fp8_gemm_blockscale");
-  const int layout = ws_problem_layout_index(problem, "kmajor-ocp");
-  long all[ARGUMENTS], m, n, k;
+  enum { FIXED = 8, PER_LAUNCH = 6 };
+  const ws_problem *problem = count > FIXED ? ws_problem_find(words[1]) : NULL;
+  long all[ARGUMENTS];
   const void *buffers[WS_PROBLEM_MAX_ARGS] = {NULL};
-  if (count < FIXED || (count - FIXED) % PER_LAUNCH ||
-      sscanf(words[2], "%ld,%ld,%ld", &m, &n, &k) != 3)
+  ws_shape shape;
+  ws_diag diag;
+  if (!problem || (count - FIXED) % PER_LAUNCH)
     fail("wrong use", count);
-  void *library = dlopen(words[1], RTLD_NOW);
+  const char *sizes = words[3];
+  if (ws_shape_parse(problem->dims, &sizes, &shape, &diag) != WS_OK)
+    fail(diag.text, 0);
+  const int layout = ws_problem_layout_index(
+      problem, ws_problem_default_layout(problem, "sm_90a"));
+  void *library = dlopen(words[2], RTLD_NOW);
   if (!library)
     fail(dlerror(), 0);
-  const ws_shape shape = {m, n, k};
-  const int order = (int)strtol(words[4], NULL, 10);
-  early = !strcmp(words[5], "early");
-  make_arguments(problem, &shape, layout, strtoull(words[3], NULL, 10),
-                 strtoul(words[6], NULL, 10), all, buffers);
+  const int order = (int)strtol(words[5], NULL, 10);
+  early = !strcmp(words[6], "early");
+  make_arguments(problem, &shape, layout, strtoull(words[4], NULL, 10),
+                 strtoul(words[7], NULL, 10), all, buffers);
   for (int i = FIXED; i < count; i += PER_LAUNCH)
     launch(library, problem, words + i, all, order);
   if (!host_is_right(problem, &shape, layout, buffers))

@@ -83,17 +83,23 @@ CALLS = [
     (r'asm sideeffect "cp\.async\.cg[^"]*", "[^"]*"', "@nv_copy_16"),
     (r'asm sideeffect "cp\.async\.wait_group[^"]*", "[^"]*"', "@nv_wait"),
     (r'asm "mma\.sync[^"]*", "[^"]*"', "@mma_sync"),
-    (r"call <2 x bfloat> @llvm\.nvvm\.ff2bf16x2\.rn\((.*)\)\n"
-     r"  %bits = bitcast <2 x bfloat> %pair to i32",
-     r"call i32 @nv_pack(\1)\n  %bits = add i32 %pair, 0"),
+    (r"%(\S+) = call <2 x bfloat> @llvm\.nvvm\.ff2bf16x2\.rn\((.*)\)\n"
+     r"  %(\S+) = bitcast <2 x bfloat> %\1 to i32",
+     r"%\3 = call i32 @nv_pack(\2)"),
     (r"call <2 x half> @llvm\.nvvm\.e4m3x2\.to\.f16x2\.rn\(i16 %pair\)\n"
      r"  %half = extractelement <2 x half> %halves, i32 0\n"
      r"  %value = fpext half %half to float",
      "add i32 0, 0\n  %value = call float @nv_decode(i16 %pair)"),
-    (r"%rounded = fptrunc float %total to bfloat",
-     "%both = call i32 @nv_pack(float 0.0, float %total)\n"
-     "  %rounded = trunc i32 %both to i16"),
-    (r"store bfloat %rounded", "store i16 %rounded"),
+    (r"%(\S+) = fptrunc float %(\S+) to bfloat",
+     r"%\1.both = call i32 @nv_pack(float 0.0, float %\2)\n"
+     r"  %\1 = trunc i32 %\1.both to i16"),
+    (r"store bfloat %", "store i16 %"),
+    (r"@llvm\.nvvm\.rsqrt\.approx\.f", "@nv_inverse_root"),
+    (r'asm "ld\.global\.nc[^"]*", "[^"]*"', "@load_16"),
+    (r'asm sideeffect "st\.global\.cs\.v4[^"]*", "[^"]*"', "@store_16"),
+    (r"(define ptx_kernel .*)float %eps\) \{\nentry:\n",
+     "\\1i32 %eps.bits) {\nentry:\n"
+     "  %eps = bitcast i32 %eps.bits to float\n"),
 ]
 
 WRAPPERS = """
@@ -110,12 +116,33 @@ declare i32 @nv_pack(float, float)
 declare float @nv_decode(i16)
 declare void @nv_ldmatrix(ptr addrspace(3), ptr)
 declare void @nv_mma(ptr, ptr)
+declare float @llvm.sqrt.f32(float)
 
 define internal { i32, i32, i32, i32 } @ldmatrix(ptr addrspace(3) %at) {
   %out = alloca { i32, i32, i32, i32 }
   call void @nv_ldmatrix(ptr addrspace(3) %at, ptr %out)
   %value = load { i32, i32, i32, i32 }, ptr %out
   ret { i32, i32, i32, i32 } %value
+}
+
+define internal float @nv_inverse_root(float %value) {
+  %root = call float @llvm.sqrt.f32(float %value)
+  %result = fdiv float 1.0, %root
+  ret float %result
+}
+
+define internal { i32, i32, i32, i32 } @load_16(ptr addrspace(1) %from) {
+  %value = load { i32, i32, i32, i32 }, ptr addrspace(1) %from, align 16
+  ret { i32, i32, i32, i32 } %value
+}
+
+define internal void @store_16(ptr addrspace(1) %to, i32 %v0, i32 %v1, i32 %v2, i32 %v3) {
+  %o0 = insertelement <4 x i32> poison, i32 %v0, i32 0
+  %o1 = insertelement <4 x i32> %o0, i32 %v1, i32 1
+  %o2 = insertelement <4 x i32> %o1, i32 %v2, i32 2
+  %o3 = insertelement <4 x i32> %o2, i32 %v3, i32 3
+  store <4 x i32> %o3, ptr addrspace(1) %to, align 16
+  ret void
 }
 
 define internal { float, float, float, float } @mma_sync(i32 %a0, i32 %a1, i32 %a2, i32 %a3, i32 %b0, i32 %b1, float %c0, float %c1, float %c2, float %c3) {
@@ -137,11 +164,15 @@ STORES
 def host_ir(text, scope, variants):
     """The template at a point, for the CPU."""
     text = at_point(text, scope, variants)
-    text = re.sub(r"(?m)^(target |!wavesmith|declare .*@llvm\.nvvm).*\n", "", text)
+    text = re.sub(r"(?m)^(target |!wavesmith|declare .*@llvm\.(nvvm|sqrt)).*\n",
+                  "", text)
     text = replace_all(text, CALLS)
     text = text.replace("define ptx_kernel", "define")
     text = text.replace("@ws.lds", "@ws_lds").replace(" addrspace(4)", "")
     return text + WRAPPERS
+
+
+DIMENSIONS = {"rmsnorm": ("rows", "cols")}  # else m, n, k
 
 
 class Host:
@@ -153,13 +184,16 @@ class Host:
                                host_ir(text, scope, variants), "-O2")
 
     def run(self, template, library, values, shape, order, when, seed):
-        m, n, k = map(int, shape.split(","))
-        scope = {**values, "m": m, "n": n, "k": k, "cu_count": 132}
+        problem = problem_of(template)
+        sizes = zip(DIMENSIONS.get(problem, "mnk"), shape.split(","))
+        scope = {**values, **{name: int(size) for name, size in sizes},
+                 "cu_count": 132}
         workspace = sum(evaluate(record[0], scope)
                         for record in template.records("workspace"))
         lds = sum(evaluate(record[1], scope)
                   for record in template.records("lds"))
-        words = [self.program, library, shape, seed, order, when, workspace]
+        words = [self.program, problem, library, shape, seed, order, when,
+                 workspace]
         for kernel, *extents in template.records("launch"):
             grid_x, grid_y, _, threads, wanted = [
                 evaluate(text, scope) for text in extents]
@@ -172,6 +206,10 @@ class Host:
         return done.returncode, (done.stdout + done.stderr).strip()
 
 
+def problem_of(template):
+    return next(template.records("template"))[2]
+
+
 def template_of(name):
     return Template(os.path.join(ROOT, "ir-templates", name + ".ll"))
 
@@ -182,7 +220,7 @@ def run_point(host, point, text=None):
     template = template_of(name)
     values = template.scope(assignments)
     for condition, reason in template.records("require"):
-        if not re.search(r"\b[mnk]\b", condition):
+        if not re.search(r"\b([mnk]|rows|cols)\b", condition):
             if not evaluate(condition, values):
                 raise ValueError(f"{assignments}: {reason}")
     library = host.build(text or template.text, values, variants)
@@ -198,23 +236,23 @@ def run_point(host, point, text=None):
     return None
 
 
-def main():
+def run_all(points, mutants):
     program, tools = sys.argv[1:]
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         host = Host(program, tools, folder)
-        for number, point in enumerate(POINTS):
+        for number, point in enumerate(points):
             fault = run_point(host, point)
             failed += fault is not None
             print("not ok" if fault else "ok", "point", number, *point[:3],
                   fault or "", flush=True)
-        for number, before, after in MUTANTS:
-            text = template_of(POINTS[number][0]).text
+        for number, before, after in mutants:
+            text = template_of(points[number][0]).text
             if text.count(before) < 1:
                 fault = None
                 print(f"# the template lacks '{before}'")
             else:
-                fault = run_point(host, POINTS[number],
+                fault = run_point(host, points[number],
                                   text.replace(before, after, 1))
             failed += fault is None
             print("ok" if fault else "not ok", "mutant", after, "-", fault,
@@ -223,4 +261,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_all(POINTS, MUTANTS))

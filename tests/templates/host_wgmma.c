@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * Runs fp8_gemm_wgmma on the CPU: host_wgmma.py turns the template into a
- * library whose assembly and intrinsics are functions of this program. Each
- * thread is a fiber; clusters run at once, some at a time; which thread goes
- * next and when copies are made is random by the seed. Found beside wrong
- * results: deadlocks, too many arrivals, waits on barriers that nobody has
- * made, memory that is written while it is still read (results), accesses
- * outside of shared memory, messages to workgroups that have ended, bytes that
- * nobody waits for. Warps do what is .aligned together, as wgmma's wait. Prints
- * "right", and how many blocks of k the workgroup with most of them loads.
+ * Runs fp8_gemm_wgmma or gemm_bf16_wgmma on the CPU: host_wgmma.py or
+ * host_gemm_bf16.py turns the template into a library whose assembly and
+ * intrinsics are functions of this program. Each thread is a fiber; clusters
+ * run at once, some at a time; which thread goes next and when copies are made
+ * is random by the seed. Found beside wrong results: deadlocks, too many
+ * arrivals, waits on barriers that nobody has made, memory that is written
+ * while it is still read (results), accesses outside of shared memory, messages
+ * to workgroups that have ended, bytes that nobody waits for. Warps do what is
+ * .aligned together, as wgmma's wait. Prints "right", and how many loads the
+ * workgroup with most of them starts.
  *
- *   host_wgmma LIBRARY M,N,K SEED KERNEL GRID CLUSTER THREADS LDS ARGUMENT,...
+ *   host_wgmma LIBRARY PROBLEM M,N,K SEED KERNEL GRID CLUSTER THREADS LDS
+ *              ARGUMENT,...
  *              {MAP ARGUMENT ELEMENT INNER OUTER BOX_INNER BOX_OUTER
  * SWIZZLE}...
  */
 #include "host_wgmma.h"
+#include "../gemm_shape.h"
 #include "host_judge.h"
 
 #include <dlfcn.h>
@@ -22,8 +25,7 @@
 #include <string.h>
 
 enum { STACK_BYTES = 1 << 16, CLUSTERS_AT_ONCE = 3, MAX_MAPS = 8 };
-enum { ARGUMENTS = 16, POINTERS = 6, INPUTS = 4, SKIPPED_ONE_IN = 8 };
-enum { SLOWEST = 8 };
+enum { ARGUMENTS = 16, SKIPPED_ONE_IN = 8, SLOWEST = 8 };
 
 thread *current;
 int cluster_size, lds_size;
@@ -287,6 +289,7 @@ static void start_thread(workgroup *group, int number) {
   thread *t = &group->threads[number];
   *t = (thread){.group = group, .number = number};
   t->stack = malloc(STACK_BYTES);
+  memset(t->stack, 0xff, STACK_BYTES);
   getcontext(&t->context);
   t->context.uc_stack.ss_sp = t->stack;
   t->context.uc_stack.ss_size = STACK_BYTES;
@@ -389,12 +392,16 @@ static void run_grid(void) {
 
 static void make_arguments(const ws_problem *problem, const ws_shape *shape,
                            int layout, uint64_t seed, const void **buffers) {
-  for (int i = 0; i < POINTERS - 1; i++) {
-    const size_t bytes = (size_t)problem->arg_bytes(i, shape, layout);
+  for (int i = 0; i < problem->arg_count; i++) {
+    const ws_arg_role role = problem->args[i].role;
+    if (role != WS_ARG_INPUT && role != WS_ARG_OUTPUT)
+      continue;
+    const size_t bytes =
+        (size_t)ws_problem_arg_bytes(problem, i, shape, layout);
     char *buffer = malloc(bytes);
     buffers[i] = buffer;
-    if (i < INPUTS)
-      problem->generate(i, shape, layout, seed, buffer);
+    if (role == WS_ARG_INPUT)
+      ws_problem_generate(problem, i, shape, layout, seed, buffer);
     else
       memset(buffer, 0xff, bytes);
   }
@@ -427,46 +434,48 @@ static long argument_value(const ws_problem *problem, const char *name,
   const int index = ws_problem_arg_index(problem, name);
   if (index < 0)
     fail("an argument that there is not", index);
-  return index < POINTERS ? (long)buffers[index]
-                          : problem->arg_scalar(index, shape, layout);
+  return problem->args[index].role == WS_ARG_SCALAR
+             ? ws_problem_arg_scalar(problem, index, shape, layout)
+             : (long)buffers[index];
 }
 
 static void open_kernel(char **words) {
   void *library = dlopen(words[1], RTLD_NOW);
   if (!library)
     fail(dlerror(), 0);
-  *(void **)&kernel = dlsym(library, words[4]);
+  *(void **)&kernel = dlsym(library, words[5]);
   if (!kernel)
     fail("no such kernel", 0);
-  random_state = strtoull(words[3], NULL, 10) * 2654435761U + 88172645463325252;
-  grid = (int)strtol(words[5], NULL, 10);
-  cluster_size = (int)strtol(words[6], NULL, 10);
-  thread_count = (int)strtol(words[7], NULL, 10);
-  lds_size = (int)strtol(words[8], NULL, 10);
+  random_state = strtoull(words[4], NULL, 10) * 2654435761U + 88172645463325252;
+  grid = (int)strtol(words[6], NULL, 10);
+  cluster_size = (int)strtol(words[7], NULL, 10);
+  thread_count = (int)strtol(words[8], NULL, 10);
+  lds_size = (int)strtol(words[9], NULL, 10);
 }
 
 int main(int count, char **words) {
-  enum { FIXED = 10, PER_MAP = 8, LOADS_PER_BLOCK = 3 };
-  const ws_problem *problem = ws_problem_find("fp8_gemm_blockscale");
-  const int layout = ws_problem_layout_index(problem, "kmajor-ocp");
+  enum { FIXED = 11, PER_MAP = 8 };
   const void *buffers[WS_PROBLEM_MAX_ARGS] = {NULL};
   long m, n, k;
-  if (count < FIXED || (count - FIXED) % PER_MAP ||
-      sscanf(words[2], "%ld,%ld,%ld", &m, &n, &k) != 3)
+  const ws_problem *problem = count < FIXED ? NULL : ws_problem_find(words[2]);
+  if (!problem || (count - FIXED) % PER_MAP ||
+      sscanf(words[3], "%ld,%ld,%ld", &m, &n, &k) != 3)
     fail("wrong use", count);
-  const ws_shape shape = {m, n, k};
+  const int layout = ws_problem_layout_index(
+      problem, ws_problem_default_layout(problem, "sm_90a"));
+  const ws_shape shape = gemm_shape(m, n, k);
   open_kernel(words);
-  make_arguments(problem, &shape, layout, strtoull(words[3], NULL, 10),
+  make_arguments(problem, &shape, layout, strtoull(words[4], NULL, 10),
                  buffers);
   for (int i = FIXED; i < count; i += PER_MAP)
     read_map(problem, words + i, buffers);
-  char *rest = words[9];
+  char *rest = words[10];
   for (int i = 0; rest && i < ARGUMENTS; i++)
     values[i] =
         argument_value(problem, strsep(&rest, ","), &shape, layout, buffers);
   run_grid();
   if (!host_is_right(problem, &shape, layout, buffers))
     return 1;
-  printf("right %d\n", most_loads / LOADS_PER_BLOCK);
+  printf("right %d\n", most_loads);
   return 0;
 }

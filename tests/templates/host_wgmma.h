@@ -13,7 +13,7 @@
 
 enum { LANES = 32, MAX_THREADS = 640, MAX_CLUSTER = 8 };
 enum { LDS_BYTES = 232448, MAX_WARPS = MAX_THREADS / LANES };
-enum { NAMED_BARRIERS = 16, MAX_SUMS = 128, MAX_PENDING = 8 };
+enum { NAMED_BARRIERS = 16, MAX_SUMS = 128, MAX_PENDING = 16 };
 /* A shared address in a cluster: the workgroup's number + 1 above the offset.
  */
 enum { RANK_SHIFT = 24, OFFSET_MASK = (1 << RANK_SHIFT) - 1 };
@@ -38,12 +38,20 @@ typedef struct named_barrier {
   unsigned generation;
 } named_barrier;
 
-/* A group of four wgmma under way. */
+/* Elements of a matrix instruction's operands. */
+typedef struct operand_kind {
+  int depth; /* elements of a row of 128 bytes */
+  float (*decode)(const uint8_t *element);
+} operand_kind;
+
+/* A group of four wgmma under way: products of its own and what they are added
+ * to, which the one before leaves where that is under way too. */
 typedef struct product {
-  float *sums, results[MAX_SUMS];
+  const operand_kind *kind;
+  float *sums, results[MAX_SUMS], base[MAX_SUMS];
   uint64_t a, b;
   int columns;
-  bool done;
+  bool done, chained;
 } product;
 
 struct workgroup;
@@ -56,7 +64,8 @@ typedef struct thread {
   unsigned parity, generation, cluster_generation;
   const named_barrier *meeting;
   product products[MAX_PENDING];
-  int product_count, stores;
+  int product_count, store_groups; /* committed */
+  int stores_pending;              /* groups that a wait allows */
   ucontext_t context;
   char *stack;
 } thread;

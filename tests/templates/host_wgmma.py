@@ -185,8 +185,10 @@ CALLS = [
     (intrinsic("barrier.cluster.wait"), "@nv_cluster_wait"),
     (intrinsic("cp.async.bulk.tensor.g2s.tile.2d"), "@nv_load"),
     (intrinsic("cp.async.bulk.tensor.s2g.tile.2d"), "@nv_store"),
-    (intrinsic("cp.async.bulk.commit.group"), "@nv_nothing"),
+    (intrinsic("cp.async.bulk.commit.group"), "@nv_commit_stores"),
     (intrinsic("cp.async.bulk.wait.group.read"), "@nv_wait_stores"),
+    (assembly(r"wgmma\.wait_group"), "@nv_wgmma_wait_group"),
+    (r"@ws\.wgmma\.bf16\.k64\.onto", "@nv_wgmma_bf16_onto"),
     (r"@ws\.wgmma\.e4m3\.k128\.onto", "@nv_wgmma_onto"),
     (r"@ws\.wgmma\.e4m3\.k128", "@nv_wgmma"),
     (r"@ws\.wgmma\.wait", "@nv_wgmma_wait"),
@@ -215,9 +217,11 @@ declare void @nv_mbarrier_arrive_sharers(i32, i32, i32)
 declare void @nv_mbarrier_arrive_in(i32, i32)
 declare i32 @nv_map(i32, i32)
 declare void @nv_send(i32, float, i32)
+declare void @nv_wgmma_wait_group(i32)
 declare void @nv_stmatrix(i32, i32, i32, i32, i32)
 declare void @nv_registers(i32)
 declare void @nv_prefetch(ptr)
+declare void @nv_nothing()
 declare i32 @nv_elected()
 declare i32 @nv_pack(float, float)
 declare float @nv_lds_float(i64)
@@ -248,8 +252,9 @@ def host_ir(text, scope, variants):
 
 
 class Host:
-    def __init__(self, program, tools, folder):
+    def __init__(self, program, tools, folder, loads_per_block):
         self.program, self.tools, self.folder = program, tools, folder
+        self.loads_per_block = loads_per_block
 
     def build(self, text, scope, variants):
         return compile_library(self.tools, self.folder,
@@ -263,7 +268,8 @@ class Host:
         (kernel, grid, _, _, threads, _), = template.records("launch")
         (_, cluster, _), = template.records("occupancy")
         (_, lds), = template.records("lds")
-        words = [self.program, library, shape, seed, kernel]
+        (_, _, problem, *_), = template.records("template")
+        words = [self.program, library, problem, shape, seed, kernel]
         words += [evaluate(text, scope) for text in
                   (grid, cluster, threads, lds)]
         words.append(",".join(template.arguments(kernel)))
@@ -277,8 +283,9 @@ class Host:
             return "does not end"
         if done.returncode:
             return (done.stdout + done.stderr).strip()
-        if most and done.stdout.split()[1] != most:
-            return f"{done.stdout.strip()} blocks, and not {most}"
+        blocks = int(done.stdout.split()[1]) / self.loads_per_block
+        if most and blocks != int(most):
+            return f"right, but {blocks} blocks, and not {most}"
         return None
 
 
@@ -306,16 +313,19 @@ def run_point(host, template, point, text=None, tries=2):
     return None
 
 
-def random_point(template):
+def random_point(template, step=(16, 16, 128)):
     params = list(template.records("param"))
     while True:
         values = {name: int(random.choice(allowed.split()))
                   for name, _, allowed, *_ in params}
         if not broken(template, values):
             break
-    shapes = [f"{16 * random.randint(1, values['tile_m'] // 6 + 1)},"
-              f"{16 * random.randint(1, values['tile_n'] // 6 + 2)},"
-              f"{128 * random.randint(1, 9)}" for _ in range(2)]
+    sizes = [(tile * 8 // 3 + 16) // s for tile, s in
+             ((values["tile_m"], step[0]), (values["tile_n"] + 16, step[1]))]
+    shapes = [f"{step[0] * random.randint(1, sizes[0])},"
+              f"{step[1] * random.randint(1, sizes[1])},"
+              f"{step[2] * random.randint(1, 1152 // step[2])}"
+              for _ in range(2)]
     return (";".join(f"{name}={value}" for name, value in values.items()), "",
             random.choice((1, 2, 4, 8)), " ".join(shapes))
 
@@ -330,14 +340,14 @@ def run_points(host, template, points):
     return failed
 
 
-def run_mutants(host, template):
+def run_mutants(host, template, points, mutants):
     failed = 0
-    for number, before, after, *other in MUTANTS:
+    for number, before, after, *other in mutants:
         if template.text.count(before) < 1:
             fault = None
             print(f"# the template lacks '{before}'")
         else:
-            fault = run_point(host, template, POINTS[(other or [number])[0]],
+            fault = run_point(host, template, points[(other or [number])[0]],
                               template.text.replace(before, after), 24)
         failed += fault is None
         print("ok" if fault else "not ok", "mutant", repr(after), "-", fault,
@@ -345,18 +355,22 @@ def run_mutants(host, template):
     return failed
 
 
-def main():
+def run_all(template, points, mutants, loads_per_block, step=(16, 16, 128)):
     program, tools, *rest = sys.argv[1:]
-    template = Template(TEMPLATE)
     with tempfile.TemporaryDirectory() as folder:
-        host = Host(program, tools, folder)
+        host = Host(program, tools, folder, loads_per_block)
         if rest:
             random.seed(int(rest[0]))
             return run_points(host, template, [
-                random_point(template) for _ in range(int(rest[1]))]) != 0
-        failed = run_points(host, template, POINTS)
-        failed += run_mutants(host, template)
+                random_point(template, step)
+                for _ in range(int(rest[1]))]) != 0
+        failed = run_points(host, template, points)
+        failed += run_mutants(host, template, points, mutants)
     return failed != 0
+
+
+def main():
+    return run_all(Template(TEMPLATE), POINTS, MUTANTS, loads_per_block=3)
 
 
 if __name__ == "__main__":

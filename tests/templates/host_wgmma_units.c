@@ -12,8 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_COPIES = 1 << 19, CHUNK = 16, LINE = 128, DEPTH = 128 };
-enum { ATOM = 1024 };
+enum { MAX_COPIES = 1 << 19, CHUNK = 16, LINE = 128, ATOM = 1024 };
 /* Descriptor but for the address: 128-byte swizzle, 1024 bytes to the next 8
  * rows, 16 to the next column of chunks. */
 static const uint64_t descriptor_rest = 0x4000004000010000;
@@ -27,6 +26,7 @@ typedef struct copy {
   const tensor *map;
   uint32_t lds, barrier;
   int x, y;
+  int store_group;    /* of the owner's */
   unsigned receivers; /* by rank */
   uint32_t bits;
 } copy;
@@ -88,7 +88,6 @@ static void finish_copy(int index) {
   }
   if (c.kind == STORE) {
     move_box(&c, c.group);
-    c.owner->stores--;
     return;
   }
   const long bytes = (long)c.map->box_inner * c.map->box_outer * c.map->element;
@@ -111,9 +110,13 @@ bool copies_left(const cluster *c) {
 }
 
 void finish_some_copies(void) {
+  enum { STORE_LAG = 16 };
   for (unsigned i = random_below((unsigned)copy_count + 1); i && copy_count;
-       i--)
-    finish_copy((int)random_below((unsigned)copy_count));
+       i--) {
+    const int index = (int)random_below((unsigned)copy_count);
+    if (copies[index].kind != STORE || !random_below(STORE_LAG))
+      finish_copy(index);
+  }
 }
 
 static void start_copy(copy c) {
@@ -154,22 +157,36 @@ void nv_store(uint64_t from, const tensor *map, int x, int y, int64_t hint,
 void nv_store(uint64_t from, const tensor *map, int x, int y, int64_t hint,
               int hinted) {
   (void)hint, (void)hinted;
-  current->stores++;
-  start_copy(
-      (copy){.kind = STORE, .map = map, .lds = (uint32_t)from, .x = x, .y = y});
+  start_copy((copy){.kind = STORE,
+                    .map = map,
+                    .lds = (uint32_t)from,
+                    .x = x,
+                    .y = y,
+                    .store_group = current->store_groups});
 }
 
-static bool stored(const thread *t) { return t->stores == 0; }
+void nv_commit_stores(void);
+void nv_commit_stores(void) { current->store_groups++; }
+
+/* All but so many of the last committed groups. */
+static bool stored(const thread *t) {
+  for (int i = 0; i < copy_count; i++)
+    if (copies[i].kind == STORE && copies[i].owner == t &&
+        copies[i].store_group < t->store_groups - t->stores_pending)
+      return false;
+  return true;
+}
 void nv_wait_stores(int pending);
 void nv_wait_stores(int pending) {
-  (void)pending;
+  current->stores_pending = pending;
   wait_until(stored);
 }
 
 /* ---- wgmma ----------------------------------------------------------------
  */
 
-static float decode(uint8_t code) {
+static float decode_e4m3(const uint8_t *element) {
+  const uint8_t code = *element;
   const int exponent = code >> 3 & 15, fraction = code & 7;
   if ((code & 0x7f) == 0x7f)
     return NAN;
@@ -177,6 +194,16 @@ static float decode(uint8_t code) {
                               : ldexpf((float)fraction, -9);
   return code & 0x80 ? -size : size;
 }
+
+static float decode_bf16(const uint8_t *element) {
+  const uint32_t bits = (uint32_t)element[0] << 16 | (uint32_t)element[1] << 24;
+  float value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+static const operand_kind e4m3 = {LINE, decode_e4m3};
+static const operand_kind bf16 = {LINE / 2, decode_bf16};
 
 static uint32_t tile_of(uint64_t descriptor) {
   const uint64_t address = 0x3fff;
@@ -186,19 +213,18 @@ static uint32_t tile_of(uint64_t descriptor) {
   return at;
 }
 
-static void read_row(uint32_t tile, int row, float *out) {
-  static float values[256];
-  if (values[1] == 0)
-    for (int i = 0; i < 256; i++)
-      values[i] = decode((uint8_t)i);
-  const uint32_t at = tile + (uint32_t)row * DEPTH;
-  for (uint32_t k = 0; k < DEPTH; k++)
-    out[k] = values[*lds_at(current->group, swizzled(at + k, LINE), 1)];
+static void read_row(const operand_kind *kind, uint32_t tile, int row,
+                     float *out) {
+  const uint32_t at = tile + (uint32_t)row * LINE;
+  const uint32_t bytes = LINE / (uint32_t)kind->depth;
+  for (uint32_t k = 0; k < (uint32_t)kind->depth; k++)
+    out[k] = kind->decode(
+        lds_at(current->group, swizzled(at + k * bytes, LINE), bytes));
 }
 
-static float dot(const float *a, const float *b) {
+static float dot(const float *a, const float *b, int depth) {
   float sum = 0;
-  for (int k = 0; k < DEPTH; k++)
+  for (int k = 0; k < depth; k++)
     sum += a[k] * b[k];
   return sum;
 }
@@ -208,54 +234,106 @@ static void multiply(product *p) {
   const int in_warp = current->number % LANES;
   const int first = current->number / LANES % 4 * 16 + in_warp / 4;
   const uint32_t a_tile = tile_of(p->a), b_tile = tile_of(p->b);
-  float a[2][DEPTH], b[DEPTH];
+  float a[2][LINE], b[LINE];
   for (int half = 0; half < 2; half++)
-    read_row(a_tile, first + 8 * half, a[half]);
+    read_row(p->kind, a_tile, first + 8 * half, a[half]);
   for (int i = 0; i < p->columns / 4; i++) {
-    read_row(b_tile, i / 2 * 8 + in_warp % 4 * 2 + i % 2, b);
+    read_row(p->kind, b_tile, i / 2 * 8 + in_warp % 4 * 2 + i % 2, b);
     for (int half = 0; half < 2; half++)
-      p->results[i / 2 * 4 + half * 2 + i % 2] = dot(a[half], b);
+      p->results[i / 2 * 4 + half * 2 + i % 2] =
+          dot(a[half], b, p->kind->depth);
   }
   p->done = true;
 }
 
-void nv_wgmma(float *sums, uint64_t a, uint64_t b, int columns);
-void nv_wgmma(float *sums, uint64_t a, uint64_t b, int columns) {
-  if (current->product_count == MAX_PENDING)
-    fail("too many products under way", MAX_PENDING);
+/* The last one under way onto these sums, or NULL. */
+static product *under_way(const float *sums) {
+  product *last = NULL;
   for (int i = 0; i < current->product_count; i++)
     if (current->products[i].sums == sums)
-      fail("a product onto sums of another", i);
+      last = &current->products[i];
+  return last;
+}
+
+static void start_product(product started, bool add) {
+  product *before = under_way(started.sums);
+  if (current->product_count == MAX_PENDING)
+    fail("too many products under way", MAX_PENDING);
+  if (before && (!add || before->columns != started.columns))
+    fail("a product onto sums of another", started.columns);
   product *p = &current->products[current->product_count++];
-  *p = (product){.sums = sums, .a = a, .b = b, .columns = columns};
+  *p = started;
+  for (int i = 0; add && !before && i < p->columns / 2; i++)
+    p->base[i] = p->sums[i];
+  if (before)
+    before->chained = true;
   if (random_below(2))
     multiply(p);
-  for (int i = 0; i < columns / 2; i++)
-    sums[i] = NAN;
+  for (int i = 0; i < p->columns / 2; i++)
+    p->sums[i] = NAN;
+}
+
+void nv_wgmma(float *sums, uint64_t a, uint64_t b, int columns);
+void nv_wgmma(float *sums, uint64_t a, uint64_t b, int columns) {
+  start_product((product){&e4m3, sums, .a = a, .b = b, .columns = columns},
+                false);
 }
 
 void nv_wgmma_onto(float *sums, uint64_t a, uint64_t b, int columns, int add);
 void nv_wgmma_onto(float *sums, uint64_t a, uint64_t b, int columns, int add) {
-  if (add)
-    fail("a product that adds", add);
-  nv_wgmma(sums, a, b, columns);
+  start_product((product){&e4m3, sums, .a = a, .b = b, .columns = columns},
+                add);
+}
+
+void nv_wgmma_bf16_onto(float *sums, uint64_t a, uint64_t b, int columns,
+                        int add);
+void nv_wgmma_bf16_onto(float *sums, uint64_t a, uint64_t b, int columns,
+                        int add) {
+  start_product((product){&bf16, sums, .a = a, .b = b, .columns = columns},
+                add);
+}
+
+/* The oldest one's sums are there, or go on into the next onto them. */
+static void finish_product(void) {
+  product done = current->products[0];
+  if (!done.done)
+    multiply(&done);
+  current->product_count--;
+  memmove(current->products, current->products + 1,
+          (size_t)current->product_count * sizeof done);
+  float *to = done.sums;
+  for (int i = 0; done.chained && i < current->product_count; i++)
+    if (current->products[i].sums == done.sums) {
+      to = current->products[i].base;
+      break;
+    }
+  for (int i = 0; i < done.columns / 2; i++)
+    to[i] = done.base[i] + done.results[i];
+}
+
+static void complete(int pending) {
+  while (current->product_count > pending)
+    finish_product();
+  meet_warp(0);
+}
+
+/* Waits that name no sums: those of a later wait may be there already. */
+static bool waits_apart;
+
+void nv_wgmma_wait_group(int pending);
+void nv_wgmma_wait_group(int pending) {
+  waits_apart = true;
+  complete(pending);
 }
 
 void nv_wgmma_wait(const float *sums, int columns, int pending);
 void nv_wgmma_wait(const float *sums, int columns, int pending) {
-  bool found = false;
-  while (current->product_count > pending) {
-    product *p = &current->products[0];
-    if (!p->done)
-      multiply(p);
-    memcpy(p->sums, p->results, (size_t)p->columns / 2 * sizeof *p->sums);
-    found |= p->sums == sums && p->columns == columns;
-    current->product_count--;
-    memmove(p, p + 1, (size_t)current->product_count * sizeof *p);
-  }
-  if (!found)
+  const product *wanted = under_way(sums);
+  if (wanted ? wanted->columns != columns : !waits_apart)
     fail("a wait for sums that are not under way", pending);
-  meet_warp(0);
+  complete(pending);
+  if (under_way(sums))
+    fail("sums that are still under way", pending);
 }
 
 /* ---- stmatrix -------------------------------------------------------------

@@ -5,6 +5,7 @@
  * that show that a wrong template does not pass. Oracle: the problem's fp64
  * reference and the sanitizer.
  */
+#include "../gemm_shape.h"
 #include "template_fixture.h"
 
 static const char naive[] = "fp8_gemm_naive.ll";
@@ -23,8 +24,8 @@ typedef struct point {
 static void build_point(const shipped *s, const point *p, int layout) {
   ws_run runs[MAX_SHAPES];
   int count = 0;
-  for (; count < MAX_SHAPES && p->shapes[count].m; count++)
-    runs[count] = (ws_run){.shape = p->shapes[count],
+  for (; count < MAX_SHAPES && p->shapes[count].size[DIM_M]; count++)
+    runs[count] = (ws_run){.shape = gemm_named(p->shapes[count]),
                            .order = count % 2 ? WS_WAVES_DOWN : WS_WAVES_UP,
                            .seed = (uint64_t)count + 11};
   const char *assignments =
@@ -48,11 +49,11 @@ static void build_points(const char *name, const point *points, size_t count,
  */
 
 static const point naive_points[] = {
-    {"", "", {{16, 16, 128}, {48, 80, 256}}},
+    {"", "", {GEMM_SIZES(16, 16, 128), GEMM_SIZES(48, 80, 256)}},
     {";tile_m=32;tile_n=32",
      "decode=decode_integer",
-     {{16, 144, 256}, {48, 16, 128}}},
-    {";tile_n=64", "", {{16, 16, 128}, {16, 208, 384}}},
+     {GEMM_SIZES(16, 144, 256), GEMM_SIZES(48, 16, 128)}},
+    {";tile_n=64", "", {GEMM_SIZES(16, 16, 128), GEMM_SIZES(16, 208, 384)}},
 };
 
 WS_TEST(naive_is_right_in_kmajor) { build_points(naive, naive_points, 3, 0); }
@@ -62,52 +63,56 @@ WS_TEST(naive_is_right_in_mnmajor) { build_points(naive, naive_points, 3, 1); }
  */
 
 static const point mfma_points[] = {
-    {"", "", {{128, 128, 256}, {96, 576, 128}, {16, 16, 128}}},
+    {"",
+     "",
+     {GEMM_SIZES(128, 128, 256), GEMM_SIZES(96, 576, 128),
+      GEMM_SIZES(16, 16, 128)}},
     /* smallest and largest tiles; m = 16 under 256 rows, two scale columns */
     {";tile_m=16;tile_n=16;tile_k=32;waves_m=1;waves_n=1;prefetch=0",
      "",
-     {{48, 80, 256}, {16, 16, 128}}},
+     {GEMM_SIZES(48, 80, 256), GEMM_SIZES(16, 16, 128)}},
     {";tile_m=256;tile_n=64;tile_k=64;waves_m=4;waves_n=1;lds_read=16;"
      "lds_pad=0;lds_layout=2",
      "",
-     {{16, 16, 128}, {272, 80, 128}}},
+     {GEMM_SIZES(16, 16, 128), GEMM_SIZES(272, 80, 128)}},
     {";tile_m=64;tile_n=256;tile_k=64;waves_m=1;waves_n=4;mfma=32;lds_pad=16",
      "store_c=store_c_pairs",
-     {{64, 576, 128}, {80, 272, 256}}},
+     {GEMM_SIZES(64, 576, 128), GEMM_SIZES(80, 272, 256)}},
     {";tile_m=32;tile_n=256;tile_k=128;waves_m=2;waves_n=8;split_k=2;lds_pad=0;"
      "prefetch=0",
      "reduce=reduce_pairs",
-     {{16, 576, 384}, {48, 528, 128}}},
+     {GEMM_SIZES(16, 576, 384), GEMM_SIZES(48, 528, 128)}},
     /* more slices than blocks of k */
     {";tile_m=32;tile_n=64;waves_m=1;waves_n=2;split_k=8;prefetch=2;lds_pad=16",
      "scale=scale_elements",
-     {{32, 64, 128}, {48, 80, 384}}},
+     {GEMM_SIZES(32, 64, 128), GEMM_SIZES(48, 80, 384)}},
     {";tile_m=64;tile_n=32;tile_k=64;split_k=4;mfma=32;waves_n=1;lds_layout=1;"
      "lds_pad=0;lds_read=16;prefetch=2;lds_buffers=2",
      "mma=mma_stationary;reduce=reduce_pairs",
-     {{64, 32, 128}, {96, 576, 256}}},
+     {GEMM_SIZES(64, 32, 128), GEMM_SIZES(96, 576, 256)}},
     /* threads that do not divide the loads */
     {";tile_m=16;tile_n=128;tile_k=32;waves_m=1;waves_n=8;prefetch=1",
      "mma=mma_priority",
-     {{16, 128, 256}, {48, 144, 128}}},
+     {GEMM_SIZES(16, 128, 256), GEMM_SIZES(48, 144, 128)}},
     /* two buffers, odd numbers of steps */
     {";tile_m=64;tile_n=64;tile_k=128;lds_buffers=2;prefetch=2",
      "scale=scale_twice;round=round_integer",
-     {{64, 64, 640}, {80, 48, 128}}},
+     {GEMM_SIZES(64, 64, 640), GEMM_SIZES(80, 48, 128)}},
     {";tile_m=64;tile_n=64;tile_k=32;lds_buffers=2;prefetch=2;mfma=32;"
      "nontemporal=1",
      "store_c=store_c_pairs;round=round_integer",
-     {{64, 64, 256}, {48, 80, 128}}},
+     {GEMM_SIZES(64, 64, 256), GEMM_SIZES(48, 80, 128)}},
     /* orders; counts of tiles that 8 and group_m do not divide */
     {";tile_m=16;tile_n=16;tile_k=64;waves_m=1;waves_n=1;order=2;group_m=4",
      "",
-     {{112, 80, 128}, {16, 48, 128}, {48, 208, 128}}},
+     {GEMM_SIZES(112, 80, 128), GEMM_SIZES(16, 48, 128),
+      GEMM_SIZES(48, 208, 128)}},
     {";tile_m=16;tile_n=16;tile_k=64;waves_m=1;waves_n=1;order=1;group_m=16",
      "tile_order=tile_order_snake",
-     {{112, 80, 128}, {304, 48, 128}}},
+     {GEMM_SIZES(112, 80, 128), GEMM_SIZES(304, 48, 128)}},
     {";tile_m=16;tile_n=16;tile_k=64;waves_m=1;waves_n=1;order=2;group_m=2",
      "tile_order=tile_order_columns;store_c=store_c_pairs",
-     {{112, 80, 128}, {16, 176, 128}}},
+     {GEMM_SIZES(112, 80, 128), GEMM_SIZES(16, 176, 128)}},
 };
 enum { MFMA_POINTS = sizeof mfma_points / sizeof *mfma_points };
 
@@ -119,19 +124,22 @@ WS_TEST(mfma_is_right_in_mnmajor) {
 }
 
 static const point mnmajor_points[] = {
-    {";load_width=8", "", {{128, 128, 256}, {96, 576, 128}, {16, 16, 128}}},
+    {";load_width=8",
+     "",
+     {GEMM_SIZES(128, 128, 256), GEMM_SIZES(96, 576, 128),
+      GEMM_SIZES(16, 16, 128)}},
     {";load_width=8;tile_m=16;tile_n=128;tile_k=32;waves_m=1;waves_n=4;"
      "lds_pad=16;lds_read=8",
      "",
-     {{16, 144, 256}, {48, 80, 128}}},
+     {GEMM_SIZES(16, 144, 256), GEMM_SIZES(48, 80, 128)}},
     {";load_width=8;tile_m=64;tile_n=64;prefetch=2;lds_pad=0;lds_layout=2;"
      "lds_read=16;split_k=2",
      "mma=mma_stationary",
-     {{80, 48, 384}, {64, 64, 128}}},
+     {GEMM_SIZES(80, 48, 384), GEMM_SIZES(64, 64, 128)}},
     {";load_width=8;tile_m=32;tile_n=64;tile_k=64;lds_layout=1;lds_pad=0;"
      "lds_buffers=2",
      "",
-     {{48, 80, 256}}},
+     {GEMM_SIZES(48, 80, 256)}},
 };
 enum { MNMAJOR_POINTS = sizeof mnmajor_points / sizeof *mnmajor_points };
 
@@ -260,7 +268,7 @@ static void expect_caught(const char *name, const char *from, const char *to,
 }
 
 WS_TEST(wrong_templates_are_caught) {
-  ws_shape cut = {48, 80, 256};
+  ws_shape cut = gemm_shape(48, 80, 256);
   const char *small = "tile_m=32;tile_n=32;tile_k=64";
   expect_caught(naive, "icmp ult i32 %k, 128", "icmp ult i32 %k, 127", "", cut);
   expect_caught(naive, "icmp ult i32 %column, %n", "icmp ule i32 %column, %n",

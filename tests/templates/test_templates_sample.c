@@ -5,6 +5,7 @@
  * variant drawn; one in eight lowered, for scratch. Deterministic; in shards,
  * so that a failure is cheap to repeat (test_templates_sample shard_3).
  */
+#include "../gemm_shape.h"
 #include "template_fixture.h"
 
 enum { SHARDS = 10, POINTS = 30, LOWERED_EVERY = 8 };
@@ -18,10 +19,9 @@ static ws_shape random_shape(const ws_candidate *candidate, ws_rng *rng) {
   const ws_template *tmpl = candidate->tmpl;
   int m = ws_template_param_index(tmpl, "tile_m");
   int n = ws_template_param_index(tmpl, "tile_n");
-  ws_shape shape = {random_extent(rng, candidate->values[m]),
-                    random_extent(rng, candidate->values[n]),
-                    128 * (int64_t)(1 + ws_rng_below(rng, 4))};
-  return shape;
+  const int64_t rows = random_extent(rng, candidate->values[m]);
+  const int64_t columns = random_extent(rng, candidate->values[n]);
+  return gemm_shape(rows, columns, 128 * (int64_t)(1 + ws_rng_below(rng, 4)));
 }
 
 /* Returns the scratch of a lowered point, 0 for one that was not. */

@@ -5,6 +5,7 @@
  * points compile. Where ptxas is, without spills and without wgmma that it
  * serialises; of random points a few may need more registers than there are.
  */
+#include "../gemm_shape.h"
 #include "template_fixture.h"
 
 static const char wgmma[] = "fp8_gemm_wgmma.ll";
@@ -24,7 +25,7 @@ static int64_t value_of(const ws_candidate *candidate, const char *name) {
 
 static int64_t evaluate(const shipped *s, const ws_candidate *candidate,
                         const ws_expr *expr) {
-  const ws_shape shape = {1040, 592, 7168};
+  const ws_shape shape = gemm_shape(1040, 592, 7168);
   ws_scope scope = ws_candidate_scope(s->arena, candidate, &shape, 132);
   int64_t value;
   ws_diag diag;

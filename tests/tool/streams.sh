@@ -24,7 +24,7 @@ lost='^wavesmith: stdout cannot be written'
 
 # Help of each command, then results: texts that fit a buffer and such that do
 # not (there the write fails on the way, and not at the end).
-for command in '' tune mcp check build archive batch prompt report dispatch sim bench doctor; do
+for command in '' tune mcp check import build archive batch prompt report dispatch sim bench doctor; do
   expect 3 "$lost" "'$wavesmith' $command --help >/dev/full"
 done
 expect 3 "$lost" "'$wavesmith' --version >/dev/full"

@@ -4,6 +4,7 @@
  * template with 16 parameters and a shape, and all constraints of a candidate.
  * Prints; never fails. The target is 200 ns for the typical constraint.
  */
+#include "../gemm_shape.h"
 #include "wavesmith/problem.h"
 #include "ws_test_template.h"
 
@@ -39,7 +40,7 @@ WS_TEST(cost_of_an_evaluation) {
   ws_arena *arena = ws_arena_create();
   const ws_template *tmpl = make_template(arena);
   ws_candidate *candidate = ws_candidate_create(arena, tmpl);
-  ws_shape shape = {128, 576, 7168};
+  ws_shape shape = gemm_shape(128, 576, 7168);
   ws_scope scope = ws_candidate_scope(arena, candidate, &shape, 304);
   int64_t value, sum = 0;
   ws_diag diag;

@@ -3,6 +3,7 @@
  * Build requests and results over JSON: everything comes back as it went, and
  * nothing malformed comes through.
  */
+#include "../gemm_shape.h"
 #include "wavesmith/build.h"
 #include "ws_test.h"
 
@@ -33,8 +34,9 @@ WS_TEST(default_limits) {
 static const struct ws_request_body bodies[] = {
     {"load_a", "ir", "define void @load_a() {\n  ret void\n}\n", "a.ll"},
     {"store", "opencl", "void store(void) { \"\\\"; }", ""}};
-static const ws_run runs[] = {{{128, 576, 7168}, WS_WAVES_DOWN, UINT64_MAX, 3},
-                              {{16, 16, 128}, WS_WAVES_UP, 0, 0}};
+static ws_run runs[] = {
+    {GEMM_SIZES(128, 576, 7168), WS_WAVES_DOWN, UINT64_MAX, 3, true},
+    {GEMM_SIZES(16, 16, 128), WS_WAVES_UP, 0, 0, false}};
 static const ws_build_request request = {.template_file = "gemm.ll",
                                          .target = "gfx942",
                                          .assignments = "tile_m=128",
@@ -46,6 +48,12 @@ static const ws_build_request request = {.template_file = "gemm.ll",
                                          .stages =
                                              WS_STAGE_CHECK | WS_STAGE_LOWER,
                                          .limits = {1000, 900, 512}};
+
+static const ws_build_request *named_request(void) {
+  for (int i = 0; i < request.run_count; i++)
+    runs[i].shape = gemm_named(runs[i].shape);
+  return &request;
+}
 
 /* Through text, as over the socket. */
 static struct cJSON *through_text(struct cJSON *owned_json) {
@@ -61,7 +69,7 @@ static struct cJSON *through_text(struct cJSON *owned_json) {
 
 WS_TEST(a_request_comes_back_as_it_went) {
   ws_arena *arena = ws_arena_create();
-  struct cJSON *json = through_text(ws_build_request_to_json(&request));
+  struct cJSON *json = through_text(ws_build_request_to_json(named_request()));
   ws_build_request back;
   ws_diag diag = {""};
   if (ws_build_request_from_json(arena, json, &back, &diag) != WS_OK)
@@ -83,7 +91,7 @@ WS_TEST(a_request_comes_back_as_it_went) {
   }
   WS_CHECK_INT(back.run_count, 2);
   for (int i = 0; i < 2; i++) {
-    WS_CHECK(!memcmp(&back.runs[i].shape, &runs[i].shape, sizeof(ws_shape)));
+    WS_CHECK(ws_shape_same(&back.runs[i].shape, &runs[i].shape));
     WS_CHECK_INT(back.runs[i].order, runs[i].order);
     WS_CHECK(back.runs[i].seed == runs[i].seed);
     WS_CHECK_INT(back.runs[i].spots, runs[i].spots);
@@ -123,7 +131,7 @@ static ws_build_result make_result(ws_arena *arena) {
     }
   }
   ws_run_result *results = ws_arena_alloc(arena, sizeof *results);
-  results->shape = (ws_shape){128, 128, 256};
+  results->shape = gemm_shape(128, 128, 256);
   results->launch_count = 2;
   for (int i = 0; i < 2; i++) {
     results->launches[i].kernel = i ? "reduce" : "gemm";
@@ -191,7 +199,7 @@ WS_TEST(a_result_comes_back_as_it_went) {
   WS_CHECK_TEXT(back.findings[0].text, "barrier missing");
   WS_CHECK_INT(back.findings[0].line, 12);
   WS_CHECK_INT(back.run_count, 1);
-  WS_CHECK_INT(back.runs[0].shape.k, 256);
+  WS_CHECK_INT(back.runs[0].shape.size[DIM_K], 256);
   WS_CHECK_INT(back.runs[0].launch_count, 2);
   for (int i = 0; i < 2; i++) {
     WS_CHECK_TEXT(back.runs[0].launches[i].kernel,
@@ -282,7 +290,7 @@ WS_TEST(malformed_requests_are_refused) {
       {"target", NULL,
        "build request: 'target' is missing; it must be a string"},
       {"target", "5", "'target' must be a string"},
-      {"stages", "32", "unknown stages 32"},
+      {"stages", "64", "unknown stages 64"},
       {"stages", "-1", "unknown stages -1"},
       {"stages", "1.5", "'stages' must be an integer"},
       {"stages", "3000000000", "'stages' is 3000000000, outside"},
@@ -295,8 +303,8 @@ WS_TEST(malformed_requests_are_refused) {
       {"bodies.1.language", NULL, "'language' is missing"},
       {"runs", NULL, "'runs' is missing"},
       {"runs.0.order", "2", "'order' is 2, outside 0 to 1"},
-      {"runs.0.m", "1e300", "'m' must be an integer"},
-      {"runs.0.m", "\"1\"", "'m' must be an integer"},
+      {"runs.0.shape.m", "1e300", "'m' must be an integer"},
+      {"runs.0.shape.m", "\"1\"", "'m' must be an integer"},
       {"runs.0.seed", "1", "'seed' must be a string"},
       {"runs.0.seed", "\"\"", "'seed' must be a string of decimal digits"},
       {"runs.0.seed", "\"-1\"", "'seed' must be a string of decimal digits"},
@@ -305,7 +313,7 @@ WS_TEST(malformed_requests_are_refused) {
   };
   ws_arena *arena = ws_arena_create();
   for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
-    struct cJSON *json = ws_build_request_to_json(&request);
+    struct cJSON *json = ws_build_request_to_json(named_request());
     put(json, changes[i].path, changes[i].text);
     ws_build_request back;
     ws_diag diag = {""};

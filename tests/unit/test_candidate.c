@@ -2,6 +2,7 @@
  *
  * Candidates: setting values and variants from text, ids, constraints.
  */
+#include "../gemm_shape.h"
 #include "wavesmith/problem.h"
 #include "ws_test_template.h"
 
@@ -215,7 +216,7 @@ static int64_t scope_value(ws_scope scope, const char *name) {
 
 WS_TEST(scope_holds_what_is_known) {
   ws_candidate *candidate = create();
-  ws_shape shape = {1, 2, 3};
+  ws_shape shape = gemm_shape(1, 2, 3);
   ws_scope scope = ws_candidate_scope(arena, candidate, NULL, 0);
   WS_CHECK_INT(scope.count, 3);
   WS_CHECK_INT(scope_value(scope, "tile_m"), 32);
@@ -230,7 +231,7 @@ WS_TEST(scope_holds_what_is_known) {
 
 WS_TEST(constraints) {
   ws_candidate *candidate = create();
-  ws_shape good = {16, 16, 128}, bad = {16, 16, 192};
+  ws_shape good = gemm_shape(16, 16, 128), bad = gemm_shape(16, 16, 192);
   ws_diag diag = {""};
   WS_CHECK_INT(ws_candidate_broken_require(candidate, NULL, &diag), -1);
   WS_CHECK_INT(ws_candidate_broken_require(candidate, &good, &diag), -1);

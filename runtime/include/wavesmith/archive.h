@@ -41,7 +41,7 @@
 extern "C" {
 #endif
 
-enum { WS_ARCHIVE_VERSION = 7 };
+enum { WS_ARCHIVE_VERSION = 8 };
 
 typedef struct ws_archive ws_archive;
 /* Creates the file when create is set and it does not exist. */
@@ -79,12 +79,21 @@ typedef struct ws_run_row {
   uint64_t seed;
   int64_t started_unix_ms;
 } ws_run_row;
+/* "kernel naive.ll, sha256 ..., tolerance ..." of a run whose results were
+ * compared with a kernel, in the arena; "": with the problem's own reference.
+ */
+const char *ws_run_compared_text(ws_arena *arena, const ws_run_row *run);
+/* What ws_archive_begin_run looks at too, for who has work to do before. Of the
+ * run its problem and settings are read. WS_INPUT: results of the problem that
+ * are there were compared with something else. */
+ws_status ws_archive_check_compared(ws_archive *archive, const ws_run_row *run,
+                                    ws_diag *diag) WS_MUST_CHECK;
 /* *out_id: of the run that is alike in all but the time of its start; 0: there
  * is none. */
 ws_status ws_archive_find_run(ws_archive *archive, const ws_run_row *run,
                               int64_t *out_id, ws_diag *diag) WS_MUST_CHECK;
 /* A run that is alike in all but the time of its start is the same run resumed:
- * its id is given again. */
+ * its id is given again. WS_INPUT: ws_archive_check_compared. */
 ws_status ws_archive_begin_run(ws_archive *archive, const ws_run_row *run,
                                int64_t *out_id, ws_diag *diag) WS_MUST_CHECK;
 
@@ -305,8 +314,8 @@ ws_status ws_archive_list_confirmations(ws_archive *archive, ws_arena *arena,
                                         int *out_count,
                                         ws_diag *diag) WS_MUST_CHECK;
 
-/* ---- coverage: the shapes that a candidate was verified on before it could win
- * (wavesmith/coverage.h). One per candidate and provenance: a later one
+/* ---- coverage: the shapes that a candidate was verified on before it could
+ * win (wavesmith/coverage.h). One per candidate and provenance: a later one
  * replaces it. Seed and candidate give the shapes again. */
 typedef struct ws_coverage_row {
   const char *candidate_id, *provenance;

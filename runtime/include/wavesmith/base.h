@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * What every other part stands on: arena, string buffer, hash, random
- * numbers, clock, log, files, subprocesses, JSON glue.
+ * numbers, clock, log, files, environment, subprocesses, JSON glue.
  *
  * Memory: the module's objects live in an arena and die with it. Allocation
  * failure ends the process with one line on stderr (WS_ASSERT); no function
  * here returns NULL for lack of memory.
  * Threads: nothing here has shared mutable state except the log level, which
- * is read once, and the list of ws_process_hide. An arena, buffer or generator
- * belongs to one thread.
+ * is read once, the environment and the list of ws_process_hide. An arena,
+ * buffer or generator belongs to one thread.
  */
 #ifndef WAVESMITH_BASE_H
 #define WAVESMITH_BASE_H
@@ -125,6 +125,15 @@ ws_status ws_file_open_lock(const char *path, int *out_descriptor,
 ws_status ws_program_directory(ws_arena *arena, char **out_path,
                                ws_diag *diag) WS_MUST_CHECK;
 
+/* ---- lists of paths in the environment --------------------------------------
+ * For programs that are started later: ':' between, a ':' or '\\' of a path
+ * behind a '\\'. Adding is for one thread, before others begin. */
+/* Unless it is listed. */
+void ws_environment_add_path(const char *variable, const char *path);
+/* In the order they were added; in the arena. */
+const char *const *ws_environment_paths(ws_arena *arena, const char *variable,
+                                        int *out_count);
+
 /* ---- standard streams of a program ----------------------------------------
  * First in main(): 0, 1 and 2 where they are closed lead to /dev/null, so that
  * no file takes their number; a write beyond a file size limit becomes an error
@@ -134,7 +143,8 @@ void ws_streams_begin(void);
  * written to stdout is lost. */
 int ws_streams_end(const char *program, int code);
 
-/* ---- subprocess with a socket to it --------------------------------------- */
+/* ---- subprocess with a socket to it ---------------------------------------
+ */
 typedef struct ws_process {
   pid_t pid;
   int socket; /* our end of a stream socketpair; the child's is its fd 3 */

@@ -5,6 +5,8 @@
  *   manifest.json    {"format":1,"target":"sm_90a","device":"cuda"}
  *   jobs.jsonl       one job a line, in the order to be done
  *   code/HASH.{co,cubin,ptx}
+ *   problem/NAME-CHECK.c   of problems that do not come with wavesmith: the C
+ *                    text with all that it includes, compiled where it is run
  *   results.jsonl    one answer a line, appended by `wavesmith-device run`
  * A job is what is to be found out about one candidate: steps, each a request
  * of measure.h. A step that fails ends its job; the race may end it, too:

@@ -24,7 +24,7 @@ typedef struct ws_batch_export_options {
   bool all;
   const char *target; /* NULL: what all of them are for */
   const char *device; /* NULL: the target's */
-  const char *shapes; /* shape set, or m,n,k;m,n,k; NULL: "contest" */
+  const char *shapes; /* shape set, or shapes; NULL: the first set */
   uint64_t seed;      /* of the inputs; one for all, so that cards keep them */
 } ws_batch_export_options;
 

@@ -72,6 +72,10 @@ typedef struct ws_finding {
   int line;
 } ws_finding;
 
+/* The id of a finding that does not speak against a candidate: see not_modelled
+ * of its result. */
+#define WS_FINDING_NOT_MODELLED "not-modelled"
+
 /* ---- request --------------------------------------------------------------
  */
 typedef enum ws_wave_order { WS_WAVES_UP, WS_WAVES_DOWN } ws_wave_order;
@@ -84,6 +88,9 @@ typedef struct ws_run {
   ws_wave_order order;
   uint64_t seed;
   int32_t spots; /* that many workgroups; 0: all */
+  /* Results are not compared with the reference, for it is to be one: it runs a
+   * second time, with the waves in the other order, and must leave the same. */
+  bool alone;
 } ws_run;
 
 enum {
@@ -92,8 +99,9 @@ enum {
   WS_STAGE_LOWER = 4,    /* O3, code object, facts */
   WS_STAGE_RAW = 8,      /* the text is no template: lower its kernels as they
                           * are, without check, sanitizer or candidate */
-  WS_STAGE_LINES = 16    /* not a stage of its own: the code object keeps a line
+  WS_STAGE_LINES = 16,   /* not a stage of its own: the code object keeps a line
                           * table, for profiles; the code is the same */
+  WS_STAGE_BRANCHES = 32 /* likewise: branches of the lowered kernels, below */
 };
 
 typedef struct ws_limits {
@@ -135,9 +143,12 @@ ws_build_request ws_build_request_of(ws_arena *arena,
 /* Static instruction counts by issue class, from the disassembly. */
 #define WS_MIX_MAP(X)                                                          \
   X(valu)                                                                      \
-  X(valu_trans) X(mfma_16x16x32) X(mfma_32x32x16) X(mfma_other) X(salu)        \
-      X(smem) X(branch) X(barrier) X(wait) X(nop) X(ds_read) X(ds_write)       \
-          X(vmem_load) X(vmem_store) X(vmem_atomic) X(scratch) X(other)
+  X(valu_trans)                                                                \
+  X(mfma_16x16x32)                                                             \
+  X(mfma_32x32x16)                                                             \
+  X(mfma_other) X(salu) X(smem) X(branch) X(barrier) X(wait) X(nop) X(ds_read) \
+      X(ds_write) X(vmem_load) X(vmem_store) X(vmem_atomic) X(scratch)         \
+          X(other)
 typedef struct ws_mix {
 #define WS_MIX_FIELD(name) int32_t name;
   WS_MIX_MAP(WS_MIX_FIELD)
@@ -180,7 +191,8 @@ typedef struct ws_kernel_facts {
   int32_t arg_count;
   /* What the optimised code divides a scalar by, compares it with or steps
    * towards it by, in units of the scalar: moduli, unroll counts, thresholds.
-   * Ascending by scalar, value and modulus; those that are found, not all there are. */
+   * Ascending by scalar, value and modulus; those that are found, not all there
+   * are. */
   struct ws_scalar_constant {
     const char *scalar;
     int64_t value;
@@ -188,6 +200,18 @@ typedef struct ws_kernel_facts {
   } constants[WS_MAX_CONSTANTS];
   int32_t constant_count;
 } ws_kernel_facts;
+
+/* Something that the optimised code decides by the shape: left and right are
+ * compared, or the remainders of left by modulus matter (right is "" then).
+ * Expressions (wavesmith/expr.h) over the kernel's scalars and, of a launch's
+ * workgroups, workgroup_x, _y and _z; left is "" where it has no such form. */
+typedef struct ws_branch {
+  const char *kernel, *left, *right;
+  int64_t modulus; /* 0: compared */
+  const char *region, *file;
+  int line; /* 0: not known */
+} ws_branch;
+enum { WS_MAX_BRANCHES = 96 };
 
 /* ---- observations: what the sanitizer run did ------------------------------
  */
@@ -198,8 +222,11 @@ typedef struct ws_kernel_facts {
 #define WS_OBSERVED_MAP(X)                                                     \
   X(workgroups)                                                                \
   X(waves)                                                                     \
-  X(threads) X(mfma_16x16x32) X(mfma_32x32x16) X(mfma_other) X(barriers) X(    \
-      ds_read_ops) X(ds_write_ops) X(ds_read_bytes) X(ds_write_bytes)          \
+  X(threads)                                                                   \
+  X(mfma_16x16x32)                                                             \
+  X(mfma_32x32x16)                                                             \
+  X(mfma_other) X(barriers) X(ds_read_ops) X(ds_write_ops) X(ds_read_bytes) X( \
+      ds_write_bytes)                                                          \
       X(ds_clocks) /* LDS array clocks with conflicts, from real addresses */  \
       X(ds_clocks_ideal) /* the same without conflicts */                      \
       X(vmem_load_ops) X(vmem_store_ops) X(vmem_load_bytes) X(                 \
@@ -230,12 +257,18 @@ typedef struct ws_build_result {
   const char
       *stage; /* "parse" "splice" "check" "sanitize" "lower" "facts" "" */
   const char *reason; /* one line; "" when ok */
+  /* Where and what the sanitizer has no model of: it ran nothing, and the
+   * candidate has not been judged before a device has. "" or NULL: nothing. */
+  const char *not_modelled;
   const ws_finding *findings;
   int finding_count;
   const ws_run_result *runs;
   int run_count;
   const ws_kernel_facts *kernels;
   int kernel_count;
+  /* With WS_STAGE_BRANCHES: those that are found, not all there are. */
+  const ws_branch *branches;
+  int branch_count;
   const char *ir_hash;   /* canonical post-O3 IR; "" when not lowered */
   const char *code_hash; /* machine code of all kernels; "" likewise */
   /* What lowered it, "wavesmith 0.1.0, LLVM 21.1.8, comgr 3.0"; "" when not
@@ -249,7 +282,12 @@ typedef struct ws_build_result {
   double parse_ms, check_ms, sanitize_ms, lower_ms;
 } ws_build_result;
 
-extern const ws_json_struct ws_shape_json, ws_finding_json;
+/* false: see not_modelled. */
+static inline bool ws_build_is_modelled(const ws_build_result *result) {
+  return !result->not_modelled || !*result->not_modelled;
+}
+
+extern const ws_json_struct ws_finding_json;
 struct cJSON;
 /* The blob (template text, code object) is not part of the JSON. */
 struct cJSON *ws_build_request_to_json(const ws_build_request *request);
@@ -282,6 +320,22 @@ ws_status ws_compiler_describe(ws_compiler *compiler, ws_arena *arena,
                                const char *file, const char *text, size_t size,
                                const ws_template **out_template,
                                ws_diag *diag) WS_MUST_CHECK;
+/* HIP to a template (docs/hip.md). */
+typedef struct ws_import {
+  const char *file, *target;
+  const char *own;  /* the author's text */
+  const char *text; /* with what the options add; or another clang's IR of it */
+  bool is_ir;
+  const char *const *options; /* for clang: -I, -D */
+  int option_count;
+  const char *name, *problem; /* where the file does not say */
+} ws_import;
+/* *out_text is the template, or "" and findings say why, by the lines of the
+ * HIP. */
+ws_status ws_compiler_import(ws_compiler *compiler, ws_arena *arena,
+                             const ws_import *import, const char **out_text,
+                             const ws_finding **out_findings, int *out_count,
+                             ws_diag *diag) WS_MUST_CHECK;
 /* Runs one job to its end. What becomes of a candidate is a verdict in
  * *out_result, whose blame is WS_BLAME_CANDIDATE then; a server that dies, or a
  * crash or hang that may be anyone's doing, is tried again on a fresh server.

@@ -93,6 +93,11 @@ bool ws_device_watch(ws_device *device, const void *memory);
 size_t ws_device_unstored(ws_device *device, const void *memory, size_t bytes,
                           size_t *out_first);
 
+/* On a simulator of ours launches from now on end quietly after about so many
+ * wave instructions each; 0: no such limit. How many did, since the last call.
+ * Waits for launches. */
+int ws_device_limit(ws_device *device, int64_t wave_instructions);
+
 ws_status ws_device_load(ws_device *device, const void *code_object,
                          size_t bytes, ws_device_module **out_module,
                          ws_diag *diag) WS_MUST_CHECK;

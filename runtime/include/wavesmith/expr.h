@@ -5,8 +5,8 @@
  *
  *   expr    := or [ '?' expr ':' expr ]
  *   or      := and { '||' and }          and := equal { '&&' equal }
- *   equal   := less { ('=='|'!=') less } less := sum { ('<'|'<='|'>'|'>=') sum }
- *   sum     := term { ('+'|'-') term }   term := unary { ('*'|'/'|'%') unary }
+ *   equal   := less { ('=='|'!=') less } less := sum { ('<'|'<='|'>'|'>=') sum
+ * } sum     := term { ('+'|'-') term }   term := unary { ('*'|'/'|'%') unary }
  *   unary   := ('-'|'!') unary | primary
  *   primary := integer | name | '(' expr ')'
  *            | ('min'|'max'|'ceildiv') '(' expr ',' expr ')'
@@ -58,6 +58,11 @@ int ws_expr_line(const ws_expr *expr);
 ws_status ws_expr_eval(const ws_expr *expr, const ws_scope *scope,
                        int64_t *out_value, ws_diag *diag) WS_MUST_CHECK;
 
+/* Whether a condition holds; one that cannot be evaluated does not. Of terms
+ * joined by && the first that does not is written to room of `size` bytes. */
+bool ws_expr_holds(const ws_expr *expr, const ws_scope *scope, char *out_failed,
+                   size_t size);
+
 /* Replaces names in `scope` by their values and folds; what is left depends
  * on other names only. Folding never hides an error: an operand that would
  * fail is kept and fails at evaluation. */
@@ -72,6 +77,18 @@ bool ws_expr_is_constant(const ws_expr *expr, int64_t *out_value);
  * ws_expr_eval fails the text means nothing (it may divide by zero or
  * overflow): whoever emits it keeps such values away. */
 void ws_expr_print_c(const ws_expr *expr, ws_strbuf *out);
+
+/* From the leaves up: what the functions return for the operands goes to the
+ * operation's, and the root's is returned. Operators are "+" "-" "*" "/" "%"
+ * "==" "!=" "<" "<=" ">" ">=" "&&" "||" "!" "?:" "neg" "min" "max" "ceildiv".
+ */
+typedef struct ws_expr_visitor {
+  void *(*integer)(void *context, int64_t value);
+  void *(*name)(void *context, const char *name);
+  void *(*operation)(void *context, const char *operator_, void **operands);
+} ws_expr_visitor;
+void *ws_expr_visit(const ws_expr *expr, const ws_expr_visitor *visitor,
+                    void *context);
 
 #ifdef __cplusplus
 }

@@ -15,7 +15,7 @@
 #ifndef WAVESMITH_JSON_FIELDS_H
 #define WAVESMITH_JSON_FIELDS_H
 
-#include "wavesmith/base.h"
+#include "wavesmith/shape.h"
 
 #include <stddef.h>
 
@@ -30,6 +30,7 @@ typedef enum ws_json_type {
   WS_JSON_IS_BOOL,    /* bool */
   WS_JSON_IS_SEED,    /* uint64_t, a string of digits: it uses all 64 bits */
   WS_JSON_IS_CHOICE,  /* an enum from 0, a string of `names` */
+  WS_JSON_IS_SHAPE,   /* ws_shape, an object of sizes by name */
   WS_JSON_IS_OBJECT,  /* a struct; without a name its members stand in line */
   WS_JSON_IS_POINTER, /* to a struct in the arena; NULL: none */
   WS_JSON_IS_ITEMS,   /* pointer to `count` structs in the arena */
@@ -67,7 +68,8 @@ struct ws_json_struct {
 };
 
 /* A table of one field without a name that is no object: the value itself. */
-extern const ws_json_struct ws_json_of_double, ws_json_of_text;
+extern const ws_json_struct ws_json_of_double, ws_json_of_text,
+    ws_json_of_shape;
 
 /* ---- tables ---- */
 #define WS_JSON_FIELDS(owner, table)                                           \
@@ -92,6 +94,7 @@ extern const ws_json_struct ws_json_of_double, ws_json_of_text;
 #define WS_JSON_CHOICE(owner, member, texts)                                   \
   WS_JSON_AT(#member, CHOICE, owner, member),                                  \
       .names = (texts), .high = sizeof(texts) / sizeof((texts)[0]) - 1
+#define WS_JSON_SHAPE(owner, member) WS_JSON_AT(#member, SHAPE, owner, member)
 #define WS_JSON_OBJECT(owner, member, table)                                   \
   WS_JSON_AT(#member, OBJECT, owner, member), .of = &(table)
 #define WS_JSON_INLINE(owner, member, table)                                   \

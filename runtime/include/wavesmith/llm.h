@@ -193,7 +193,7 @@ ws_status ws_prompt_render(ws_arena *arena, const ws_prompts *prompts,
  * Sections of prompts, in words, in the arena. */
 /* Definition, arguments, layout. */
 char *ws_describe_problem(ws_arena *arena, const ws_problem *problem,
-                          int layout);
+                          const char *target, int layout);
 /* Purpose, parameters with the candidate's values, constraints, launches. */
 char *ws_describe_template(ws_arena *arena, const ws_candidate *candidate);
 /* Contracts and shipped variants of these regions, in this order. */
@@ -220,7 +220,7 @@ typedef struct ws_reply_edit {
 
 typedef struct ws_reply_region {
   const char *region;   /* function */
-  const char *language; /* "ir" or "opencl" */
+  const char *language; /* "ir", "opencl" or "hip" */
   const char *body;     /* whole body; NULL: edits */
   const ws_reply_edit *edits;
   int edit_count;
@@ -228,7 +228,7 @@ typedef struct ws_reply_region {
 } ws_reply_region;
 
 /* An expected effect: what ("speedup", "vgpr", "lds", "occupancy", or
- * "speedup m,n,k") lies in [low, high] afterwards. */
+ * "speedup A,B,...") lies in [low, high] afterwards. */
 typedef struct ws_reply_claim {
   const char *what;
   double low, high;
@@ -279,8 +279,8 @@ ws_status ws_reply_apply(ws_arena *arena, const ws_reply *reply,
                          const ws_candidate *parent, const char *template_text,
                          ws_candidate **out_candidate,
                          ws_diag *diag) WS_MUST_CHECK;
-/* The text that edits apply to; *out_language "ir" or "opencl". NULL: the
- * template has no such function. */
+/* The text that edits apply to; *out_language "ir", "opencl" or "hip". NULL:
+ * the template has no such function. */
 const char *ws_region_text(ws_arena *arena, const ws_candidate *candidate,
                            const char *template_text, int region,
                            const char **out_language);

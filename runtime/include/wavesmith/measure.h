@@ -68,6 +68,13 @@ typedef struct ws_workload {
   int64_t workspace_bytes;
   const ws_workload_launch *launches;
   int launch_count;
+  /* Of the kernel that the problem's results are compared with, on this shape;
+   * NULL: there is none, or it does not take the shape. */
+  const struct ws_workload_reference {
+    int64_t workspace_bytes;
+    const ws_workload_launch *launches;
+    int launch_count;
+  } * reference;
 } ws_workload;
 
 /* The workload of a candidate. WS_INPUT: its constraints refuse the shape, an
@@ -104,6 +111,9 @@ typedef struct ws_measured {
   /* verify */
   double worst_ratio; /* |got - want| / bound, over everything compared */
   int64_t compared;
+  /* Of so many workloads nothing could be compared: the kernel that is the
+   * reference does not take the shape, or takes too long on a simulator. */
+  int uncompared_shapes;
   /* time; us is 0 when there is none */
   double us, low_us, high_us; /* median, 95 % bootstrap interval */
   const double *samples;

@@ -35,7 +35,8 @@ typedef enum ws_option_kind {
   WS_OPTION_INT64, /* int64_t, likewise */
   WS_OPTION_SEED,  /* uint64_t, any */
   WS_OPTION_REAL,  /* double, from low to high */
-  WS_OPTION_READ   /* by `read` */
+  WS_OPTION_READ,  /* by `read` */
+  WS_OPTION_TAKEN  /* the program takes it before the command reads its own */
 } ws_option_kind;
 
 typedef struct ws_option {

@@ -24,10 +24,10 @@
 extern "C" {
 #endif
 
-#define WS_RT_ABI_VERSION 2
+#define WS_RT_ABI_VERSION 3
 
 /* Argument slots of a problem call, in the order of the problem's argument
- * table (for fp8_gemm_blockscale see problem.h and the emitted header). */
+ * table (the emitted header has its slots). */
 #define WS_RT_MAX_ARGS 24
 #define WS_RT_MAX_KERNEL_ARGS 64 /* of one kernel, tensor maps among them */
 
@@ -41,6 +41,9 @@ typedef struct ws_rt_kernarg {
   uint16_t size;   /* 4: i32, 8: pointer, 128: tensor map */
 } ws_rt_kernarg;
 
+/* A shape is an array of the sizes of the problem's dimensions, in the order in
+ * which the emitted header names them. */
+
 /* A TMA descriptor (CUDA), made for each launch: row-major [outer][inner] at
  * the address in an argument slot, rows without gaps. */
 #define WS_RT_TENSOR_MAP_BYTES 128
@@ -50,8 +53,7 @@ typedef struct ws_rt_tensor_map {
   uint32_t box_inner, box_outer;
   uint32_t swizzle; /* bytes: 0 32 64 128 */
   /* Elements, inner first. */
-  void (*extents)(long long m, long long n, long long k,
-                  long long out_extents[2]);
+  void (*extents)(const long long *shape, long long out_extents[2]);
 } ws_rt_tensor_map;
 
 /* One kernel launch of a candidate. The functions are emitted C: grid and
@@ -59,27 +61,26 @@ typedef struct ws_rt_tensor_map {
 typedef struct ws_rt_launch {
   const char *kernel;
   uint32_t threads;
-  uint32_t dynamic_lds;   /* bytes of shared memory given at launch */
-  uint32_t kernarg_bytes; /* explicit part */
+  uint32_t dynamic_lds;      /* bytes of shared memory given at launch */
+  uint32_t kernarg_bytes;    /* explicit part */
   const ws_rt_kernarg *args; /* CUDA: all of them, in the kernel's order */
   uint32_t arg_count;
-  int (*condition)(long long m, long long n, long long k, long long cu_count);
-  void (*grid)(long long m, long long n, long long k, long long cu_count,
+  int (*condition)(const long long *shape, long long cu_count);
+  void (*grid)(const long long *shape, long long cu_count,
                long long out_grid[3]);
 } ws_rt_launch;
 
 typedef struct ws_rt_candidate {
-  const char *id;         /* candidate hash */
-  const char *parameters; /* "tile_m=128;..." for logs */
+  const char *id;                   /* candidate hash */
+  const char *parameters;           /* "tile_m=128;..." for logs */
   const unsigned char *code_object; /* ELF, or PTX text that ends with NUL */
   size_t code_object_size;
   const ws_rt_tensor_map *tensor_maps;
   uint32_t tensor_map_count;
   const ws_rt_launch *launches;
   uint32_t launch_count;
-  long long (*workspace_bytes)(long long m, long long n, long long k,
-                               long long cu_count);
-  int (*accepts)(long long m, long long n, long long k);
+  long long (*workspace_bytes)(const long long *shape, long long cu_count);
+  int (*accepts)(const long long *shape);
 } ws_rt_candidate;
 
 /* The driver that runs a dispatch's target. */
@@ -91,8 +92,10 @@ typedef struct ws_rt_dispatch {
   const char *name, *problem, *layout, *target, *provenance;
   const ws_rt_candidate *candidates;
   uint32_t candidate_count;
-  uint32_t arg_count;            /* slots used */
-  int (*select)(long long m, long long n, long long k); /* -1: illegal shape */
+  uint32_t arg_count;                    /* slots used */
+  int (*select)(const long long *shape); /* -1: illegal shape */
+  uint32_t dimension_count;
+  const char *const *dimensions; /* names */
 } ws_rt_dispatch;
 
 /* Results. */
@@ -122,15 +125,14 @@ typedef struct ws_rt_context ws_rt_context;
  * the device's primary context. The context may then be used from any thread.
  */
 int ws_rt_open(const ws_rt_dispatch *dispatch, int device,
-               ws_rt_context **out_context, char *message,
-               size_t message_size);
+               ws_rt_context **out_context, char *message, size_t message_size);
 /* Unloads. Launches must have ended. NULL is allowed. */
 void ws_rt_close(ws_rt_context *context);
 
 /* The candidate that ws_rt_run launches for this shape; NULL: the shape is not
  * legal for the problem. */
-const ws_rt_candidate *ws_rt_pick(const ws_rt_context *context, long long m,
-                                  long long n, long long k);
+const ws_rt_candidate *ws_rt_pick(const ws_rt_context *context,
+                                  const long long *shape);
 
 /* A function of the library that the context uses, so that a program that does
  * not link HIP or CUDA can allocate and copy through the very same library.
@@ -138,8 +140,8 @@ const ws_rt_candidate *ws_rt_pick(const ws_rt_context *context, long long m,
 void *ws_rt_symbol(const ws_rt_context *context, const char *name);
 
 /* Bytes that ws_rt_run needs for this shape; 0 when none or not legal. */
-size_t ws_rt_workspace_bytes(const ws_rt_context *context, long long m,
-                             long long n, long long k);
+size_t ws_rt_workspace_bytes(const ws_rt_context *context,
+                             const long long *shape);
 
 /* Picks a candidate and launches it on stream (a hipStream_t or CUstream, NULL:
  * default). slots[i] points at the value of argument i: a device pointer
@@ -147,9 +149,9 @@ size_t ws_rt_workspace_bytes(const ws_rt_context *context, long long m,
  * NULL. workspace_bytes is the size of what the workspace argument points at.
  * Thread-safe; the calling thread's current HIP device or CUDA context is left
  * as it was. */
-int ws_rt_run(const ws_rt_context *context, long long m, long long n,
-              long long k, const void *const *slots, size_t workspace_bytes,
-              void *stream, char *message, size_t message_size);
+int ws_rt_run(const ws_rt_context *context, const long long *shape,
+              const void *const *slots, size_t workspace_bytes, void *stream,
+              char *message, size_t message_size);
 
 #ifdef __cplusplus
 }

@@ -7,8 +7,8 @@
 #define WAVESMITH_SEARCH_H
 
 #include "wavesmith/archive.h"
-#include "wavesmith/llm.h"
 #include "wavesmith/bound_model.h"
+#include "wavesmith/llm.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -16,10 +16,11 @@ extern "C" {
 
 typedef struct ws_tune_options {
   const char *template_file; /* the space */
+  ws_problem_list problems;  /* which it may be of */
   const char *baseline_file; /* measured first as "naive"; NULL: none */
   const char *archive_path;
   const char *layout;    /* "kmajor"; NULL: the target's first */
-  const char *shape_set; /* "contest", or "m,n,k;m,n,k" */
+  const char *shape_set; /* "contest", or shapes; NULL: the first set */
   const char *strategy;  /* docs/search.md */
   uint64_t seed;
   double minutes;      /* <= 0: no time limit */
@@ -84,7 +85,8 @@ typedef struct ws_tune_agreement {
 } ws_tune_agreement;
 enum { WS_AGREEMENT_LEAST = 4 };
 
-/* A geometric mean of ratios of recorded times, of the shapes that have both. */
+/* A geometric mean of ratios of recorded times, of the shapes that have both.
+ */
 typedef struct ws_tune_gain {
   double speedup; /* 0: no shape has */
   int shapes;
@@ -96,13 +98,15 @@ typedef struct ws_tune_kernel {
   ws_shape *chosen; /* of the task */
   int chosen_count;
   ws_tune_gain over_start, over_baseline; /* on these shapes */
-  ws_tune_gain held_out; /* over start, on held-out shapes that it is taken on */
+  ws_tune_gain
+      held_out; /* over start, on held-out shapes that it is taken on */
   const char *verdict, *reason; /* of its confirmation; "": there is none */
 } ws_tune_kernel;
 
 typedef struct ws_tune_result {
   int64_t run_id;
   const char *problem, *layout, *target;
+  const char *compared;       /* ws_run_compared_text */
   int64_t evaluated;          /* new in this run */
   int64_t replayed;           /* found in the archive */
   int64_t archive_candidates; /* of this problem, layout and target, all runs */
@@ -119,7 +123,12 @@ typedef struct ws_tune_result {
   const char *geomean_provenance;
   const char *provenance;           /* of the device; "": none */
   int64_t timed, verified, refuted; /* there, in this run */
+  /* Pairs of candidate and shape that were run there and not compared: the
+   * kernel that is the reference does not take the shape, or takes too long. */
+  int64_t uncompared;
   ws_tune_agreement agreement;
+  const char *ranking; /* why candidates were ranked as they were; "": as asked
+                        * or usual */
   /* Models; all 0 without. */
   int64_t questions, prompt_tokens, reply_tokens;
   double usd;

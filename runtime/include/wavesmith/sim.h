@@ -72,6 +72,12 @@ int wavesmith_sim_watch(const void *address);
 size_t wavesmith_sim_unstored(const void *address, size_t bytes,
                               size_t *out_first);
 
+/* Launches from here on may take about so many wave instructions each, the same
+ * for every wave; 0: no limit but the options'. One that takes more ends there,
+ * which is no fault of the device. How many were cut off since the last call.
+ */
+int wavesmith_sim_limit(int64_t wave_instructions);
+
 /* ---- modules ---------------------------------------------------------------
  */
 /* Copies the image. WS_INPUT and one line for whatever is wrong with it: not an
@@ -122,6 +128,7 @@ typedef struct ws_sim_launch {
   /* Draws the compute units and workgroups that ws_sim_time simulates. Nothing
    * of it is visible to the kernel. */
   uint64_t sample_seed;
+  int64_t budget; /* in place of the options'; 0: theirs */
 } ws_sim_launch;
 
 /* What a run found. ids are stable; table in docs/simulator.md. */

@@ -19,6 +19,7 @@ extern "C" {
 #define WS_STATUS_MAP(X)                                                       \
   X(OK, 0, "ok")                                                               \
   X(INPUT, 1, "an input or candidate is at fault")                             \
+  X(REFERENCE, 1, "what a problem is compared with is at fault")               \
   X(USAGE, 2, "wrong usage")                                                   \
   X(ENVIRONMENT, 3, "the environment is at fault")                             \
   X(INTERRUPTED, 3, "interrupted")
@@ -58,8 +59,8 @@ ws_status ws_fail(ws_diag *diag, ws_status status, const char *file, int line,
 /* For errors of the programmer only; stays in release builds. */
 #define WS_ASSERT(condition)                                                   \
   ((condition) ? (void)0 : ws_assert_failed(#condition, __FILE__, __LINE__))
-void ws_assert_failed(const char *condition, const char *file,
-                      int line) __attribute__((noreturn));
+void ws_assert_failed(const char *condition, const char *file, int line)
+    __attribute__((noreturn));
 
 #ifdef __cplusplus
 }

@@ -28,14 +28,16 @@ typedef struct ws_target {
   int wave;           /* lanes that run in step */
   int lds_bytes;      /* of one workgroup, at most */
   int cu_count;       /* of the card; for launches that are planned elsewhere */
-  /* Peaks of the card, for the roofline (sources in runtime/candidate/target.c). */
-  double fp8_tflops, tb_per_s;
+  /* Peaks of the card, for the roofline (sources in
+   * runtime/candidate/target.c). */
+  struct {
+    double vector, matrix[WS_TYPE_COUNT]; /* by element type; 0: none */
+  } tflops;
+  double tb_per_s;
   /* The IR sanitizer can run its code on the CPU, matrix instructions in its
    * fp8 format, and the bound model can estimate it. Without, the device alone
    * judges. */
   bool has_host_model;
-  const char *layouts; /* names of the problem's layouts in its fp8 format,
-                        * blank-separated; the first is the default */
 } ws_target;
 
 const ws_target *ws_target_find(const char *name); /* NULL: none */

@@ -15,7 +15,7 @@
 #ifndef WAVESMITH_TEMPLATE_H
 #define WAVESMITH_TEMPLATE_H
 
-#include "wavesmith/expr.h"
+#include "wavesmith/shape.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,6 +23,8 @@ extern "C" {
 
 /* Operands per kind, in order (all are metadata strings):
  *   template   name, version, problem, target, purpose          (exactly one)
+ *              the extractor appends the problem's dimensions, blank-separated,
+ *              as a sixth operand
  *   param      name, global, allowed values "16 32 64", meaning
  *              the default is the global's initialiser: the extractor appends
  *              it as a fifth operand
@@ -36,6 +38,8 @@ extern "C" {
  *   variant    region function, variant function, purpose: an alternative body
  *              that the template ships; same signature as the region
  *   allow      feature that is otherwise refused; known: "scratch"
+ *   source     file, text, lines of the launched kernels: what the template
+ *              was imported from                                 (at most one)
  *   occupancy  kernel, workgroups of a cluster, workgroups that one CU must
  *              hold at once; sm_90a only, expressions of parameters
  *   tensor_map name, argument, element ("u8" "bf16" "f32"), inner and outer
@@ -66,7 +70,7 @@ typedef struct ws_param {
 typedef struct ws_require {
   const ws_expr *expr;
   const char *reason;
-  bool uses_shape; /* names m, n or k */
+  bool uses_shape; /* names a dimension */
   int line;
 } ws_require;
 
@@ -84,6 +88,7 @@ typedef struct ws_launch {
   const char *const *arguments; /* names, of the problem's argument table */
   int argument_count;
   int line;
+  int source_line; /* of the kernel in what it was imported from; 0: none */
 } ws_launch;
 
 typedef struct ws_variant {
@@ -105,7 +110,7 @@ typedef struct ws_occupancy {
 } ws_occupancy;
 
 /* A TMA descriptor that the launcher makes for each shape. Extents may name
- * m n k; box and swizzle parameters only. */
+ * dimensions; box and swizzle parameters only. */
 typedef enum ws_element {
   WS_ELEMENT_U8,
   WS_ELEMENT_BF16,
@@ -122,7 +127,8 @@ typedef struct ws_tensor_map {
 typedef struct ws_template {
   const char *file; /* as given by the user */
   const char *name, *version, *problem, *target, *purpose;
-  ws_hash hash; /* of the template's text */
+  const ws_dims *dims; /* of the problem */
+  ws_hash hash;        /* of the template's text */
   const ws_param *params;
   int param_count;
   const ws_require *requires;
@@ -135,18 +141,20 @@ typedef struct ws_template {
   const ws_region *regions;
   int region_count;
   bool allow_scratch;
+  const char *source_file, *source_text; /* imported from; NULL: written */
   const ws_occupancy *occupancies;
   int occupancy_count;
   const ws_tensor_map *tensor_maps;
   int tensor_map_count;
 } ws_template;
 
-/* Expressions may name parameters, m n k and cu_count. An `lds` or `threads`
- * expression may name parameters only, a `require` parameters and m n k.
- * Parameters must not be named as these or as a function. Every other name, a
- * duplicate, a value list that is not ascending integers, a default outside the
- * list, a count above the limits below: WS_INPUT with file:line. The result and
- * all it points to live in the arena. */
+/* Expressions may name parameters, the problem's dimensions and cu_count. An
+ * `lds` or `threads` expression may name parameters only, a `require`
+ * parameters and dimensions. Parameters must not be named as these or as a
+ * function. Every other name, a duplicate, a value list that is not ascending
+ * integers, a default outside the list, a count above the limits below:
+ * WS_INPUT with file:line. The result and all it points to live in the arena.
+ */
 enum {
   WS_TEMPLATE_MAX_PARAMS = 64,
   WS_TEMPLATE_MAX_VALUES = 64,
@@ -170,6 +178,13 @@ ws_status ws_records_from_json(ws_arena *arena, const struct cJSON *json,
                                ws_records *out_records,
                                ws_diag *diag) WS_MUST_CHECK;
 
+/* A template's declarations back as that text, in the arena. */
+char *ws_template_records_json(ws_arena *arena, const ws_template *tmpl);
+
+/* "ll", "cl", "hip" of "ir", "opencl", "hip", and back; NULL: no such. */
+const char *ws_language_ending(const char *language);
+const char *ws_language_of_ending(const char *ending);
+
 /* NULL / -1 when there is none of that name. */
 int ws_template_param_index(const ws_template *tmpl, const char *name);
 int ws_template_region_index(const ws_template *tmpl, const char *function);
@@ -180,7 +195,7 @@ int ws_template_region_index(const ws_template *tmpl, const char *function);
  * the default (variant < 0) or variants[variant]. */
 typedef struct ws_body {
   int variant;
-  const char *language; /* "ir" or "opencl"; NULL for a shipped body */
+  const char *language; /* "ir", "opencl" or "hip"; NULL for a shipped body */
   const char *text;
 } ws_body;
 
@@ -225,10 +240,9 @@ const char *ws_candidate_twin_key(ws_arena *arena,
                                   const char *build_hash);
 
 /* The candidate's parameters as a scope for expressions; with shape != NULL
- * also m n k, with cu_count > 0 also cu_count. Lives in the arena. */
-struct ws_shape;
+ * also its sizes, with cu_count > 0 also cu_count. Lives in the arena. */
 ws_scope ws_candidate_scope(ws_arena *arena, const ws_candidate *candidate,
-                            const struct ws_shape *shape, int64_t cu_count);
+                            const ws_shape *shape, int64_t cu_count);
 
 /* Line `line` of `file` as a finding or a profile names it, without blanks at
  * its ends, at most 200 bytes, in the arena; "" when there is none. Files named
@@ -245,7 +259,7 @@ const char *ws_candidate_source_line(ws_arena *arena,
  * (an expression that cannot be evaluated counts as failed; the diag then says
  * why, otherwise it says "file:line: reason (expression)"). */
 int ws_candidate_broken_require(const ws_candidate *candidate,
-                                const struct ws_shape *shape, ws_diag *diag);
+                                const ws_shape *shape, ws_diag *diag);
 
 #ifdef __cplusplus
 }

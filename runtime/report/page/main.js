@@ -70,6 +70,14 @@ function timesSentence() {
   ];
 }
 
+// A kernel in place of the problem's own reference.
+function comparedSentence() {
+  const compared = [...new Set(data.runs.map((run) => run.compared).filter(Boolean))];
+  return compared.map((each) =>
+    make("p", { class: "note" }, "Results were compared with " + each + "."),
+  );
+}
+
 function drawHead() {
   const element = document.getElementById("head");
   const { problem, layout, target } = data.task;
@@ -100,6 +108,7 @@ function drawHead() {
   if (data.runs.length)
     body.append(
       ...timesSentence(),
+      ...comparedSentence(),
       headTiles(),
       table(
         [

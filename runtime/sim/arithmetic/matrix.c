@@ -125,6 +125,23 @@ static uint64_t c_value(const ws_matrix_register *c, int words, int lane) {
   return words == 2 ? c[0][lane] | (uint64_t)c[1][lane] << 32 : c[0][lane];
 }
 
+static void multiply_by_rows(const ws_matrix_shape *s, const ws_matrix *x,
+                             const ws_matrix *y, const ws_matrix_register *c,
+                             ws_matrix_register *d) {
+  ws_turned turned;
+  ws_matrix_register result[WS_MFMA_RESULT_REGISTERS];
+  ws__matrix_turn(y, s->n * s->blocks, &turned);
+  for (int block = 0; block < s->blocks; block++)
+    for (int i = 0; i < s->m; i++) {
+      int lane, element;
+      ws__matrix_result_place(s, block, i, 0, &lane, &element);
+      for (int j = 0; j < s->n; j += 8) /* columns are neighbours */
+        ws__matrix_row(x, block * s->m + i, y, &turned, block * s->n + j,
+                       &c[element][lane + j], &result[element][lane + j]);
+    }
+  memcpy(d, result, (size_t)ws_mfma_result_registers(s) * sizeof *d);
+}
+
 void ws__matrix_multiply(const ws_matrix_shape *s, const ws_matrix_register *a,
                          const ws_matrix_register *b, const uint8_t *indices,
                          int blgp, const ws_matrix_register *c,
@@ -137,6 +154,10 @@ void ws__matrix_multiply(const ws_matrix_shape *s, const ws_matrix_register *a,
   ws_matrix_register result[WS_MFMA_RESULT_REGISTERS];
   decode(&rows, a, &x);
   decode(&columns, b, &y);
+  if (ws__matrix_by_rows(s)) {
+    multiply_by_rows(s, &x, &y, c, d);
+    return;
+  }
   for (int block = 0; block < s->blocks; block++)
     for (int i = 0; i < s->m; i++) {
       int lane, element, row = block * s->m + i;

@@ -94,4 +94,21 @@ uint64_t ws__matrix_dot(const ws_matrix *a, int row, const ws_matrix *b,
                         int column, const uint8_t *indices, int negate,
                         uint64_t c);
 
+/* ---- 8 results in a row (matrix_row.c) -----------------------------------
+ */
+
+/* B by k, so that neighbouring columns are neighbours. */
+typedef struct ws_turned {
+  double value[32][64];
+  int64_t exponent[32][64];
+} ws_turned;
+
+/* Whether the instruction's results are made so. */
+bool ws__matrix_by_rows(const ws_matrix_shape *shape);
+void ws__matrix_turn(const ws_matrix *b, int columns, ws_turned *out);
+/* What ws__matrix_dot says of column to column + 7. */
+void ws__matrix_row(const ws_matrix *a, int row, const ws_matrix *b,
+                    const ws_turned *turned, int column, const uint32_t c[8],
+                    uint32_t out[8]);
+
 #endif

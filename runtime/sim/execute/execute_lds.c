@@ -8,6 +8,7 @@
  * Threads: a workgroup runs on one thread, so atomics are plain here, in the
  * order of the lanes.
  */
+#include "lane_patterns.h"
 #include "lds_shadow.h"
 #include "memory_lanes.h"
 
@@ -388,34 +389,12 @@ static void forward_permute(ws_wave *wave, const ws_instruction *in) {
   ws_set_lane_poison(wave, in->dst[0].index, exec, poison);
 }
 
-static uint32_t reverse5(uint32_t value) {
-  uint32_t reversed = 0;
-  for (int bit = 0; bit < 5; bit++)
-    reversed |= (value >> bit & 1) << (4 - bit);
-  return reversed;
-}
-
-/* Which lane of the 32 feeds lane (ISA guide, DS_SWIZZLE_B32). */
-static uint32_t swizzled(uint32_t lane, uint32_t mode) {
-  uint32_t mask = mode & 31, middle = mode >> 5 & 31;
-  if (mode >= 0xe000)
-    return reverse5(lane) >> __builtin_popcount(mask) | (lane & mask);
-  if (mode >= 0xc000) {
-    uint32_t turned = mode & 0x400 ? lane - middle : lane + middle;
-    return (lane & mask) | (turned & ~mask & 31);
-  }
-  if (mode & 0x8000)
-    return (lane & ~3u) | (mode >> 2 * (lane & 3) & 3);
-  return ((lane & mask) | middle) ^ (mode >> 10 & 31);
-}
-
 static void swizzle(ws_wave *wave, const ws_instruction *in) {
   uint8_t from[WS_LANES];
   if (!begin_exchange(wave, in))
     return;
-  for (uint32_t lane = 0; lane < WS_LANES; lane++)
-    from[lane] = (uint8_t)((lane & 32) |
-                           swizzled(lane & 31, (uint32_t)in->imm & 0xffff));
+  for (int lane = 0; lane < WS_LANES; lane++)
+    from[lane] = (uint8_t)ws_swizzle_source((uint32_t)in->imm & 0xffff, lane);
   gather_lanes(wave, in, &in->src[0], from);
 }
 

@@ -3,6 +3,7 @@
  * Where lanes meet: v_readlane and its kin, and the lane patterns of DPP
  * (CDNA3 ISA guide, "Data Parallel Primitives"). Poison follows the values.
  */
+#include "lane_patterns.h"
 #include "vector_lanes.h"
 
 #include <pthread.h>
@@ -45,61 +46,6 @@ bool ws__vector_keeps_poison(const ws_instruction *in) {
 /* ---- DPP --------------------------------------------------------------------
  */
 
-static bool in_row(int lane, int position, int *from) {
-  *from = lane / 16 * 16 + position;
-  return position >= 0 && position < 16;
-}
-
-/* The lane that `lane` reads; false: there is none. */
-static bool dpp_source(uint16_t control, int lane, int *from) {
-  int place = lane % 16, row = lane / 16 * 16, step = control & 15;
-  switch (control >> 4) {
-  case 0x10: /* row_shl */
-    return in_row(lane, place + step, from);
-  case 0x11: /* row_shr */
-    return in_row(lane, place - step, from);
-  case 0x12: /* row_ror */
-    return in_row(lane, (place - step) & 15, from);
-  case 0x15: /* row_newbcast */
-    *from = row + step;
-    return true;
-  default:
-    break;
-  }
-  if (control < 0x100) { /* quad_perm */
-    *from = (lane & ~3) + (control >> 2 * (lane & 3) & 3);
-    return true;
-  }
-  switch (control) {
-  case 0x130: /* wave_shl */
-    *from = lane + 1;
-    return lane < WS_LANES - 1;
-  case 0x134: /* wave_rol */
-    *from = (lane + 1) % WS_LANES;
-    return true;
-  case 0x138: /* wave_shr */
-    *from = lane - 1;
-    return lane > 0;
-  case 0x13c: /* wave_ror */
-    *from = (lane + WS_LANES - 1) % WS_LANES;
-    return true;
-  case 0x140: /* row_mirror */
-    *from = row + 15 - place;
-    return true;
-  case 0x141: /* row_half_mirror */
-    *from = lane ^ 7;
-    return true;
-  case 0x142: /* row_bcast:15, to the next row */
-    *from = row - 1;
-    return row > 0;
-  case 0x143: /* row_bcast:31, to rows 2 and 3 */
-    *from = 31;
-    return lane >= 32;
-  default:
-    return false;
-  }
-}
-
 enum { DPP_CONTROLS = 0x160 };
 static struct dpp_pattern {
   int32_t from[WS_LANES];
@@ -110,8 +56,8 @@ static pthread_once_t dpp_once = PTHREAD_ONCE_INIT;
 static void make_dpp_patterns(void) {
   for (uint16_t control = 0; control < DPP_CONTROLS; control++)
     for (int lane = 0; lane < WS_LANES; lane++) {
-      int from = 0;
-      bool inside = dpp_source(control, lane, &from);
+      int from = ws_dpp_source(control, lane);
+      bool inside = from >= 0;
       dpp_patterns[control].from[lane] = inside ? from : 0;
       dpp_patterns[control].inside |= (uint64_t)inside << lane;
     }

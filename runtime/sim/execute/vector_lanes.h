@@ -19,7 +19,7 @@
 #ifndef WAVESMITH_SIM_VECTOR_LANES_H
 #define WAVESMITH_SIM_VECTOR_LANES_H
 
-#include "float_bits.h"
+#include "lane_convert.h"
 #include "machine.h"
 
 /* What a kernel sees. Words of an operand: low first. */
@@ -97,132 +97,6 @@ enum {
 /* Registers per lane of an operand type; V is 4 where the VALU has it. */
 WS_INLINE int ws__words_of(char type) {
   return type == 'I' || type == 'F' || type == 'G' ? 2 : type == 'V' ? 4 : 1;
-}
-
-WS_INLINE uint64_t ws_join(uint32_t low, uint32_t high) {
-  return low | (uint64_t)high << 32;
-}
-
-/* f16 <-> f32 without branches, so that loops of them become vector code. */
-WS_INLINE float ws_half(uint32_t bits) {
-  uint32_t magnitude = bits & 0x7fff, sign = (bits & 0x8000) << 16;
-  uint32_t normal = (magnitude << 13) + (112u << 23);
-  uint32_t special = (magnitude << 13) | 0x7f800000;
-  uint32_t subnormal = ws_float_bits((float)(int32_t)magnitude * 0x1p-24f);
-  uint32_t wide = magnitude >= 0x7c00  ? special
-                  : magnitude >= 0x400 ? normal
-                                       : subnormal;
-  return ws_float(wide | sign);
-}
-/* Nearest even. Below 2^-14, adding 0.5 rounds at 2^-24. */
-WS_INLINE uint32_t ws_half_bits(float value) {
-  uint32_t bits = ws_float_bits(value), magnitude = bits & 0x7fffffff;
-  uint32_t rounded =
-      (magnitude + 0xfff + (magnitude >> 13 & 1) - (112u << 23)) >> 13;
-  uint32_t subnormal =
-      ws_float_bits(ws_float(magnitude) + 0.5f) - ws_float_bits(0.5f);
-  uint32_t half = magnitude >= 0x477ff000   ? 0x7c00
-                  : magnitude >= 0x38800000 ? rounded
-                                            : subnormal;
-  half = magnitude > 0x7f800000 ? 0x7e00 | (magnitude >> 13 & 0x1ff) : half;
-  return half | (bits >> 16 & 0x8000);
-}
-WS_INLINE uint32_t ws_half_bits_toward_zero(float value) {
-  uint32_t bits = ws_float_bits(value), magnitude = bits & 0x7fffffff;
-  bool tiny = magnitude < 0x38800000;
-  int32_t units = (int32_t)(ws_float(tiny ? magnitude : 0) * 0x1p24f);
-  uint32_t half = magnitude >= 0x7f800000   ? 0x7c00
-                  : magnitude >= 0x47800000 ? 0x7bff
-                  : tiny                    ? (uint32_t)units
-                                            : (magnitude - (112u << 23)) >> 13;
-  half = magnitude > 0x7f800000 ? 0x7e00 | (magnitude >> 13 & 0x1ff) : half;
-  return half | (bits >> 16 & 0x8000);
-}
-/* a * b + c of f16 values, rounded once: the product is exact in f32; the sum
- * is rounded to odd there (its error by Knuth's TwoSum), so that the rounding
- * to f16 sees which side it was on. */
-WS_INLINE uint32_t ws_half_fma(float a, float b, float c) {
-  float product = a * b, sum = product + c;
-  float part = sum - product;
-  float error = (product - (sum - part)) + (c - part);
-  uint32_t bits = ws_float_bits(sum);
-  bool inexact = error > 0 || error < 0;
-  uint32_t toward = (error > 0) == (sum > 0) ? 1u : 0xffffffffu;
-  bits += inexact && !(bits & 1) ? toward : 0;
-  return ws_half_bits(ws_float(bits));
-}
-
-/* IEEE minimum and maximum as the VALU has them with MODE.IEEE set (the ABI's
- * default): a number beats a quiet NaN, a signalling NaN is quieted and wins,
- * -0 < +0. */
-WS_INLINE bool ws_signalling(uint32_t bits) {
-  return (bits & 0x7fffffff) > 0x7f800000 && !(bits & 0x400000);
-}
-WS_INLINE float ws_minimum_f32(float a, float b) {
-  uint32_t x = ws_float_bits(a), y = ws_float_bits(b);
-  uint32_t result = a < b ? x : b < a ? y : x | y;
-  result = a != a ? y : b != b ? x : result;
-  result = ws_signalling(y) ? y | 0x400000 : result;
-  result = ws_signalling(x) ? x | 0x400000 : result;
-  return ws_float(result);
-}
-WS_INLINE float ws_maximum_f32(float a, float b) {
-  uint32_t x = ws_float_bits(a), y = ws_float_bits(b);
-  uint32_t result = a > b ? x : b > a ? y : x & y;
-  result = a != a ? y : b != b ? x : result;
-  result = ws_signalling(y) ? y | 0x400000 : result;
-  result = ws_signalling(x) ? x | 0x400000 : result;
-  return ws_float(result);
-}
-WS_INLINE bool ws_signalling_f64(uint64_t bits) {
-  return (bits & INT64_MAX) > 0x7ff0000000000000 && !(bits >> 51 & 1);
-}
-WS_INLINE double ws_minimum_f64(double a, double b) {
-  uint64_t x = ws_double_bits(a), y = ws_double_bits(b), quiet = 1ull << 51;
-  uint64_t result = a < b ? x : b < a ? y : x | y;
-  result = a != a ? y : b != b ? x : result;
-  result = ws_signalling_f64(y) ? y | quiet : result;
-  result = ws_signalling_f64(x) ? x | quiet : result;
-  return ws_double(result);
-}
-WS_INLINE double ws_maximum_f64(double a, double b) {
-  uint64_t x = ws_double_bits(a), y = ws_double_bits(b), quiet = 1ull << 51;
-  uint64_t result = a > b ? x : b > a ? y : x & y;
-  result = a != a ? y : b != b ? x : result;
-  result = ws_signalling_f64(y) ? y | quiet : result;
-  result = ws_signalling_f64(x) ? x | quiet : result;
-  return ws_double(result);
-}
-/* CDNA3 ISA, V_MED3_F32: with a NaN it is the minimum of all. */
-WS_INLINE float ws_median_f32(float a, float b, float c) {
-  float low = ws_minimum_f32(a, b), high = ws_maximum_f32(a, b);
-  float median = ws_maximum_f32(low, ws_minimum_f32(high, c));
-  bool nan = a != a || b != b || c != c;
-  return nan ? ws_minimum_f32(low, c) : median;
-}
-
-/* Denormals become zeros of their sign. */
-WS_INLINE float ws_flush(float value) {
-  uint32_t bits = ws_float_bits(value);
-  return ws_float(bits & 0x7f800000 ? bits : bits & 0x80000000);
-}
-
-WS_INLINE int32_t ws_sign_extend(uint32_t value, int bits) {
-  return (int32_t)(value << (32 - bits)) >> (32 - bits);
-}
-WS_INLINE int32_t ws_clamp_i32(int64_t value) {
-  return value > INT32_MAX   ? INT32_MAX
-         : value < INT32_MIN ? INT32_MIN
-                             : (int32_t)value;
-}
-WS_INLINE uint32_t ws_clamp_u32(int64_t value) {
-  return value > UINT32_MAX ? UINT32_MAX : value < 0 ? 0 : (uint32_t)value;
-}
-WS_INLINE int32_t ws_clamp_i16(int32_t value) {
-  return value > INT16_MAX ? INT16_MAX : value < INT16_MIN ? INT16_MIN : value;
-}
-WS_INLINE int32_t ws_clamp_u16(int64_t value) {
-  return value > UINT16_MAX ? UINT16_MAX : value < 0 ? 0 : (int32_t)value;
 }
 
 #endif

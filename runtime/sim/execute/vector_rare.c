@@ -19,50 +19,19 @@
 #define WS_NAME(x) ws__lanes_##x
 #include "vector_letters.h"
 
-/* ---- transcendentals --------------------------------------------------------
- * Arguments of sin and cos are in turns; beyond 256 turns the result is that of
- * 0. f32 knows no denormals here, whatever the mode.
- */
+KERNEL_1(log_f32, f, f, ws_logarithm_f32(a))
+KERNEL_1(sin_f32, f, f, ws_sine_f32(a))
+KERNEL_1(cos_f32, f, f, ws_cosine_f32(a))
+KERNEL_1(log_f16, h, h, ws_logarithm_f16(a))
+KERNEL_1(sin_f16, h, h, ws_sine_f16(a))
+KERNEL_1(cos_f16, h, h, ws_cosine_f16(a))
 
-static const double full_turn = 6.283185307179586476925287;
-
-static double sine(double turns) {
-  return fabs(turns) > 256 && !isinf(turns)
-             ? 0
-             : sin((turns - rint(turns)) * full_turn);
-}
-static double cosine(double turns) {
-  return fabs(turns) > 256 && !isinf(turns)
-             ? 1
-             : cos((turns - rint(turns)) * full_turn);
-}
-
-KERNEL_1(log_f32, f, f, (float)log2(ws_flush(a)))
-KERNEL_1(sin_f32, f, f, ws_flush((float)sine(ws_flush(a))))
-KERNEL_1(cos_f32, f, f, ws_flush((float)cosine(ws_flush(a))))
-KERNEL_1(log_f16, h, h, (float)log2(a))
-KERNEL_1(sin_f16, h, h, (float)sine(a))
-KERNEL_1(cos_f16, h, h, (float)cosine(a))
-
-/* ---- exponent and mantissa --------------------------------------------------
- */
-
-static double mantissa_of(double value) {
-  int exponent;
-  return isfinite(value) ? frexp(value, &exponent) : value;
-}
-static int32_t exponent_of(double value) {
-  int exponent = 0;
-  if (isfinite(value))
-    frexp(value, &exponent);
-  return exponent;
-}
-KERNEL_1(frexp_mant_f16, h, h, (float)mantissa_of(a))
-KERNEL_1(frexp_mant_f32, f, f, (float)mantissa_of(a))
-KERNEL_1(frexp_mant_f64, F, F, mantissa_of(a))
-KERNEL_1(frexp_exp_i16_f16, x, h, exponent_of(a))
-KERNEL_1(frexp_exp_i32_f32, i, f, exponent_of(a))
-KERNEL_1(frexp_exp_i32_f64, i, F, exponent_of(a))
+KERNEL_1(frexp_mant_f16, h, h, (float)ws_mantissa_of(a))
+KERNEL_1(frexp_mant_f32, f, f, (float)ws_mantissa_of(a))
+KERNEL_1(frexp_mant_f64, F, F, ws_mantissa_of(a))
+KERNEL_1(frexp_exp_i16_f16, x, h, ws_exponent_of(a))
+KERNEL_1(frexp_exp_i32_f32, i, f, ws_exponent_of(a))
+KERNEL_1(frexp_exp_i32_f64, i, F, ws_exponent_of(a))
 KERNEL_2(ldexp_f64, F, F, i, ldexp(a, b))
 
 /* The next 53 bits of 2/pi for the reduction of an argument as large as S0,
@@ -270,69 +239,29 @@ KERNEL_3(cubema_f32, f, f, f, f, cube_major(a, b, c))
 /* ---- bits and bytes ---------------------------------------------------------
  */
 
-static uint32_t leading_zeros(uint32_t a) {
-  return a ? (uint32_t)__builtin_clz(a) : UINT32_MAX;
-}
-KERNEL_1(ffbh_u32, u, u, leading_zeros(a))
-KERNEL_1(ffbh_i32, u, i, leading_zeros((uint32_t)(a ^ a >> 31)))
+KERNEL_1(ffbh_u32, u, u, ws_leading_zeros(a))
+KERNEL_1(ffbh_i32, u, i, ws_leading_signs(a))
 KERNEL_1(ffbl_b32, u, u, a ? (uint32_t)__builtin_ctz(a) : UINT32_MAX)
+KERNEL_3(lerp_u8, u, u, u, u, ws_average_bytes(a, b, c))
 
-static uint32_t byte_of(uint64_t bytes, int index) {
-  return (uint32_t)(bytes >> 8 * index) & 0xff;
-}
-static uint32_t distance(uint32_t a, uint32_t b) {
-  return a > b ? a - b : b - a;
-}
-
-static uint32_t average_bytes(uint32_t a, uint32_t b, uint32_t round) {
-  uint32_t result = 0;
-  for (int i = 0; i < 4; i++)
-    result |=
-        (byte_of(a, i) + byte_of(b, i) + (byte_of(round, i) & 1)) >> 1 << 8 * i;
-  return result;
-}
-KERNEL_3(lerp_u8, u, u, u, u, average_bytes(a, b, c))
-
-/* masked: a reference byte of 0 does not count. */
-static uint32_t byte_distance(uint32_t a, uint32_t reference, bool masked) {
-  uint32_t sum = 0;
-  for (int i = 0; i < 4; i++)
-    if (!masked || byte_of(reference, i))
-      sum += distance(byte_of(a, i), byte_of(reference, i));
-  return sum;
-}
-static uint32_t word_distance(uint32_t a, uint32_t b) {
-  return distance(a & 0xffff, b & 0xffff) + distance(a >> 16, b >> 16);
-}
 #define KERNELS_SAD(name, value)                                               \
   KERNEL_3(name, u, u, u, u, (value) + c)                                      \
   KERNEL_3(name##_saturating, u, u, u, u, ws_clamp_u32((int64_t)(value) + c))
-KERNELS_SAD(sad_u8, byte_distance(a, b, false))
-KERNELS_SAD(sad_hi_u8, byte_distance(a, b, false) << 16)
-KERNELS_SAD(msad_u8, byte_distance(a, b, true))
-KERNELS_SAD(sad_u16, word_distance(a, b))
-KERNELS_SAD(sad_u32, distance(a, b))
+KERNELS_SAD(sad_u8, ws_byte_distance(a, b, false))
+KERNELS_SAD(sad_hi_u8, ws_byte_distance(a, b, false) << 16)
+KERNELS_SAD(msad_u8, ws_byte_distance(a, b, true))
+KERNELS_SAD(sad_u16, ws_word_distance(a, b))
+KERNELS_SAD(sad_u32, ws_distance(a, b))
 
-/* Four windows of S0, each a byte further, against S1; sums are 16 bits. */
-static uint64_t window_distances(uint64_t a, uint32_t reference, uint64_t add,
-                                 bool masked) {
-  uint64_t result = 0;
-  for (int i = 0; i < 4; i++) {
-    uint64_t sum = byte_distance((uint32_t)(a >> 8 * i), reference, masked) +
-                   (add >> 16 * i & 0xffff);
-    result |= (sum & 0xffff) << 16 * i;
-  }
-  return result;
-}
-KERNEL_3(qsad_pk_u16_u8, U, U, u, U, window_distances(a, b, c, false))
-KERNEL_3(mqsad_pk_u16_u8, U, U, u, U, window_distances(a, b, c, true))
+KERNEL_3(qsad_pk_u16_u8, U, U, u, U, ws_window_distances(a, b, c, false))
+KERNEL_3(mqsad_pk_u16_u8, U, U, u, U, ws_window_distances(a, b, c, true))
 KERNEL(mqsad_u32_u8) {
   const struct ws_lanes v = *lanes;
   for (int i = 0; i < WS_LANES; i++) {
     uint64_t a = WIDE(0);
     uint32_t reference = WORD(1), sums[4];
     for (int k = 0; k < 4; k++)
-      sums[k] = byte_distance((uint32_t)(a >> 8 * k), reference, true) +
+      sums[k] = ws_byte_distance((uint32_t)(a >> 8 * k), reference, true) +
                 v.source[2][k][i];
     for (int k = 0; k < 4; k++)
       v.result[k][i] = sums[k];
@@ -342,36 +271,20 @@ KERNEL(mqsad_u32_u8) {
 /* ---- conversions ------------------------------------------------------------
  */
 
-static double bounded(double value, double least, double most) {
-  return isnan(value) ? 0 : value < least ? least : value > most ? most : value;
-}
-KERNEL_1(cvt_i32_f64, i, F, (int32_t)bounded(a, INT32_MIN, INT32_MAX))
-KERNEL_1(cvt_u32_f64, u, F, (uint32_t)bounded(a, 0, UINT32_MAX))
+KERNEL_1(cvt_i32_f64, i, F, (int32_t)ws_bounded(a, INT32_MIN, INT32_MAX))
+KERNEL_1(cvt_u32_f64, u, F, (uint32_t)ws_bounded(a, 0, UINT32_MAX))
 /* Four bits as sixteenths, -8/16 to 7/16. */
 KERNEL_1(cvt_off_f32_i4, f, u, (float)ws_sign_extend(a, 4) / 16)
 
-/* [-1, 1] or [0, 1] to the integer's range, nearest even. */
-static uint32_t signed_norm(double value) {
-  return (uint32_t)(int32_t)rint(bounded(value, -1, 1) * INT16_MAX) & 0xffff;
-}
-static uint32_t unsigned_norm(double value) {
-  return (uint32_t)rint(bounded(value, 0, 1) * UINT16_MAX);
-}
-KERNEL_1(cvt_norm_i16_f16, w, h, signed_norm(a))
-KERNEL_1(cvt_norm_u16_f16, w, h, unsigned_norm(a))
-KERNEL_2(cvt_pknorm_i16_f32, u, f, f, signed_norm(a) | signed_norm(b) << 16)
-KERNEL_2(cvt_pknorm_u16_f32, u, f, f, unsigned_norm(a) | unsigned_norm(b) << 16)
-KERNEL_2(cvt_pknorm_i16_f16, u, h, h, signed_norm(a) | signed_norm(b) << 16)
-KERNEL_2(cvt_pknorm_u16_f16, u, h, h, unsigned_norm(a) | unsigned_norm(b) << 16)
+KERNEL_1(cvt_norm_i16_f16, w, h, ws_norm_i16(a))
+KERNEL_1(cvt_norm_u16_f16, w, h, ws_norm_u16(a))
+KERNEL_2(cvt_pknorm_i16_f32, u, f, f, ws_norm_i16(a) | ws_norm_i16(b) << 16)
+KERNEL_2(cvt_pknorm_u16_f32, u, f, f, ws_norm_u16(a) | ws_norm_u16(b) << 16)
+KERNEL_2(cvt_pknorm_i16_f16, u, h, h, ws_norm_i16(a) | ws_norm_i16(b) << 16)
+KERNEL_2(cvt_pknorm_u16_f16, u, h, h, ws_norm_u16(a) | ws_norm_u16(b) << 16)
 
-/* One byte of a word replaced by a rounded number. */
-static uint32_t pack_byte(float value, uint32_t place, uint32_t word) {
-  uint32_t shift = 8 * (place & 3);
-  uint32_t byte = (uint32_t)rint(bounded(value, 0, UINT8_MAX));
-  return (word & ~(0xffu << shift)) | byte << shift;
-}
-KERNEL_3(cvt_pk_u8_f32, u, f, u, u, pack_byte(a, b, c))
-KERNEL_3(cvt_pkaccum_u8_f32, u, f, u, u, pack_byte(a, b, c))
+KERNEL_3(cvt_pk_u8_f32, u, f, u, u, ws_pack_byte(a, b, c))
+KERNEL_3(cvt_pkaccum_u8_f32, u, f, u, u, ws_pack_byte(a, b, c))
 
 static uint32_t saturate_u8(int32_t value) {
   return value < 0 ? 0 : value > UINT8_MAX ? UINT8_MAX : (uint32_t)value;
@@ -382,35 +295,14 @@ KERNEL_1(sat_pk_u8_i16, u, u,
 /* ---- dot products -----------------------------------------------------------
  */
 
-/* Products of f16 are exact in f64, and so are their sums but for extreme
- * exponents: rounded once. */
-static float dot_half(uint32_t a, uint32_t b, float c) {
-  double low = (double)ws_half(a) * ws_half(b);
-  double high = (double)ws_half(a >> 16) * ws_half(b >> 16);
-  return (float)(low + high + c);
-}
-KERNEL_3(dot2_f32_f16, f, u, u, f, dot_half(a, b, c))
+KERNEL_3(dot2_f32_f16, f, u, u, f, ws_dot_half(a, b, c))
 
-/* Sum of products of the fields of a and b, of 4, 8 or 16 bits. */
-static int64_t dot_signed(uint32_t a, uint32_t b, int bits) {
-  int64_t sum = 0;
-  for (int i = 0; i < 32; i += bits)
-    sum += (int64_t)ws_sign_extend(a >> i, bits) * ws_sign_extend(b >> i, bits);
-  return sum;
-}
-static int64_t dot_unsigned(uint32_t a, uint32_t b, int bits) {
-  uint32_t field = (1u << bits) - 1;
-  int64_t sum = 0;
-  for (int i = 0; i < 32; i += bits)
-    sum += (int64_t)(a >> i & field) * (b >> i & field);
-  return sum;
-}
 #define KERNELS_DOT(name, c_type, clamp, sum)                                  \
   KERNEL_3(name, u, u, u, c_type, (uint32_t)((sum) + c))                       \
   KERNEL_3(name##_saturating, u, u, u, c_type, (uint32_t)clamp((sum) + c))
-KERNELS_DOT(dot2_i32_i16, i, ws_clamp_i32, dot_signed(a, b, 16))
-KERNELS_DOT(dot2_u32_u16, u, ws_clamp_u32, dot_unsigned(a, b, 16))
-KERNELS_DOT(dot4_i32_i8, i, ws_clamp_i32, dot_signed(a, b, 8))
-KERNELS_DOT(dot4_u32_u8, u, ws_clamp_u32, dot_unsigned(a, b, 8))
-KERNELS_DOT(dot8_i32_i4, i, ws_clamp_i32, dot_signed(a, b, 4))
-KERNELS_DOT(dot8_u32_u4, u, ws_clamp_u32, dot_unsigned(a, b, 4))
+KERNELS_DOT(dot2_i32_i16, i, ws_clamp_i32, ws_dot_signed(a, b, 16))
+KERNELS_DOT(dot2_u32_u16, u, ws_clamp_u32, ws_dot_unsigned(a, b, 16))
+KERNELS_DOT(dot4_i32_i8, i, ws_clamp_i32, ws_dot_signed(a, b, 8))
+KERNELS_DOT(dot4_u32_u8, u, ws_clamp_u32, ws_dot_unsigned(a, b, 8))
+KERNELS_DOT(dot8_i32_i4, i, ws_clamp_i32, ws_dot_signed(a, b, 4))
+KERNELS_DOT(dot8_u32_u4, u, ws_clamp_u32, ws_dot_unsigned(a, b, 4))

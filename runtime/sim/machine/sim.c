@@ -171,8 +171,9 @@ ws_status ws_sim_run(ws_sim *sim, const ws_sim_launch *launch, ws_arena *arena,
                      ws_sim_report *out_report, ws_diag *diag) {
   *out_report = (ws_sim_report){.findings = NULL};
   ws_plan plan;
-  const ws_status status =
-      ws__plan_create(sim->memory, launch, sim->options.budget, &plan, diag);
+  const ws_status status = ws__plan_create(
+      sim->memory, launch,
+      launch->budget ? launch->budget : sim->options.budget, &plan, diag);
   if (status != WS_OK)
     return status;
   const double begin = ws_clock_ms();

@@ -313,12 +313,14 @@ static uint64_t lanes_flow(const ws_wave *wave, const ws_effects *effects) {
   return others[0] | others[1] ? UINT64_MAX : poison;
 }
 
-/* Poison of one word of an operand; scalars and constants as a whole. */
+/* Poison of one word of an operand, which may be its only one. */
 static uint64_t word_poison(const ws_wave *wave, const ws_operand *operand,
                             uint32_t word) {
+  const uint32_t past = word < operand->count ? word : 0;
   if (operand->kind != WS_OPERAND_VECTOR)
-    return lane_poison(wave, operand);
-  const uint32_t index = operand->index + (word < operand->count ? word : 0);
+    return operand_bits(wave, operand) >> 32 * past & UINT32_MAX ? UINT64_MAX
+                                                                 : 0;
+  const uint32_t index = operand->index + past;
   return index < WS_VECTORS ? wave->vector_poison[index] : 0;
 }
 

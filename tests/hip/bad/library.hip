@@ -1,0 +1,6 @@
+// error: :6: use of undeclared
+#include <hip/hip_runtime.h>
+#include <wavesmith/hip.h>
+WS_LAUNCH(gemm, 1, 1, 1, 64, 1)
+__global__ void gemm(float *c) {
+  c[0] = __ocml_tan_f32(c[0]); }

@@ -1,0 +1,6 @@
+// error: :6: there are two functions gemm
+#include <hip/hip_runtime.h>
+#include <wavesmith/hip.h>
+WS_LAUNCH(gemm, 1, 1, 1, 64, 1)
+namespace other { __global__ void gemm(float *c) { c[0] = 2; } }
+__global__ void gemm(float *c) { c[0] = 1; }

@@ -1,0 +1,5 @@
+// error: :5: use of undeclared identifier 'tile'
+#include <hip/hip_runtime.h>
+#include <wavesmith/hip.h>
+WS_LAUNCH(gemm, 1, 1, 1, 64, 1)
+__global__ void gemm(float *c) { c[0] = tile; }

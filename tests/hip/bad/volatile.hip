@@ -1,0 +1,5 @@
+// error: :5: volatile access
+#include <hip/hip_runtime.h>
+#include <wavesmith/hip.h>
+WS_LAUNCH(gemm, 1, 1, 1, 64, 1)
+__global__ void gemm(volatile float *c) { c[0] = 1; }

@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# A kernel that the sanitizer cannot run: `wavesmith check` runs it on the
+# simulator instead and says so; in `wavesmith tune` nothing counts that no
+# device has verified.
+#   unmodelled.sh WAVESMITH SOURCES
+set -euo pipefail
+wavesmith=$1 source=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+fail() { echo "not ok: $*" >&2; cat out >&2; exit 1; }
+
+# The naive template, its store by a buffer descriptor: right; one off; past
+# the end of the output.
+python3 - "$source" <<'MAKE'
+import pathlib, sys
+text = (pathlib.Path(sys.argv[1]) / "ir-templates/fp8_gemm_naive.ll").read_text()
+store = "  store bfloat %rounded, ptr addrspace(1) %c.at, align 2\n"
+declare = "declare float @llvm.fmuladd.f32"
+assert store in text and declare in text
+text = text.replace(store, """\
+  %c.bits = bitcast bfloat %rounded to i16
+  %c.bytes = shl i64 %c.offset, 1
+  %c.where = trunc i64 %c.bytes to i32
+  %c.buffer = call ptr addrspace(8) @llvm.amdgcn.make.buffer.rsrc.p8.p1(ptr addrspace(1) %c, i16 0, i32 -1, i32 159744)
+  call void @llvm.amdgcn.raw.ptr.buffer.store.i16(i16 %c.bits, ptr addrspace(8) %c.buffer, i32 %c.where, i32 0, i32 0)
+""")
+text = text.replace(declare, """\
+declare ptr addrspace(8) @llvm.amdgcn.make.buffer.rsrc.p8.p1(ptr addrspace(1), i16, i32, i32)
+declare void @llvm.amdgcn.raw.ptr.buffer.store.i16(i16, ptr addrspace(8), i32, i32, i32 immarg)
+""" + declare, 1)
+pathlib.Path("right.ll").write_text(text)
+rounded = "  %rounded = fptrunc float %total to"
+assert rounded in text
+pathlib.Path("wrong.ll").write_text(text.replace(
+    rounded, "  %one.off = fadd float %total, 1.0\n  %rounded = fptrunc float %one.off to"))
+pathlib.Path("far.ll").write_text(text.replace("shl i64 %c.offset, 1", "shl i64 %c.offset, 6"))
+MAKE
+
+check() { # FILE EXIT_CODE OPTION ...: output in out
+  local file=$1 wanted=$2 code=0
+  shift 2
+  "$wavesmith" check "$file" "$@" >out 2>&1 || code=$?
+  [ "$code" = "$wanted" ] || fail "check $file: exit code $code, not $wanted"
+}
+says() { grep -qE "$1" out || fail "nothing says '$1'"; }
+
+check right.ll 0
+says '^verdict    ok'
+says '^sanitizer  ran nothing: right.ll:[0-9]+: .*make.buffer.rsrc'
+says 'verified instead: 3 of 3 standard runs are right on sim$'
+check wrong.ll 1
+says '^verdict    wrong \(device\)'
+says 'NOT VERIFIED: 0 of 3'
+check far.ll 1
+says '^finding    oob-global'
+check right.ll 1 --stage sanitize
+says 'NOT VERIFIED: only all stages'
+check right.ll 1 --device cuda
+says 'NOT VERIFIED: '
+check right.ll 0 --json
+says '"verified_instead":[[:space:]]*true'
+echo "ok 1 - check runs it on the simulator instead"
+
+tune() { # FILE OPTION ...: measurements and verdicts in out
+  local file=$1
+  shift
+  rm -f t.db
+  "$wavesmith" tune "$file" --shapes 64,64,256 --held-out 64,128,256 --evaluations 1 --workers 1 \
+    --archive t.db "$@" >log 2>&1 || { cp log out; fail "tune $file $*"; }
+  python3 - >out <<'QUERY'
+import sqlite3
+database = sqlite3.connect("t.db")
+for row in database.execute("SELECT verdict, stage, reason FROM candidate"):
+    print("candidate", *row)
+for row in database.execute("SELECT provenance FROM measurement"):
+    print("time", *row)
+QUERY
+  cat log >>out
+}
+tune right.ll --device estimate
+says '^candidate ok .*no device verified it: it does not count'
+! grep -q '^time' out || fail "an estimate of what nothing has run"
+tune right.ll --device sim
+says '^time sim:'
+says 'candidates are ranked on the device'
+tune wrong.ll --device sim
+says '^candidate wrong device '
+! grep -q '^time' out || fail "a time of a wrong kernel"
+echo "ok 2 - in tune only a device's word counts"
