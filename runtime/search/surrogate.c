@@ -55,7 +55,7 @@ struct ws__surrogate {
   int known, used_count;
   int *factored; /* points of the factor's rows */
   int factored_count;
-  double **factor; /* lower triangle, by row */
+  double **factor; /* lower triangle, by column: [k][i], i >= k */
   double *solved;  /* of the point that is asked about */
   double *weights; /* [shape][known]: factor^-1 of the standardised ln us */
   double *mean, *deviation, *best; /* by shape */
@@ -76,7 +76,7 @@ ws__surrogate *ws__surrogate_create(ws_arena *arena, int shape_count,
   s->solved = ws_arena_alloc(arena, sizeof *s->solved * points);
   s->factor = ws_arena_alloc(arena, sizeof *s->factor * points);
   for (size_t i = 0; i < points; i++)
-    s->factor[i] = ws_arena_alloc(arena, sizeof **s->factor * (i + 1));
+    s->factor[i] = ws_arena_alloc(arena, sizeof **s->factor * points);
   s->weights = ws_arena_alloc(arena, sizeof(double) * shapes * points);
   s->mean = ws_arena_alloc(arena, sizeof(double) * shapes);
   s->deviation = ws_arena_alloc(arena, sizeof(double) * shapes);
@@ -109,7 +109,7 @@ static double covariance(const ws__surrogate *s, const double *a,
                          const double *b, int choices) {
   double sum = 0;
   for (int i = 0; i < choices; i++)
-    sum += s->reach[i] * fmin(fabs(a[i] - b[i]), 1);
+    sum += s->reach[i] * (fabs(a[i] - b[i]) < 1 ? fabs(a[i] - b[i]) : 1);
   return exp(-sum);
 }
 
@@ -210,16 +210,33 @@ static void choose_points(ws__surrogate *s, const ws_template *tmpl) {
   use_expected(s, tmpl);
 }
 
+/* x becomes factor^-1 x. A column's products are taken off all that follow at
+ * once: no sum waits for the one before it, and each is taken in the order of
+ * the columns whatever the width of the machine's vectors. */
+static void solve(const ws__surrogate *s, double *restrict x, int count) {
+  for (int k = 0; k < count; k++) {
+    const double *restrict column = s->factor[k];
+    x[k] /= column[k];
+    for (int i = k + 1; i < count; i++)
+      x[i] -= column[i] * x[k];
+  }
+}
+
+/* Row i of the factor is what solves row i of the covariances. */
 static void factorise(ws__surrogate *s, int choices, int begin, int count) {
-  for (int i = begin; i < count; i++)
-    for (int j = 0; j <= i; j++) {
-      double sum = i == j ? 1 + noise
-                          : covariance(s, s->items[s->used[i]].choices,
-                                       s->items[s->used[j]].choices, choices);
-      for (int k = 0; k < j; k++)
-        sum -= s->factor[i][k] * s->factor[j][k];
-      s->factor[i][j] = i == j ? sqrt(sum) : sum / s->factor[j][j];
+  double *row = s->solved;
+  for (int i = begin; i < count; i++) {
+    double left = 1 + noise;
+    for (int j = 0; j < i; j++)
+      row[j] = covariance(s, s->items[s->used[i]].choices,
+                          s->items[s->used[j]].choices, choices);
+    solve(s, row, i);
+    for (int k = 0; k < i; k++) {
+      s->factor[k][i] = row[k];
+      left -= row[k] * row[k];
     }
+    s->factor[i][i] = sqrt(left);
+  }
 }
 
 /* Only the rows that are new since the last fit. */
@@ -231,15 +248,6 @@ static void factorise_new(ws__surrogate *s, int choices) {
   factorise(s, choices, same, s->used_count);
   memcpy(s->factored, s->used, sizeof *s->used * (size_t)s->used_count);
   s->factored_count = s->used_count;
-}
-
-/* x becomes factor^-1 x. */
-static void solve(const ws__surrogate *s, double *x, int count) {
-  for (int i = 0; i < count; i++) {
-    for (int k = 0; k < i; k++)
-      x[i] -= s->factor[i][k] * x[k];
-    x[i] /= s->factor[i][i];
-  }
 }
 
 static void standardise(ws__surrogate *s, int shape) {

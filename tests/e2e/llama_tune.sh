@@ -7,7 +7,7 @@
 #
 #   llama_tune.sh WAVESMITH SOURCE_DIR [REQUESTS]
 set -euo pipefail
-wavesmith=$1 source=$2 requests=${3:-50}
+wavesmith=$1 source=$2 requests=${3:-20}
 
 if [ -z "${LLAMA_URL:-}" ]; then
   exec bash "$source/tests/llm/llama/with_server.sh" bash "$0" "$@"
@@ -18,8 +18,8 @@ trap 'rm -rf "$work"' EXIT
 tune() { # NAME OPTION ...
   local name=$1
   shift
-  "$wavesmith" tune "$source/ir-templates/fp8_gemm_naive.ll" --device estimate \
-    --strategy best-of-n --shapes 64,128,256 --prompt-bytes 27000 --archive "$work/$name.db" \
+  "$wavesmith" tune "$source/kernels/rmsnorm/naive.ll" --device estimate \
+    --strategy best-of-n --shapes 64,1024 --prompt-bytes 24000 --archive "$work/$name.db" \
     --model "openai:$LLAMA_URL#noise;max-reply-tokens=256" --json "$@" \
     >"$work/$name.json" 2>"$work/$name.log" ||
     { echo "$name: exit $?"; cat "$work/$name.log"; exit 1; }

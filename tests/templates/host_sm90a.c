@@ -13,6 +13,7 @@
  *   host_sm90a PROBLEM LIBRARY SHAPE SEED ORDER late|early WORKSPACE_BYTES
  *              {KERNEL GRID_X GRID_Y THREADS LDS ARGUMENT,...}...
  */
+#include "host_fiber.h"
 #include "host_judge.h"
 
 #include <dlfcn.h>
@@ -22,7 +23,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <ucontext.h>
 
 enum { LANES = 32, MAX_THREADS = 1024, STACK_BYTES = 1 << 16 };
 enum { MAX_COPIES = 4096, LDS_BYTES = 232448, ARGUMENTS = 13 };
@@ -63,7 +63,7 @@ typedef struct copy {
 } copy;
 
 typedef struct thread {
-  ucontext_t context;
+  fiber fiber;
   bool done;
   copy copies[MAX_COPIES]; /* a ring: taken up to head, given up to tail */
   int head, tail, group;
@@ -79,13 +79,12 @@ typedef struct warp {
 
 static thread threads[MAX_THREADS];
 static warp warps[MAX_THREADS / LANES];
-static ucontext_t scheduler;
 static int current, thread_count, group_x, group_y, barrier_arrived;
 static long barrier_generation, conflicts;
 static size_t lds_bytes;
 static bool early;
 
-static void yield(void) { swapcontext(&threads[current].context, &scheduler); }
+static void yield(void) { fiber_yield(&threads[current].fiber); }
 
 /* The last of `count` to come does it for all. */
 static void together(int *arrived, long *generation, int count,
@@ -275,11 +274,7 @@ static void start_thread(int number, char *stack) {
   thread *t = &threads[number];
   t->done = false;
   t->head = t->tail = t->group = 0;
-  getcontext(&t->context);
-  t->context.uc_stack.ss_sp = stack;
-  t->context.uc_stack.ss_size = STACK_BYTES;
-  t->context.uc_link = &scheduler;
-  makecontext(&t->context, enter, 0);
+  fiber_make(&t->fiber, enter, stack, STACK_BYTES);
 }
 
 /* 0 up, 1 down, 2 in strides. */
@@ -305,7 +300,7 @@ static void run_workgroup(int order) {
       current = in_order(order, i);
       if (threads[current].done)
         continue;
-      swapcontext(&scheduler, &threads[current].context);
+      fiber_go_on(&threads[current].fiber);
       left += !threads[current].done;
     }
     if (rounds == PATIENCE)

@@ -25,13 +25,13 @@
 #include <string.h>
 
 enum { STACK_BYTES = 1 << 16, CLUSTERS_AT_ONCE = 3, MAX_MAPS = 8 };
+enum { POISONED_BYTES = 1 << 14 }; /* of a stack: where a kernel's frame is */
 enum { ARGUMENTS = 16, SKIPPED_ONE_IN = 8, SLOWEST = 8 };
 
 thread *current;
 int cluster_size, lds_size;
 static int thread_count, grid, most_loads;
 static uint64_t random_state;
-static ucontext_t scheduler;
 static cluster *running[CLUSTERS_AT_ONCE];
 static void (*kernel)(long, long, long, long, long, long, long, long, long,
                       long, long, long, long, long, long, long);
@@ -60,8 +60,7 @@ void wait_until(bool (*ready)(const thread *)) {
   if (ready(current) && random_below(4))
     return;
   current->ready = ready;
-  thread *self = current;
-  swapcontext(&self->context, &scheduler);
+  fiber_yield(&current->fiber);
 }
 
 /* ---- barriers -------------------------------------------------------------
@@ -282,18 +281,16 @@ static void run_thread(void) {
   self->group->running--;
   self->group->cluster->running--;
   check_cluster(self->group->cluster);
-  swapcontext(&self->context, &scheduler);
+  fiber_yield(&self->fiber);
 }
 
 static void start_thread(workgroup *group, int number) {
   thread *t = &group->threads[number];
-  *t = (thread){.group = group, .number = number};
+  t->group = group; /* the rest is zero: start_cluster */
+  t->number = number;
   t->stack = malloc(STACK_BYTES);
-  memset(t->stack, 0xff, STACK_BYTES);
-  getcontext(&t->context);
-  t->context.uc_stack.ss_sp = t->stack;
-  t->context.uc_stack.ss_size = STACK_BYTES;
-  makecontext(&t->context, run_thread, 0);
+  memset(t->stack + STACK_BYTES - POISONED_BYTES, 0xff, POISONED_BYTES);
+  fiber_make(&t->fiber, run_thread, t->stack, STACK_BYTES);
 }
 
 static cluster *start_cluster(int number) {
@@ -346,7 +343,7 @@ static bool step_workgroup(workgroup *group) {
       continue;
     t->ready = NULL;
     current = t;
-    swapcontext(&scheduler, &t->context);
+    fiber_go_on(&t->fiber);
     moved = true;
   }
   return moved;

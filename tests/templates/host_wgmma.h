@@ -6,10 +6,10 @@
 #ifndef WAVESMITH_HOST_WGMMA_H
 #define WAVESMITH_HOST_WGMMA_H
 
-#include <stdbool.h>
+#include "host_fiber.h"
+
 #include <stdint.h>
 #include <stdlib.h>
-#include <ucontext.h>
 
 enum { LANES = 32, MAX_THREADS = 640, MAX_CLUSTER = 8 };
 enum { LDS_BYTES = 232448, MAX_WARPS = MAX_THREADS / LANES };
@@ -41,7 +41,7 @@ typedef struct named_barrier {
 /* Elements of a matrix instruction's operands. */
 typedef struct operand_kind {
   int depth; /* elements of a row of 128 bytes */
-  float (*decode)(const uint8_t *element);
+  void (*decode)(const uint8_t *from, int count, float *to);
 } operand_kind;
 
 /* A group of four wgmma under way: products of its own and what they are added
@@ -66,7 +66,7 @@ typedef struct thread {
   product products[MAX_PENDING];
   int product_count, store_groups; /* committed */
   int stores_pending;              /* groups that a wait allows */
-  ucontext_t context;
+  fiber fiber;
   char *stack;
 } thread;
 

@@ -185,8 +185,7 @@ void nv_wait_stores(int pending) {
 /* ---- wgmma ----------------------------------------------------------------
  */
 
-static float decode_e4m3(const uint8_t *element) {
-  const uint8_t code = *element;
+static float e4m3_value(uint8_t code) {
   const int exponent = code >> 3 & 15, fraction = code & 7;
   if ((code & 0x7f) == 0x7f)
     return NAN;
@@ -195,11 +194,22 @@ static float decode_e4m3(const uint8_t *element) {
   return code & 0x80 ? -size : size;
 }
 
-static float decode_bf16(const uint8_t *element) {
-  const uint32_t bits = (uint32_t)element[0] << 16 | (uint32_t)element[1] << 24;
-  float value;
-  memcpy(&value, &bits, sizeof value);
-  return value;
+static void decode_e4m3(const uint8_t *from, int count, float *to) {
+  static float values[256];
+  static bool known;
+  for (int code = 0; !known && code < 256; code++)
+    values[code] = e4m3_value((uint8_t)code);
+  known = true;
+  for (int i = 0; i < count; i++)
+    to[i] = values[from[i]];
+}
+
+static void decode_bf16(const uint8_t *from, int count, float *to) {
+  for (int i = 0; i < count; i++) {
+    const uint32_t bits =
+        (uint32_t)from[2 * i] << 16 | (uint32_t)from[2 * i + 1] << 24;
+    memcpy(&to[i], &bits, sizeof bits);
+  }
 }
 
 static const operand_kind e4m3 = {LINE, decode_e4m3};
@@ -216,10 +226,11 @@ static uint32_t tile_of(uint64_t descriptor) {
 static void read_row(const operand_kind *kind, uint32_t tile, int row,
                      float *out) {
   const uint32_t at = tile + (uint32_t)row * LINE;
-  const uint32_t bytes = LINE / (uint32_t)kind->depth;
-  for (uint32_t k = 0; k < (uint32_t)kind->depth; k++)
-    out[k] = kind->decode(
-        lds_at(current->group, swizzled(at + k * bytes, LINE), bytes));
+  const int count = kind->depth * CHUNK / LINE; /* a swizzle moves chunks */
+  for (uint32_t chunk = 0; chunk < LINE / CHUNK; chunk++)
+    kind->decode(
+        lds_at(current->group, swizzled(at + chunk * CHUNK, LINE), CHUNK),
+        count, out + (int)chunk * count);
 }
 
 static float dot(const float *a, const float *b, int depth) {

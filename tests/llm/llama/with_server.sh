@@ -39,8 +39,8 @@ PYTHON
 # Another process may take the port in between; so it is tried thrice.
 for attempt in 1 2 3; do
   port=$(free_port)
-  timeout "${LLAMA_SECONDS:-600}" llama-server --model "$folder/noise.gguf" --alias noise \
-    --host 127.0.0.1 --port "$port" --threads 2 --parallel 4 --offline \
+  timeout --kill-after 5 "${LLAMA_SECONDS:-600}" llama-server --model "$folder/noise.gguf" --alias noise \
+    --host 127.0.0.1 --port "$port" --threads 1 --parallel 4 --offline \
     >"$folder/log" 2>&1 </dev/null &
   server=$!
   for _ in $(seq 150); do
