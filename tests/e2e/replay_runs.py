@@ -15,7 +15,7 @@ import sqlite3
 import subprocess
 import sys
 
-ANSWERS = 6  # of a run's candidates; each takes a few seconds
+ANSWERS = 3  # of a run's candidates; each takes a few seconds
 STARTS = ["ff28bcb4", "ecbba477", "3a26633c", "c1520dfc"]
 
 
@@ -39,7 +39,7 @@ def replay(program, sources, folder, name, template, start):
         [program, "tune", sources / "ir-templates" / template, *options,
          "--archive", archive, "--device", "sim", "--strategy", "scientist",
          "--in-flight", "4", "--repairs", "1", "--evaluations", str(count),
-         "--shapes", "1024,576,7168;1024,4096,512",
+         "--shapes", "1024,576,2048;1024,1024,512", "--held-out", "128,576,512",
          "--model", f"replay-any:{recording}"], check=True)
     database = sqlite3.connect(archive)
     found = database.execute(

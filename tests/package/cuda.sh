@@ -137,8 +137,10 @@ for folder in "$source"/kernels/*/tuned/sm_90a/*/; do
   [ -e "$folder" ] || { echo "# none yet"; continue; }
   name=$(basename "$folder") problem=${folder%/tuned/*} problem=${problem##*/}
   expect 0 'kernels compiled' with_ptx "$wavesmith" build "$folder" --out "$work/$name-ptx"
-  expect 0 'kernels compiled' with_ptx "$wavesmith" build "$folder" --out "$work/$name-ptx-again"
-  diff -r "$work/$name-ptx" "$work/$name-ptx-again" >/dev/null || fail "PTX differs from build to build"
+  if [ "$problem" = rmsnorm ]; then # few kernels
+    expect 0 'kernels compiled' with_ptx "$wavesmith" build "$folder" --out "$work/$name-ptx-again"
+    diff -r "$work/$name-ptx" "$work/$name-ptx-again" >/dev/null || fail "PTX differs from build to build"
+  fi
   grep -q "layout $name, target sm_90a" "$work/$name-ptx/$problem.h" || fail "the kernels of $folder are for another layout or target"
   grep -q 'cuda:' "$work/$name-ptx/$problem.h" || fail "the times of $folder are not a card's"
   if [ -n "$ptxas" ]; then

@@ -39,9 +39,7 @@ check="check naive.ll --problem $PWD/bad.c --shape common"
 many='call->dims[0] > 1 \&\& '
 
 if [ "$part" = hang ]; then
-  # in the compile server, in its job: there the limit is of CPU time, or of time
-  write "volatile int64_t spin = call->dims[0]; while (spin > 1) ;"
-  refuse "the reference of my_scale was not done after [0-9]* s of CPU time on rows=[0-9]*,cols=" $check
+  # in the compile server's job, to which dear shapes are put off: 20 s
   write "volatile int64_t spin = call->dims[0]; while (spin > 1) ;" '.flops = "rows * cols * 1000000000",'
   refuse "the reference of my_scale was not done after [0-9]* s of CPU time on rows=[0-9]*,cols=" $check
   echo ok

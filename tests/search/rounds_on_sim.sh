@@ -20,14 +20,14 @@ for row in database.execute(
     print(*row)
 for row in database.execute(
     "SELECT candidate_id, shape, us, provenance, bound FROM measurement"
-    " WHERE shape IN ('m=64,n=576,k=512', 'm=128,n=256,k=1024')"
+    " WHERE shape IN ('rows=16,cols=1024', 'rows=64,cols=2048')"
     " ORDER BY 1, 2, 4"):
     print(*row)
 QUERY
 }
-options=(--shapes '64,576,512;128,256,1024' --strategy local --seed 1 --round 5
+options=(--shapes '16,1024;64,2048' --strategy local --seed 1 --round 5
   --evaluations 10)
-tune() { "$wavesmith" tune "$source/ir-templates/fp8_gemm_mfma.ll" "${options[@]}" "$@" >out 2>&1; }
+tune() { "$wavesmith" tune "$source/kernels/softmax/gfx942.ll" "${options[@]}" "$@" >out 2>&1; }
 
 tune --device sim --rank device --archive direct.db || { cat out; fail tune; }
 rounds=0

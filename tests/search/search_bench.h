@@ -118,4 +118,35 @@ __attribute__((unused)) static char *query(bench *b, const char *sql) {
   return copy;
 }
 
+/* All that does not depend on the time of day. */
+__attribute__((unused)) static char *dump(bench *b) {
+  return ws_arena_printf(
+      b->arena, "%s%s%s%s%s",
+      query(b, "SELECT * FROM candidate ORDER BY number"),
+      query(b, "SELECT * FROM build ORDER BY candidate_id"),
+      query(b, "SELECT * FROM measurement ORDER BY 1,2,3,4,5"),
+      query(b, "SELECT hash,data FROM code_object ORDER BY 1"),
+      query(b, "SELECT id,problem,layout,target,strategy,shape_set,settings,"
+               "seed FROM run ORDER BY 1"));
+}
+
+/* Says only where they part: dumps are long. */
+__attribute__((unused)) static void check_same(const char *got,
+                                               const char *want) {
+  size_t at = 0, line = 0;
+  while (got[at] && got[at] == want[at])
+    at++;
+  if (got[at] == want[at])
+    return;
+  for (size_t i = 0; i < at; i++)
+    if (got[i] == '\n')
+      line = i + 1;
+  WS_FAIL("the archives differ at byte %zu: %.160s, want %.160s", at,
+          got + line, want + line);
+}
+
+__attribute__((unused)) static int number(bench *b, const char *sql) {
+  return (int)strtol(query(b, sql), NULL, 10);
+}
+
 #endif

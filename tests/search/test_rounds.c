@@ -135,21 +135,6 @@ static char *directly(bench *b) {
   return text;
 }
 
-/* Shows the first line that differs. */
-static void check_same(const char *got, const char *want) {
-  const char *line = want;
-  while (*got && *got == *want) {
-    line = *want == '\n' ? want + 1 : line;
-    got++, want++;
-  }
-  if (*got || *want)
-    WS_FAIL("'%.40s' in place of '%.200s'", got, line);
-}
-
-static int number(bench *b, const char *sql) {
-  return (int)strtol(query(b, sql), NULL, 10);
-}
-
 /* ---- tests ---- */
 WS_TEST(a_batch_gives_what_a_device_gives_at_once) {
   static const char *const strategies[] = {"local", "evolve", "random"};

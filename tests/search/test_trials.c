@@ -20,21 +20,18 @@ static bench device_bench(void) {
   return b;
 }
 
-static int number(bench *b, const char *sql) {
-  return (int)strtol(query(b, sql), NULL, 10);
-}
-
 static const char sequence[] =
     "SELECT sequence,id,proposer,move FROM candidate ORDER BY sequence";
 
 WS_TEST(proposals_do_not_depend_on_the_device) {
   bench b = device_bench();
+  b.options.evaluations = 80;
   tune(&b);
   char *with = query(&b, sequence);
   WS_CHECK(number(&b, "SELECT count(*) FROM measurement WHERE provenance"
                       " LIKE 'sim:%'") > 10);
   remove_archive(&b);
-  setenv("FAKE_DEVICE_DELAY_US", "20000", 1);
+  setenv("FAKE_DEVICE_DELAY_US", "10000", 1);
   tune(&b);
   WS_CHECK_TEXT(query(&b, sequence), with);
   remove_archive(&b);
@@ -219,11 +216,12 @@ WS_TEST(the_start_is_not_timed_twice_either) {
   char *log = ws_arena_printf(b.arena, "%s/log", b.folder);
   setenv("FAKE_DEVICE_LOG", log, 1);
   const char *device = b.options.device;
+  b.options.evaluations = 80;
   b.options.device = NULL;
   tune(&b);
   b.options.device = device;
   WS_CHECK(tune(&b).confirmation_count > 0);
-  b.options.evaluations = 250;
+  b.options.evaluations = 130;
   WS_CHECK(tune(&b).confirmation_count > 0);
   check_nothing_twice(&b, log);
   free_bench(&b);
@@ -266,8 +264,9 @@ WS_TEST(a_device_that_dies_is_given_up) {
   bench b = device_bench();
   setenv("FAKE_DEVICE_DIES", "1", 1);
   setenv("WAVESMITH_LOG", "error", 1);
+  b.options.evaluations = 60;
   ws_tune_result result = tune(&b);
-  WS_CHECK_INT(result.evaluated, 150);
+  WS_CHECK_INT(result.evaluated, 60);
   WS_CHECK_INT(result.refuted, 0);
   WS_CHECK_TEXT(result.rows[0].provenance, WS_PROVENANCE_ESTIMATE);
   WS_CHECK_INT(number(&b, "SELECT count(*) FROM candidate WHERE"
@@ -283,6 +282,7 @@ WS_TEST(wrong_devices_are_named) {
   setenv("WAVESMITH_DEVICE_SERVER", "/nonexistent", 1);
   b.options.device = "sim";
   tune_fails(&b, WS_ENVIRONMENT, "/nonexistent");
+  b.options.evaluations = 20;
   b.options.device = "auto"; /* does without */
   setenv("WAVESMITH_LOG", "error", 1);
   ws_tune_result result = tune(&b);
