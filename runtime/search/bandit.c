@@ -179,14 +179,17 @@ int ws__bandit_pick(ws__bandit *bandit, ws_rng *rng, const bool *allowed,
 
 int ws__bandit_pick_region(ws__bandit *bandit, ws_rng *rng,
                            ws_request_kind kind, const char *const *regions,
-                           int count) {
+                           const double *weights, int count) {
   ws_arena *arena = ws_arena_create();
+  double sum = 0;
   option *options =
       ws_arena_alloc(arena, sizeof *options * (size_t)(count > 0 ? count : 1));
   for (int i = 0; i < count; i++)
+    sum += weights[i];
+  for (int i = 0; i < count; i++)
     options[i] = (option){.own = sum_of(bandit, -1, kind, regions[i]),
                           .wider = sum_of(bandit, -1, kind, NULL),
-                          .prior = 1.0 / count};
+                          .prior = sum > 0 ? weights[i] / sum : 0};
   int region = choose(options, count, rng);
   ws_arena_destroy(arena);
   return region;

@@ -23,10 +23,11 @@ ws__bandit *ws__bandit_create(ws_arena *arena, const double *weights,
  * allowed: by member. */
 int ws__bandit_pick(ws__bandit *bandit, ws_rng *rng, const bool *allowed,
                     ws_request_kind kind, const char *region);
-/* Which of several regions is worth asking for; -1 when count is 0. */
+/* Which of several regions is worth asking for; -1 when there is none. weights:
+ * the prior, in any unit; 0: never. */
 int ws__bandit_pick_region(ws__bandit *bandit, ws_rng *rng,
                            ws_request_kind kind, const char *const *regions,
-                           int count);
+                           const double *weights, int count);
 /* reward: ln of the speed-up over the parent, below 0 counts as 0. */
 void ws__bandit_learn(ws__bandit *bandit, const ws__arm *arm, double reward,
                       double usd);

@@ -156,12 +156,27 @@ static ws_status add_all(ws__page *page, sections *s) {
   return WS_OK;
 }
 
-ws_status ws__brief_prompt(const ws__brief *brief, ws_arena *arena,
-                           const ws__request *request, ws_prompt *out_prompt,
-                           ws_diag *diag) {
+static ws__page *new_page(const ws__brief *brief, ws_arena *arena,
+                          const ws__request *request, ws_diag *diag) {
   ws__page *page = ws_arena_alloc(arena, sizeof *page);
   *page = (ws__page){
       .brief = brief, .arena = arena, .request = request, .diag = diag};
+  return page;
+}
+
+ws_status ws__brief_heat(const ws__brief *brief, ws_arena *arena,
+                         const ws__request *request, ws__heat *out,
+                         ws_diag *diag) {
+  ws__page *page = new_page(brief, arena, request, diag);
+  WS_TRY(load(page));
+  *out = page->heat;
+  return WS_OK;
+}
+
+ws_status ws__brief_prompt(const ws__brief *brief, ws_arena *arena,
+                           const ws__request *request, ws_prompt *out_prompt,
+                           ws_diag *diag) {
+  ws__page *page = new_page(brief, arena, request, diag);
   sections s = {.count = 0};
   *out_prompt = (ws_prompt){"", "", "", ""};
   WS_TRY(load(page));

@@ -17,9 +17,22 @@ typedef struct ws__brief {
   const ws__knowledge *knowledge;
   const ws_prompts *prompts;
   const char *provenance; /* of the results' times */
-  int64_t run_id; /* whose exchange has the index of a result */
+  int64_t run_id;         /* whose exchange has the index of a result */
   size_t budget_bytes;
 } ws__brief;
+
+/* Where a candidate's time goes: shares of wave-clocks by region. */
+typedef struct ws__heat {
+  bool known;              /* it has a profile */
+  const ws_template *tmpl; /* whose regions they are */
+  double shares[WS_TEMPLATE_MAX_REGIONS];
+  bool dead[WS_TEMPLATE_MAX_REGIONS]; /* nothing of it ran there */
+} ws__heat;
+
+/* Of what the request's prompt would be about. */
+ws_status ws__brief_heat(const ws__brief *brief, ws_arena *arena,
+                         const ws__request *request, ws__heat *out,
+                         ws_diag *diag) WS_MUST_CHECK;
 
 ws_status ws__brief_prompt(const ws__brief *brief, ws_arena *arena,
                            const ws__request *request, ws_prompt *out_prompt,

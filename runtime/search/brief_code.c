@@ -100,11 +100,11 @@ static bool is_aimed(const ws__page *page) {
          page->request->region < page->parent.candidate->tmpl->region_count;
 }
 
-static void weigh(const ws__page *page, const double *heat, double *weights) {
+static void weigh(const ws__page *page, double *weights) {
   const ws_candidate *candidate = page->parent.candidate;
   const int region = page->request->region;
   for (int i = 0; i < candidate->tmpl->region_count; i++) {
-    weights[i] = heat[i] + (candidate->bodies[i].text ? 1 : 0);
+    weights[i] = page->heat.shares[i] + (candidate->bodies[i].text ? 1 : 0);
     if (is_aimed(page) && i == region)
       weights[i] += 100;
     else if (is_aimed(page) &&
@@ -145,12 +145,12 @@ static int count_shown(const ws__page *page) {
 }
 
 ws_status ws__page_choose_code(ws__page *page) {
-  double heat[WS_TEMPLATE_MAX_REGIONS] = {0}, weights[WS_TEMPLATE_MAX_REGIONS];
+  double weights[WS_TEMPLATE_MAX_REGIONS];
   read_regions(page);
   read_helpers(page);
   close_calls(page);
-  WS_TRY(ws__page_heat(page, heat));
-  weigh(page, heat, weights);
+  WS_TRY(ws__page_heat(page, &page->heat));
+  weigh(page, weights);
   order(page, weights);
   page->shown = count_shown(page);
   page->whole =

@@ -33,6 +33,7 @@ typedef struct ws__page {
   ws__subject second;                   /* candidate NULL: none */
   int regions[WS_TEMPLATE_MAX_REGIONS]; /* of the parent, by importance */
   int shown; /* of these, how many are shown with their code */
+  ws__heat heat;
   const char *region_texts[WS_TEMPLATE_MAX_REGIONS]; /* of the parent */
   ws__helper helpers[WS__MOST_HELPERS];              /* likewise */
   int helper_count;
@@ -89,9 +90,9 @@ const char *ws__page_facts(ws__page *page, const ws__subject *subject);
 const char *ws__page_estimate(ws__page *page);
 /* brief_profile.c */
 ws_status ws__page_profile(ws__page *page, const char **out) WS_MUST_CHECK;
-/* Share of wave clocks by region of the parent, from its profile; those of
- * another function count for the regions that name it. */
-ws_status ws__page_heat(ws__page *page, double *out_shares) WS_MUST_CHECK;
+/* From the parent's profile; a function that is no region counts for the
+ * regions that name it, a launch by its time. */
+ws_status ws__page_heat(ws__page *page, ws__heat *out) WS_MUST_CHECK;
 
 /* ---- brief_failure.c ---- */
 ws_status ws__page_diagnostics(ws__page *page, const char **out) WS_MUST_CHECK;

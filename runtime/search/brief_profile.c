@@ -131,31 +131,59 @@ ws_status ws__page_profile(ws__page *page, const char **out) {
 /* ---- heat ------------------------------------------------------------------
  */
 
+/* Sums of share * us; older profiles tell of the hottest lines alone. */
+typedef struct heat_sums {
+  double shares[WS_TEMPLATE_MAX_REGIONS], us;
+  bool ran[WS_TEMPLATE_MAX_REGIONS]; /* the region, or what it calls */
+  bool complete;
+} heat_sums;
+
 static void add_heat(const ws__page *page, const char *function, double share,
-                     double *shares) {
+                     double us, heat_sums *sums) {
   const ws_template *tmpl = page->parent.candidate->tmpl;
   const int region = ws_template_region_index(tmpl, function);
-  if (region >= 0) {
-    shares[region] += share;
+  if (!(isfinite(share) && share > 0 && share <= 1) || !*function)
     return;
+  for (int i = 0; i < tmpl->region_count; i++) {
+    const bool calls = ws__page_region_names(page, i, function);
+    sums->ran[i] |= i == region || calls;
+    if (i == region || (region < 0 && calls))
+      sums->shares[i] += share * us;
   }
-  for (int i = 0; *function && i < tmpl->region_count; i++)
-    if (ws__page_region_names(page, i, function))
-      shares[i] += share;
 }
 
 static void visit_heat(ws__page *page, const cJSON *launch, void *data) {
+  heat_sums *sums = data;
   const cJSON *profile = cJSON_GetObjectItemCaseSensitive(launch, "profile");
-  const cJSON *line;
-  cJSON_ArrayForEach(line, cJSON_GetObjectItemCaseSensitive(profile, "lines")) {
-    const double share = number(line, "share");
-    if (isfinite(share) && share > 0 && share <= 1)
-      add_heat(page, string(line, "region"), share, data);
-  }
+  const cJSON *functions =
+      cJSON_GetObjectItemCaseSensitive(profile, "functions");
+  const cJSON *lines = cJSON_GetObjectItemCaseSensitive(profile, "lines");
+  const cJSON *item;
+  const double known = number(profile, "us");
+  const double us = isfinite(known) && known > 0 ? known : 1;
+  sums->us += us;
+  sums->complete &= cJSON_IsObject(functions);
+  cJSON_ArrayForEach(item, functions)
+      add_heat(page, item->string ? item->string : "",
+               cJSON_IsNumber(item) ? item->valuedouble : 0, us, sums);
+  if (!functions)
+    cJSON_ArrayForEach(item, lines)
+        add_heat(page, string(item, "region"), number(item, "share"), us, sums);
 }
 
-ws_status ws__page_heat(ws__page *page, double *out_shares) {
+ws_status ws__page_heat(ws__page *page, ws__heat *out) {
   bool found;
   ws_shape shape;
-  return visit(page, visit_heat, out_shares, &found, &shape);
+  heat_sums sums = {.complete = true};
+  *out = (ws__heat){.known = false};
+  WS_TRY(visit(page, visit_heat, &sums, &found, &shape));
+  if (!(sums.us > 0))
+    return WS_OK;
+  out->known = true;
+  out->tmpl = page->parent.candidate->tmpl;
+  for (int i = 0; i < out->tmpl->region_count; i++) {
+    out->shares[i] = sums.shares[i] / sums.us;
+    out->dead[i] = sums.complete && !sums.ran[i];
+  }
+  return WS_OK;
 }

@@ -179,12 +179,18 @@ const char *ws__page_aim(ws__page *page) {
         "Make the shape %s faster above all; on the others it may lose, as "
         "each shape takes the best candidate that it has.\n",
         ws__page_shape(page, &page->brief->task->shapes[request->target]));
-  if (request->region >= 0 && request->region < tmpl->region_count)
-    ws_strbuf_printf(&out,
-                     "Rewrite the region %s; touch another region or a "
-                     "parameter only where that is needed for it. No whole "
-                     "template this time.\n",
+  if (request->region >= 0 && request->region < tmpl->region_count) {
+    const double share = page->heat.shares[request->region];
+    ws_strbuf_printf(&out, "Rewrite the region %s",
                      tmpl->regions[request->region].function);
+    if (share > 0)
+      ws_strbuf_printf(&out, " (%.3g %% of the wave clocks)", 100 * share);
+    ws_strbuf_puts(&out,
+                   "; touch another region or a parameter only where that is "
+                   "needed for it. Where you see that more is to be gained "
+                   "elsewhere, change that instead and say why in one line. "
+                   "No whole template this time.\n");
+  }
   return ws__page_take(page, &out);
 }
 

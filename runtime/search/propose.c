@@ -96,19 +96,51 @@ static bool suits_builtin(ws_request_kind kind) {
          kind == WS_REQUEST_CROSSOVER;
 }
 
-static void choose_region(ws_session *s, ws__request *request) {
+static ws__brief brief_of(const ws_session *s) {
+  const size_t budget = s->options->prompt_bytes;
+  return (ws__brief){.archive = s->archive,
+                     .task = &s->task,
+                     .knowledge = &s->knowledge,
+                     .prompts = s->models.prompts,
+                     .provenance = s->judge.provenance,
+                     .run_id = s->run.id,
+                     .budget_bytes = budget ? budget : WS_PROMPT_BYTES};
+}
+
+/* By where the parent's time goes, as far as that is known: a region of which
+ * nothing ran is dead at its parameters. The last: any, or parameters. */
+static ws_status weigh_regions(ws_session *s, const ws__request *request,
+                               const ws_template *tmpl, double *weights) {
+  static const double least = 0.02, any = 0.2; /* beside shares, 1 in all */
+  const ws__brief brief = brief_of(s);
+  ws__heat heat;
+  ws_arena *arena = ws_arena_create();
+  ws_status status = ws__brief_heat(&brief, arena, request, &heat, s->diag);
+  ws_arena_destroy(arena);
+  WS_TRY(status);
+  const bool known = heat.known && heat.tmpl == tmpl;
+  for (int i = 0; i < tmpl->region_count; i++)
+    weights[i] = !known ? 1 : heat.dead[i] ? 0 : heat.shares[i] + least;
+  weights[tmpl->region_count] = known ? any : 1;
+  return WS_OK;
+}
+
+static ws_status choose_region(ws_session *s, ws__request *request) {
   const ws_candidate *parent = ws__request_base(&s->knowledge, request);
   const ws_template *tmpl = parent ? parent->tmpl : NULL;
   if (request->kind != WS_REQUEST_EXPLOIT || request->region >= 0 || !tmpl)
-    return;
+    return WS_OK;
   const char *regions[WS_TEMPLATE_MAX_REGIONS + 1];
+  double weights[WS_TEMPLATE_MAX_REGIONS + 1];
   for (int i = 0; i < tmpl->region_count; i++)
     regions[i] = tmpl->regions[i].function;
-  regions[tmpl->region_count] = ""; /* any, or parameters */
+  regions[tmpl->region_count] = "";
+  WS_TRY(weigh_regions(s, request, tmpl, weights));
   int picked =
       ws__bandit_pick_region(s->models.bandit, &s->proposing.rng, request->kind,
-                             regions, tmpl->region_count + 1);
+                             regions, weights, tmpl->region_count + 1);
   request->region = picked < tmpl->region_count ? picked : -1;
+  return WS_OK;
 }
 
 const char *ws__request_region(const ws_session *s,
@@ -119,21 +151,22 @@ const char *ws__request_region(const ws_session *s,
              : "";
 }
 
-static void choose_member(ws_session *s, ws__request *request) {
+static ws_status choose_member(ws_session *s, ws__request *request) {
   request->member = -1;
   if (!s->models.llm)
-    return;
+    return WS_OK;
   int count = ws_llm_member_count(s->models.llm);
   bool allowed[count];
   for (int i = 0; i < count; i++)
     allowed[i] =
         !ws_llm_is_builtin(s->models.llm, i) || suits_builtin(request->kind);
-  choose_region(s, request);
+  WS_TRY(choose_region(s, request));
   request->member =
       ws__bandit_pick(s->models.bandit, &s->proposing.rng, allowed,
                       request->kind, ws__request_region(s, request));
   if (request->member >= 0 && ws_llm_is_builtin(s->models.llm, request->member))
     request->region = -1;
+  return WS_OK;
 }
 
 /* ---- jobs ---- */
@@ -157,14 +190,7 @@ static void set_known(const ws_session *s, ws__job *job,
 
 ws_status ws__render_prompt(ws_session *s, ws_arena *arena,
                             const ws__request *request, ws_prompt *out_prompt) {
-  size_t budget = s->options->prompt_bytes;
-  const ws__brief brief = {.archive = s->archive,
-                           .task = &s->task,
-                           .knowledge = &s->knowledge,
-                           .prompts = s->models.prompts,
-                           .provenance = s->judge.provenance,
-                           .run_id = s->run.id,
-                           .budget_bytes = budget ? budget : WS_PROMPT_BYTES};
+  const ws__brief brief = brief_of(s);
   return ws__brief_prompt(&brief, arena, request, out_prompt, s->diag);
 }
 
@@ -245,7 +271,7 @@ ws_status ws__propose(ws_session *s, bool *out_made) {
     s->proposing.no_more = draw != WS__DRAW_WAIT;
     return WS_OK;
   }
-  choose_member(s, &request);
+  WS_TRY(choose_member(s, &request));
   if (request.member < 0 || ws_llm_is_builtin(s->models.llm, request.member))
     return answer_builtin(s, &request, out_made);
   return ask(s, new_job(s, &request));

@@ -35,6 +35,12 @@ times = [json.load(open(path)) for path in sys.argv[2:]]
 assert times[0]["time"]["us"] == times[1]["time"]["us"], times
 assert times[0]["time"]["us"] == row["best_us"], (times[0]["time"]["us"], row)
 assert times[0]["provenance"] == row["provenance"], row
+(launch, *_) = times[0]["time"]["report"]
+profile = launch["profile"]
+functions = profile["functions"]
+assert abs(sum(functions.values()) - 1) < 1e-9, functions
+for line in profile["lines"]:
+    assert functions[line["region"]] > line["share"] - 1e-12, (line, functions)
 CHECK
 
 # A template by name, with the explanation that a proposer gets.

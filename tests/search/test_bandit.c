@@ -7,6 +7,7 @@
 
 enum { ROUNDS = 400 };
 static const bool all[3] = {true, true, true};
+static const double even[3] = {1, 1, 1};
 
 typedef struct model {
   double gain;   /* ln of the speed-up that an answer brings */
@@ -125,7 +126,8 @@ WS_TEST(each_pick_draws_twice) {
   for (int i = 0; i < 50; i++) {
     bool one[3] = {i % 2, true, i % 3 == 0};
     ws__bandit_pick(bandit, &rng, one, WS_REQUEST_WRITE, regions[i % 2]);
-    ws__bandit_pick_region(bandit, &rng, WS_REQUEST_WRITE, regions, 1 + i % 2);
+    ws__bandit_pick_region(bandit, &rng, WS_REQUEST_WRITE, regions, even,
+                           1 + i % 2);
     for (int d = 0; d < 4; d++)
       ws_rng_double(&other);
     WS_CHECK(!memcmp(&rng, &other, sizeof rng));
@@ -141,9 +143,11 @@ WS_TEST(regions_that_gain_are_asked_for) {
   int picked[3] = {0};
   ws_rng_init(&rng, 1);
   WS_CHECK_INT(
-      ws__bandit_pick_region(bandit, &rng, WS_REQUEST_WRITE, regions, 0), -1);
+      ws__bandit_pick_region(bandit, &rng, WS_REQUEST_WRITE, regions, even, 0),
+      -1);
   for (int i = 0; i < ROUNDS; i++) {
-    int r = ws__bandit_pick_region(bandit, &rng, WS_REQUEST_WRITE, regions, 3);
+    int r = ws__bandit_pick_region(bandit, &rng, WS_REQUEST_WRITE, regions,
+                                   even, 3);
     WS_CHECK_INT(
         ws__bandit_pick(bandit, &rng, all, WS_REQUEST_WRITE, regions[r]), 0);
     picked[r]++;
@@ -153,6 +157,38 @@ WS_TEST(regions_that_gain_are_asked_for) {
   WS_CHECK(picked[1] > ROUNDS / 2);
   WS_CHECK(picked[0] > 10 && picked[2] > 10);
   ws_arena_destroy(arena);
+}
+
+/* Without gains by weight, never where it is 0; a gain outweighs it. */
+static void pick_weighed(double gain_of_the_last, int picked[4]) {
+  static const char *const regions[] = {"mma", "load", "dead", "order"};
+  static const double weights[] = {60, 30, 0, 15};
+  ws_arena *arena = ws_arena_create();
+  ws__bandit *bandit = ws__bandit_create(arena, (double[]){1}, 1);
+  ws_rng rng;
+  ws_rng_init(&rng, 7);
+  for (int i = 0; i < ROUNDS; i++) {
+    int r = ws__bandit_pick_region(bandit, &rng, WS_REQUEST_EXPLOIT, regions,
+                                   weights, 4);
+    WS_CHECK_INT(
+        ws__bandit_pick(bandit, &rng, all, WS_REQUEST_EXPLOIT, regions[r]), 0);
+    picked[r]++;
+    ws__bandit_learn(bandit, &(ws__arm){0, WS_REQUEST_EXPLOIT, regions[r]},
+                     r == 3 ? gain_of_the_last : 0, 0.01);
+  }
+  ws_arena_destroy(arena);
+}
+
+WS_TEST(regions_are_asked_for_by_weight) {
+  int evenly[4] = {0}, gained[4] = {0};
+  pick_weighed(0, evenly);
+  pick_weighed(0.5, gained);
+  fprintf(stderr, "# %d %d %d %d; with gains in the last %d %d %d %d\n",
+          evenly[0], evenly[1], evenly[2], evenly[3], gained[0], gained[1],
+          gained[2], gained[3]);
+  WS_CHECK(evenly[0] > evenly[1] && evenly[1] > evenly[3]);
+  WS_CHECK(gained[3] > 2 * evenly[3]);
+  WS_CHECK(evenly[2] == 0 && gained[2] == 0);
 }
 
 /* A model that was good and is not any more is left within some answers. */

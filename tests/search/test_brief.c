@@ -590,6 +590,65 @@ WS_TEST(profiles_quote_the_hot_lines) {
   run_destroy(r);
 }
 
+/* 90 us of which inner takes half, deep (which apart calls) a quarter; 10 us of
+ * inner alone. */
+static const char two_launches[] =
+    "{\"launch\":1,\"profile\":{\"us\":90,\"functions\":{\"inner\":0.5,"
+    "\"deep\":0.25,\"kernel\":0.25},\"lines\":[{\"region\":\"outer\","
+    "\"share\":0.5}]}}\n"
+    "{\"launch\":2,\"profile\":{\"us\":10,\"functions\":{\"inner\":1,"
+    "\"apart\":\"x\"}}}\n";
+
+static ws__heat heat_of(run *r, int parent) {
+  const ws__request request = {.kind = WS_REQUEST_EXPLOIT,
+                               .parents = {parent, -1},
+                               .target = -1,
+                               .region = -1,
+                               .plan = ""};
+  ws__heat heat;
+  MUST(ws__brief_heat(&r->brief, r->arena, &request, &heat, diag));
+  return heat;
+}
+
+WS_TEST(heat_is_the_share_of_all_launches) {
+  run *r = example();
+  ws__heat heat = heat_of(r, FASTER);
+  WS_CHECK(!heat.known);
+  MUST(ws_archive_put_profile(r->archive, r->knowledge.results[FASTER].id,
+                              provenance, &shapes[1], two_launches, diag));
+  heat = heat_of(r, FASTER);
+  WS_CHECK(heat.known);
+  WS_CHECK_NEAR(heat.shares[INNER], 0.55, 1e-12);
+  WS_CHECK_NEAR(heat.shares[APART], 0.225, 1e-12);
+  WS_CHECK_NEAR(heat.shares[OUTER], 0, 0);
+  WS_CHECK(!heat.dead[INNER] && !heat.dead[APART]);
+  WS_CHECK(!heat.dead[OUTER]); /* it calls inner */
+  WS_CHECK_CONTAINS(ask(r, WS_REQUEST_EXPLOIT, FASTER, INNER),
+                    "Rewrite the region inner (55 % of the wave clocks); touch "
+                    "another");
+  run_destroy(r);
+}
+
+WS_TEST(a_region_of_which_nothing_ran_is_dead) {
+  run *r = example();
+  MUST(ws_archive_put_profile(
+      r->archive, r->knowledge.results[FASTER].id, provenance, &shapes[1],
+      "{\"profile\":{\"functions\":{\"inner\":1}}}", diag));
+  const ws__heat heat = heat_of(r, FASTER);
+  WS_CHECK(heat.dead[APART] && !heat.dead[INNER] && !heat.dead[OUTER]);
+  run_destroy(r);
+}
+
+WS_TEST(heat_of_an_older_profile_is_of_its_lines) {
+  run *r = example();
+  MUST(ws_archive_put_profile(r->archive, r->knowledge.results[FASTER].id,
+                              provenance, &shapes[1], report, diag));
+  const ws__heat heat = heat_of(r, FASTER);
+  WS_CHECK(heat.known && !heat.dead[OUTER] && !heat.dead[APART]);
+  WS_CHECK_NEAR(heat.shares[INNER], 0.41, 1e-12);
+  run_destroy(r);
+}
+
 WS_TEST(select_lists_the_population_best_first) {
   run *r = example();
   const char *user = ask(r, WS_REQUEST_SELECT, -1, -1);

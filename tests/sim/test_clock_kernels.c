@@ -533,6 +533,9 @@ WS_TEST(explanation_names_bound_and_hot_instruction) {
   WS_CHECK_NEAR(cJSON_GetObjectItem(json, "us")->valuedouble, t.profile.us, 0);
   WS_CHECK_INT(cJSON_GetArraySize(cJSON_GetObjectItem(json, "lines")),
                t.profile.line_count);
+  const cJSON *functions = cJSON_GetObjectItem(json, "functions");
+  WS_CHECK_INT(cJSON_GetArraySize(functions), 1); /* without a line table */
+  WS_CHECK_NEAR(cJSON_GetObjectItem(functions, "probe")->valuedouble, 1, 1e-9);
   cJSON_Delete(json);
   close_kernel(&t);
 }

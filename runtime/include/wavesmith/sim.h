@@ -188,7 +188,14 @@ typedef struct ws_sim_hot_line {
   double stalls[WS_SIM_STALL_COUNT]; /* of this line's, sums to 1 */
 } ws_sim_hot_line;
 
-enum { WS_SIM_HOT_LINES = 12 };
+enum { WS_SIM_HOT_LINES = 12, WS_SIM_FUNCTIONS = 64 };
+
+/* All lines of a function together, those of what is inlined into it not: they
+ * are that function's own. */
+typedef struct ws_sim_function_share {
+  const char *name;
+  double share; /* of all wave-clocks, above 0 */
+} ws_sim_function_share;
 
 /* One launch. */
 typedef struct ws_sim_profile {
@@ -211,6 +218,9 @@ typedef struct ws_sim_profile {
   int64_t workgroups, workgroups_simulated;
   ws_sim_hot_line lines[WS_SIM_HOT_LINES];
   int line_count;
+  /* Each function that ran, in no order; more than fit are left out. */
+  ws_sim_function_share functions[WS_SIM_FUNCTIONS];
+  int function_count;
 } ws_sim_profile;
 
 /* Where the inputs are before the launch. */

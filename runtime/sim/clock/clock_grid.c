@@ -303,6 +303,19 @@ static int collect_lines(const timing *t, line_stalls *lines) {
   return merged;
 }
 
+static void add_function(ws_sim_profile *out, ws_arena *arena, const char *name,
+                         double share) {
+  int i = 0;
+  while (i < out->function_count && strcmp(out->functions[i].name, name))
+    i++;
+  if (i == WS_SIM_FUNCTIONS)
+    return;
+  if (i == out->function_count)
+    out->functions[out->function_count++] =
+        (ws_sim_function_share){ws_arena_strdup(arena, name), 0};
+  out->functions[i].share += share;
+}
+
 static void fill_stalls(const timing *t, ws_arena *arena, ws_sim_profile *out) {
   line_stalls *lines = ws_arena_alloc(
       t->arena, (t->plan.kernel->module->text.count + 1) * sizeof *lines);
@@ -312,6 +325,9 @@ static void fill_stalls(const timing *t, ws_arena *arena, ws_sim_profile *out) {
     add_stalls(&all, &lines[i].stalls);
   for (int s = 0; s < WS_SIM_STALL_COUNT; s++)
     out->stalls[s] = ratio((double)all.stalls.clocks[s], (double)all.total);
+  for (int i = 0; i < count; i++)
+    add_function(out, arena, lines[i].at.region,
+                 ratio((double)lines[i].total, (double)all.total));
   out->line_count = count < WS_SIM_HOT_LINES ? count : WS_SIM_HOT_LINES;
   for (int i = 0; i < out->line_count; i++) {
     ws_sim_hot_line *hot = &out->lines[i];

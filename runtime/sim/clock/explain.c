@@ -157,6 +157,10 @@ cJSON *ws_sim_profile_to_json(const ws_sim_profile *p) {
   WS_PROFILE_NUMBERS(WS_PROFILE_NUMBER)
 #undef WS_PROFILE_NUMBER
   cJSON_AddItemToObject(object, "stalls", stalls_to_json(p->stalls));
+  cJSON *functions = cJSON_AddObjectToObject(object, "functions");
+  for (int i = 0; i < p->function_count; i++)
+    cJSON_AddNumberToObject(functions, p->functions[i].name,
+                            p->functions[i].share);
   cJSON *lines = cJSON_AddArrayToObject(object, "lines");
   for (int i = 0; i < p->line_count; i++)
     cJSON_AddItemToArray(lines, line_to_json(&p->lines[i]));
