@@ -161,10 +161,19 @@ bool ws__read_range(const char **text, bool per_cent, double *out_low,
 static const struct claim_word {
   const char *word, *what;
 } claim_words[] = {
-    {"speedup", "speedup"}, {"speed-up", "speedup"},    {"vgprs", "vgpr"},
-    {"vgpr", "vgpr"},       {"agprs", "agpr"},          {"agpr", "agpr"},
-    {"sgprs", "sgpr"},      {"sgpr", "sgpr"},           {"lds", "lds"},
-    {"scratch", "scratch"}, {"occupancy", "occupancy"},
+    {"speedup", "speedup"},
+    {"speed-up", "speedup"},
+    {"vgprs", "vgpr"},
+    {"vgpr", "vgpr"},
+    {"agprs", "agpr"},
+    {"agpr", "agpr"},
+    {"sgprs", "sgpr"},
+    {"sgpr", "sgpr"},
+    {"lds_conflict", "lds_conflict"}, /* before "lds" */
+    {"lds", "lds"},
+    {"scratch", "scratch"},
+    {"occupancy", "occupancy"},
+    {"share", "share"},
 };
 
 static const char *read_claim_word(const char **text) {
@@ -180,33 +189,64 @@ static const char *read_claim_word(const char **text) {
   return NULL;
 }
 
-/* "1024,1536,7168 " or "1024x1536x7168 ", in front of the range. */
+/* A word in front of the range; its size, 0 when there is none or when no range
+ * follows it. */
+static size_t word_size(const char *text, const char *of) {
+  const size_t size = strspn(text, of);
+  const char *after = text + size + strspn(text + size, " \t:=");
+  const bool apart = size && strchr(" \t:=", text[size]) && text[size];
+  return apart && begins_number(after + strspn(after, "[~")) ? size : 0;
+}
+
+/* "1024,7168 " or "1024x7168x512 " or "rows=16,cols=1024 ", in front of the
+ * range: a list of sizes, one of them alone only by its name. */
 static const char *read_shape(ws_arena *arena, const char **text) {
-  int64_t sizes[3];
-  const char *at = *text;
-  for (int i = 0; i < 3; i++) {
-    size_t digits = strspn(at, "0123456789");
-    if (!digits || digits > 9)
-      return "";
-    sizes[i] = strtoll(at, NULL, 10);
-    at += digits;
-    if (i < 2 && *at != ',' && *at != 'x')
-      return "";
-    at += i < 2;
-  }
-  if (*at && !strchr(" \t:=", *at))
+  static const char sizes[] = "0123456789,x";
+  static const char names[] = "0123456789,=_abcdefghijklmnopqrstuvwxyz"
+                              "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  size_t size = word_size(*text, sizes);
+  const bool by_name = !size;
+  if (by_name)
+    size = word_size(*text, names);
+  char *word = ws_arena_strndup(arena, *text, size);
+  if (by_name ? !strchr(word, '=')
+              : !word[strcspn(word, ",x")] || !strchr("123456789", *word))
     return "";
-  *text = at + strspn(at, " \t:=");
-  return ws_arena_printf(arena, " %lld,%lld,%lld", (long long)sizes[0],
-                         (long long)sizes[1], (long long)sizes[2]);
+  for (char *at = by_name ? NULL : strchr(word, 'x'); at; at = strchr(at, 'x'))
+    *at = ',';
+  *text += size + strspn(*text + size, " \t:=");
+  return ws_arena_printf(arena, " %s", word);
+}
+
+static const char *read_region(ws_arena *arena, const char **text) {
+  static const char names[] = "0123456789_.$abcdefghijklmnopqrstuvwxyz"
+                              "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  const size_t size = word_size(*text, names);
+  const char *word = ws_arena_strndup(arena, *text, size);
+  if (!size || begins_number(word))
+    return "";
+  *text += size + strspn(*text + size, " \t:=");
+  return ws_arena_printf(arena, " %s", word);
+}
+
+static const char *without_signs(ws_arena *arena, const char *text, char sign) {
+  char *copy = ws_arena_strdup(arena, text);
+  for (char *at = copy; (at = strchr(at, sign));)
+    *at = ' ';
+  return copy;
 }
 
 static bool read_claim(ws_arena *arena, const char *what, const char *rest,
                        ws_reply_claim *out_claim) {
-  bool speedup = !strcmp(what, "speedup");
-  const char *shape = speedup ? read_shape(arena, &rest) : "";
-  out_claim->what = ws_arena_printf(arena, "%s%s", what, shape);
-  if (!ws__read_range(&rest, speedup, &out_claim->low, &out_claim->high))
+  const bool speedup = !strcmp(what, "speedup"), share = !strcmp(what, "share");
+  const char *of = speedup ? read_shape(arena, &rest)
+                   : share ? read_region(arena, &rest)
+                           : "";
+  out_claim->what = ws_arena_printf(arena, "%s%s", what, of);
+  if (share) /* in per cent, said or not */
+    rest = without_signs(arena, rest, '%');
+  if ((share && !*of) ||
+      !ws__read_range(&rest, speedup, &out_claim->low, &out_claim->high))
     return false;
   rest += strspn(rest, ",;. \t"); /* words may follow, no numbers or signs */
   return !*rest || *rest == '(' || isalpha((unsigned char)*rest);

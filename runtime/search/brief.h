@@ -26,6 +26,8 @@ typedef struct ws__heat {
   bool known;              /* it has a profile */
   const ws_template *tmpl; /* whose regions they are */
   double shares[WS_TEMPLATE_MAX_REGIONS];
+  double lds_conflict; /* LDS clocks / clocks without bank conflicts; 0: not
+                          known */
   bool dead[WS_TEMPLATE_MAX_REGIONS]; /* nothing of it ran there */
 } ws__heat;
 

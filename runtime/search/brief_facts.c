@@ -30,20 +30,6 @@ static void put_mix(const ws_mix *mix, ws_strbuf *out) {
   ws_strbuf_puts(out, "\n");
 }
 
-/* Threads of the first launch of a kernel; 0: not known. */
-static int threads_of(ws__page *page, const ws_candidate *candidate,
-                      const char *kernel) {
-  const ws_scope scope = ws_candidate_scope(page->arena, candidate, NULL, 0);
-  int64_t threads;
-  for (int i = 0; i < candidate->tmpl->launch_count; i++)
-    if (!strcmp(candidate->tmpl->launches[i].kernel, kernel) &&
-        ws_expr_eval(candidate->tmpl->launches[i].threads, &scope, &threads,
-                     NULL) == WS_OK &&
-        threads > 0 && threads <= 1024)
-      return (int)threads;
-  return 0;
-}
-
 static const char *limiter(const ws_target *target,
                            const ws_kernel_facts *facts, int threads) {
   static const char *const texts[] = {[WS__LIMITED_BY_REGISTERS] = "registers",
@@ -80,7 +66,7 @@ static void put_occupancy(const ws_target *target, const ws_kernel_facts *k,
   ws_strbuf_printf(out,
                    " %d threads; %d workgroups per %s, %.3g %s, limited by %s.",
                    threads, groups, nvidia ? "SM" : "CU",
-                   groups * threads / (4.0 * target->wave),
+                   ws__waves_per_simd(target, k, threads),
                    nvidia ? "warps per scheduler" : "waves per SIMD",
                    limiter(target, k, threads));
 }
@@ -105,7 +91,7 @@ static void put_kernel(ws__page *page, const ws_candidate *candidate,
                        const ws_kernel_facts *k, ws_strbuf *out) {
   const ws_target *target = page->brief->task->target;
   const bool nvidia = target->family == WS_FAMILY_NVPTX;
-  const int threads = threads_of(page, candidate, k->name);
+  const int threads = ws__threads_of(candidate, k->name);
   if (nvidia)
     put_nvidia_kernel(k, out);
   else

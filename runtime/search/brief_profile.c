@@ -133,7 +133,7 @@ ws_status ws__page_profile(ws__page *page, const char **out) {
 
 /* Sums of share * us; older profiles tell of the hottest lines alone. */
 typedef struct heat_sums {
-  double shares[WS_TEMPLATE_MAX_REGIONS], us;
+  double shares[WS_TEMPLATE_MAX_REGIONS], us, lds_conflict;
   bool ran[WS_TEMPLATE_MAX_REGIONS]; /* the region, or what it calls */
   bool complete;
 } heat_sums;
@@ -162,6 +162,7 @@ static void visit_heat(ws__page *page, const cJSON *launch, void *data) {
   const double known = number(profile, "us");
   const double us = isfinite(known) && known > 0 ? known : 1;
   sums->us += us;
+  sums->lds_conflict += us * number(profile, "lds_conflict");
   sums->complete &= cJSON_IsObject(functions);
   cJSON_ArrayForEach(item, functions)
       add_heat(page, item->string ? item->string : "",
@@ -181,6 +182,7 @@ ws_status ws__page_heat(ws__page *page, ws__heat *out) {
     return WS_OK;
   out->known = true;
   out->tmpl = page->parent.candidate->tmpl;
+  out->lds_conflict = sums.lds_conflict / sums.us;
   for (int i = 0; i < out->tmpl->region_count; i++) {
     out->shares[i] = sums.shares[i] / sums.us;
     out->dead[i] = sums.complete && !sums.ran[i];

@@ -4,6 +4,8 @@
  */
 #include "occupancy.h"
 
+#include <string.h>
+
 int ws__lds_bytes(const ws_kernel_facts *facts) {
   return facts->lds_bytes + facts->dynamic_lds;
 }
@@ -15,6 +17,26 @@ int ws__workgroups_per_cu(const ws_target *target, const ws_kernel_facts *facts,
              ? ws_target_workgroups(target, registers, threads,
                                     ws__lds_bytes(facts))
              : ws_occupancy_workgroups(facts, threads, facts->lds_bytes);
+}
+
+double ws__waves_per_simd(const ws_target *target, const ws_kernel_facts *facts,
+                          int threads) {
+  return ws__workgroups_per_cu(target, facts, threads) * threads /
+         (4.0 * target->wave);
+}
+
+int ws__threads_of(const ws_candidate *candidate, const char *kernel) {
+  ws_arena *arena = ws_arena_create();
+  const ws_scope scope = ws_candidate_scope(arena, candidate, NULL, 0);
+  int64_t threads = 0;
+  for (int i = 0; i < candidate->tmpl->launch_count && !threads; i++)
+    if (strcmp(candidate->tmpl->launches[i].kernel, kernel) ||
+        ws_expr_eval(candidate->tmpl->launches[i].threads, &scope, &threads,
+                     NULL) != WS_OK ||
+        threads < 0 || threads > 1024)
+      threads = 0;
+  ws_arena_destroy(arena);
+  return (int)threads;
 }
 
 ws__limiter ws__limiter_of(const ws_target *target,

@@ -18,6 +18,11 @@ typedef enum ws__limiter {
  * code) do not limit. */
 int ws__workgroups_per_cu(const ws_target *target, const ws_kernel_facts *facts,
                           int threads);
+/* Warps per scheduler on NVIDIA. */
+double ws__waves_per_simd(const ws_target *target, const ws_kernel_facts *facts,
+                          int threads);
+/* Of a kernel's first launch; 0: not known. */
+int ws__threads_of(const ws_candidate *candidate, const char *kernel);
 ws__limiter ws__limiter_of(const ws_target *target,
                            const ws_kernel_facts *facts, int threads);
 /* Of one workgroup, static and given at launch. */

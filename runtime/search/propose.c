@@ -81,6 +81,17 @@ static ws__draw next_request(ws_session *s, ws__request *out) {
              : WS__DRAW_WAIT;
 }
 
+ws__brief ws__session_brief(const ws_session *s) {
+  const size_t budget = s->options->prompt_bytes;
+  return (ws__brief){.archive = s->archive,
+                     .task = &s->task,
+                     .knowledge = &s->knowledge,
+                     .prompts = s->models.prompts,
+                     .provenance = s->judge.provenance,
+                     .run_id = s->run.id,
+                     .budget_bytes = budget ? budget : WS_PROMPT_BYTES};
+}
+
 /* ---- who answers ---- */
 const ws_candidate *ws__request_base(const ws__knowledge *knowledge,
                                      const ws__request *request) {
@@ -96,23 +107,12 @@ static bool suits_builtin(ws_request_kind kind) {
          kind == WS_REQUEST_CROSSOVER;
 }
 
-static ws__brief brief_of(const ws_session *s) {
-  const size_t budget = s->options->prompt_bytes;
-  return (ws__brief){.archive = s->archive,
-                     .task = &s->task,
-                     .knowledge = &s->knowledge,
-                     .prompts = s->models.prompts,
-                     .provenance = s->judge.provenance,
-                     .run_id = s->run.id,
-                     .budget_bytes = budget ? budget : WS_PROMPT_BYTES};
-}
-
 /* By where the parent's time goes, as far as that is known: a region of which
  * nothing ran is dead at its parameters. The last: any, or parameters. */
 static ws_status weigh_regions(ws_session *s, const ws__request *request,
                                const ws_template *tmpl, double *weights) {
   static const double least = 0.02, any = 0.2; /* beside shares, 1 in all */
-  const ws__brief brief = brief_of(s);
+  const ws__brief brief = ws__session_brief(s);
   ws__heat heat;
   ws_arena *arena = ws_arena_create();
   ws_status status = ws__brief_heat(&brief, arena, request, &heat, s->diag);
@@ -190,7 +190,7 @@ static void set_known(const ws_session *s, ws__job *job,
 
 ws_status ws__render_prompt(ws_session *s, ws_arena *arena,
                             const ws__request *request, ws_prompt *out_prompt) {
-  const ws__brief brief = brief_of(s);
+  const ws__brief brief = ws__session_brief(s);
   return ws__brief_prompt(&brief, arena, request, out_prompt, s->diag);
 }
 

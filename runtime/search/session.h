@@ -106,6 +106,8 @@ ws_status ws__propose(ws_session *s, bool *out_made) WS_MUST_CHECK;
 /* A job for a request and a reply that are there already. */
 ws_status ws__propose_given(ws_session *s, const ws__request *request,
                             const char *reply) WS_MUST_CHECK;
+/* Of what the run knows now. */
+ws__brief ws__session_brief(const ws_session *s);
 ws_status ws__render_prompt(ws_session *s, ws_arena *arena,
                             const ws__request *request,
                             ws_prompt *out_prompt) WS_MUST_CHECK;

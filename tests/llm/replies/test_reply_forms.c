@@ -391,6 +391,15 @@ WS_TEST(forms_of_claims) {
       {"agpr 1 2", "agpr", 1, 2},
       {"sgpr 1 2", "sgpr", 1, 2},
       {"scratch 0 0", "scratch", 0, 0},
+      {"speedup 1024,8192 1.1 1.3", "speedup 1024,8192", 1.1, 1.3},
+      {"speedup 16x4x2x2: 1.1", "speedup 16,4,2,2", 1.1, 1.1},
+      {"speedup rows=16,cols=1024 5 to 10 %", "speedup rows=16,cols=1024", 1.05,
+       1.1},
+      {"speedup `n=4096`: 1.1 1.3", "speedup n=4096", 1.1, 1.3},
+      {"speedup 1,2", "speedup", 1, 2},
+      {"lds_conflict -0.5 -0.2", "lds_conflict", -0.5, -0.2},
+      {"share mma -20 -10", "share mma", -20, -10},
+      {"share of.it.8: -5 to 5 % of the clocks", "share of.it.8", -5, 5},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     ws_arena *arena = ws_arena_create();
