@@ -14,6 +14,7 @@
 #include "comgr.h"
 #include "hip.h"
 #include "nvptx_expand.h"
+#include "opencl_names.h"
 #include "parse.h"
 #include "promises.h"
 #include "specialize.h"
@@ -111,6 +112,24 @@ static bool defines_region(const body *b) {
   return same_type(b, LLVMGetNamedFunction(b->target, b->region), theirs);
 }
 
+/* By its name in the source, where a compiler has decorated that. */
+static void refuse_unknown(const body *b, LLVMValueRef theirs,
+                           const char *name) {
+  char plain[64];
+  if (!ws__opencl_name(name, plain, sizeof plain)) {
+    REFUSE(b, "splice-unknown-symbol", use_line(theirs),
+           "the body calls @%s, which the template does not have; define it in "
+           "the body or use an intrinsic",
+           name);
+    return;
+  }
+  const char *instead = ws__opencl_instead(plain);
+  REFUSE(b, "splice-unknown-symbol", use_line(theirs),
+         "the body calls %s (@%s), and there is no library; %s%s", plain, name,
+         instead ? "write " : "define it in the body or use a __builtin_",
+         instead ? instead : "");
+}
+
 static bool function_allowed(const body *b, LLVMValueRef theirs) {
   const char *name = name_of(theirs);
   LLVMValueRef ours = LLVMGetNamedFunction(b->target, name);
@@ -136,10 +155,7 @@ static bool function_allowed(const body *b, LLVMValueRef theirs) {
     return same_type(b, ours, theirs);
   if (ws__nvptx_is_own(theirs))
     return true; /* for the check to say whether the target has it */
-  REFUSE(b, "splice-unknown-symbol", use_line(theirs),
-         "the body calls @%s, which the template does not have; define it in "
-         "the body or use an intrinsic",
-         name);
+  refuse_unknown(b, theirs, name);
   return false;
 }
 

@@ -436,6 +436,71 @@ WS_TEST(refused_opencl) {
   fixture_destroy(&f);
 }
 
+/* What a call of OpenCL's library is answered with; without words the body is
+ * one with the answer, which must pass. */
+static const struct opencl_call {
+  const char *call, *words;
+} opencl_calls[] = {
+    {"fma(1.f, 2.f, 3.f)", "calls fma (@_Z3fmafff), and there is no library; "
+                           "write __builtin_fmaf (vectors: "},
+    {"min(lane, 3)", "write __builtin_elementwise_min"},
+    {"native_exp2(1.f * lane)", "write __builtin_amdgcn_exp2f"},
+    {"convert_float(lane)", "write a cast"},
+    {"vload4(0, (local const int *)from).x", "*(global const float4 *)p"},
+    {"get_local_id(0)", "__builtin_amdgcn_workitem_id_x()"},
+    {"hypot(1.f, 2.f)", "calls hypot (@_Z5hypotff), and there is no library; "
+                        "define it in the body or use a __builtin_"},
+    {"__builtin_fmaf(1.f, 2.f, 3.f)", NULL},
+    {"__builtin_elementwise_fma((float2)(lane), (float2)(1), (float2)(2)).x",
+     NULL},
+    {"__builtin_elementwise_min(lane, 3)", NULL},
+    {"__builtin_elementwise_max(lane, 3)", NULL},
+    {"__builtin_elementwise_abs(lane)", NULL},
+    {"__builtin_fabsf(1.f * lane)", NULL},
+    {"__builtin_amdgcn_exp2f(1.44269504f * lane)", NULL},
+    {"__builtin_amdgcn_logf(1.f * lane)", NULL},
+    {"__builtin_amdgcn_sqrtf(1.f * lane)", NULL},
+    {"__builtin_amdgcn_rsqf(1.f * lane)", NULL},
+    {"__builtin_amdgcn_rcpf(1.f * lane)", NULL},
+    {"__builtin_rintf(1.f * lane) + __builtin_floorf(1.f * lane)", NULL},
+    {"__builtin_ceilf(1.f * lane) + __builtin_truncf(1.f * lane)", NULL},
+    {"__builtin_popcount(lane) + __builtin_clz(lane)", NULL},
+    {"__builtin_convertvector((int4)(lane), float4).x", NULL},
+    {"(*(local const float4 *)from).x", NULL},
+    {"__builtin_amdgcn_workitem_id_x()", NULL},
+    {"__builtin_amdgcn_workgroup_id_x()", NULL},
+    {"(__builtin_amdgcn_fence(__ATOMIC_RELEASE, \"workgroup\"), "
+     "__builtin_amdgcn_s_barrier(), "
+     "__builtin_amdgcn_fence(__ATOMIC_ACQUIRE, \"workgroup\"), 1)",
+     NULL},
+    {"__builtin_amdgcn_ds_bpermute(4 * lane, lane)", NULL},
+};
+
+WS_TEST(calls_of_a_library_are_told_what_to_write) {
+  for (size_t i = 0; i < sizeof opencl_calls / sizeof *opencl_calls; i++) {
+    const struct opencl_call *c = &opencl_calls[i];
+    fixture f = open_tiny();
+    set_body(&f, "combine", "opencl",
+             ws_arena_printf(f.arena,
+                             "int combine(local const char *from, int lane) {\n"
+                             "  int two = lane;\n"
+                             "  return two + (int)(%s);\n}\n",
+                             c->call));
+    const bool passed = ws_pass_splice(f.module, f.candidate, &f.findings);
+    if (f.findings.count &&
+        strstr(f.findings.items[0].text, "headers are not installed"))
+      WS_SKIP("%s", f.findings.items[0].text);
+    if (!c->words && !passed)
+      show_findings(&f);
+    WS_CHECK_INT(passed, !c->words);
+    if (c->words) {
+      expect_finding(&f, "splice-unknown-symbol", "combine", 3);
+      WS_CHECK_CONTAINS(f.findings.items[0].text, c->words);
+    }
+    fixture_destroy(&f);
+  }
+}
+
 /* Without a handler LLVM would end the process here. */
 WS_TEST(link_error_is_caught) {
   fixture f = open_tiny();
