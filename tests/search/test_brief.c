@@ -510,6 +510,12 @@ WS_TEST(exploring_may_write_a_template) {
   const char *user = ask(r, WS_REQUEST_EXPLORE, START, -1);
   WS_CHECK_CONTAINS(user, "How a whole template is written");
   WS_CHECK_CONTAINS(user, "; three regions\n");
+  /* what all questions share, the code, then the task, which has no aim here */
+  check_order(user, "## Problem", "## How to reply");
+  check_order(user, "## How to reply", "; three regions\n");
+  check_order(user, "; three regions\n", "# Task: explore");
+  check_order(user, "# Task: explore", "Before you answer");
+  WS_CHECK(!strstr(user, "## Aim"));
   WS_CHECK_CONTAINS(user, "- size = 16 (16 32 64): what it works on");
   WS_CHECK_CONTAINS(user, "- size <= 64 (no more fits)");
   /* under pressure the grammar stays, lineage goes */
@@ -674,7 +680,7 @@ WS_TEST(writing_shows_plan_and_reference) {
                                                .region = -1,
                                                .plan = "do what is planned",
                                                .origin = "scientist"});
-  check_order(user, "## The experiment\ndo what is planned\n", "## Problem");
+  check_order(user, "## Problem", "## The experiment\ndo what is planned\n");
   WS_CHECK_CONTAINS(user, "Other parameters than the first's: size = 64 "
                           "(first: 16).\nThe regions are the first's.\n");
   WS_CHECK_CONTAINS(user, "speed-up over the first: 1.1785.\n");
