@@ -189,43 +189,51 @@ static const char *read_claim_word(const char **text) {
   return NULL;
 }
 
-/* A word in front of the range; its size, 0 when there is none or when no range
- * follows it. */
-static size_t word_size(const char *text, const char *of) {
-  const size_t size = strspn(text, of);
-  const char *after = text + size + strspn(text + size, " \t:=");
-  const bool apart = size && strchr(" \t:=", text[size]) && text[size];
-  return apart && begins_number(after + strspn(after, "[~")) ? size : 0;
+static size_t name_size(const char *text) {
+  size_t size = 0;
+  while (isalnum((unsigned char)text[size]) ||
+         (text[size] && strchr("_.$", text[size])))
+    size++;
+  return size;
+}
+
+/* Takes a word of that size in front of the range; "" when none follows it. */
+static char *take_word(ws_arena *arena, const char **text, size_t size) {
+  const char *after = *text + size + strspn(*text + size, " \t:=");
+  if (!size || after == *text + size ||
+      !begins_number(after + strspn(after, "[~")))
+    return ws_arena_strdup(arena, "");
+  char *word = ws_arena_strndup(arena, *text, size);
+  *text = after;
+  return word;
 }
 
 /* "1024,7168 " or "1024x7168x512 " or "rows=16,cols=1024 ", in front of the
  * range: a list of sizes, one of them alone only by its name. */
 static const char *read_shape(ws_arena *arena, const char **text) {
-  static const char sizes[] = "0123456789,x";
-  static const char names[] = "0123456789,=_abcdefghijklmnopqrstuvwxyz"
-                              "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-  size_t size = word_size(*text, sizes);
-  const bool by_name = !size;
-  if (by_name)
-    size = word_size(*text, names);
-  char *word = ws_arena_strndup(arena, *text, size);
+  const char *rest = *text;
+  char *word = take_word(arena, &rest, strspn(rest, "0123456789,x"));
+  const bool by_name = !*word;
+  if (by_name) {
+    size_t size = 0;
+    while (name_size(rest + size) || (rest[size] && strchr(",=", rest[size])))
+      size++;
+    word = take_word(arena, &rest, size);
+  }
   if (by_name ? !strchr(word, '=')
               : !word[strcspn(word, ",x")] || !strchr("123456789", *word))
     return "";
   for (char *at = by_name ? NULL : strchr(word, 'x'); at; at = strchr(at, 'x'))
     *at = ',';
-  *text += size + strspn(*text + size, " \t:=");
+  *text = rest;
   return ws_arena_printf(arena, " %s", word);
 }
 
 static const char *read_region(ws_arena *arena, const char **text) {
-  static const char names[] = "0123456789_.$abcdefghijklmnopqrstuvwxyz"
-                              "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-  const size_t size = word_size(*text, names);
-  const char *word = ws_arena_strndup(arena, *text, size);
-  if (!size || begins_number(word))
+  const char *rest = *text, *word = take_word(arena, &rest, name_size(rest));
+  if (!*word || begins_number(word))
     return "";
-  *text += size + strspn(*text + size, " \t:=");
+  *text = rest;
   return ws_arena_printf(arena, " %s", word);
 }
 
@@ -278,14 +286,6 @@ ws_status ws__read_claims(const ws__reply_text *reply,
 }
 
 /* ---- parameters ---------------------------------------------------------- */
-
-static size_t name_size(const char *text) {
-  size_t size = 0;
-  while (isalnum((unsigned char)text[size]) ||
-         (text[size] && strchr("_.$", text[size])))
-    size++;
-  return size;
-}
 
 /* Ends the line where a remark begins. */
 static void cut_remark(char *line) {

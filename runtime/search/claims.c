@@ -69,7 +69,7 @@ static double least_occupancy(const ws_session *s, const side *of) {
   for (int i = 0; of->result->candidate && i < of->build->kernel_count; i++) {
     const ws_kernel_facts *kernel = &of->build->kernels[i];
     const int threads = ws__threads_of(of->result->candidate, kernel->name);
-    if (threads > 0)
+    if (threads > 0 && kernel->vgpr > 0) /* 0: nothing has assembled it */
       least = fmin(least, ws__waves_per_simd(s->task.target, kernel, threads));
   }
   return least;
