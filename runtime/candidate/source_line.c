@@ -28,17 +28,26 @@ static const char *body_of(const ws_candidate *candidate, const char *name) {
   return NULL;
 }
 
-const char *ws_candidate_source_line(ws_arena *arena,
-                                     const ws_candidate *candidate,
+const char *ws_candidate_source_text(const ws_candidate *candidate,
                                      const char *template_text,
                                      const char *template_file,
-                                     const char *file, int line) {
+                                     const char *file) {
   const char *name = last_part(file), *text = body_of(candidate, name);
   const ws_template *tmpl = candidate->tmpl;
   if (!text && tmpl->source_file && !strcmp(name, last_part(tmpl->source_file)))
     text = tmpl->source_text;
   if (!text && (!template_file || !strcmp(name, last_part(template_file))))
     text = template_text;
+  return text;
+}
+
+const char *ws_candidate_source_line(ws_arena *arena,
+                                     const ws_candidate *candidate,
+                                     const char *template_text,
+                                     const char *template_file,
+                                     const char *file, int line) {
+  const char *text = ws_candidate_source_text(candidate, template_text,
+                                              template_file, file);
   if (!text || line < 1)
     return "";
   for (; line > 1 && *text; line--) {

@@ -29,8 +29,15 @@ static const char *role_text(const ws_problem_arg *arg) {
                                     : role_texts[arg->role];
 }
 
+char *ws_describe_advice(ws_arena *arena, const ws_problem *problem,
+                         const char *target) {
+  const char *advice = ws_problem_advice(problem, target);
+  return *advice ? ws_arena_printf(arena, "On %s. %s", target, advice)
+                 : ws_arena_strdup(arena, "");
+}
+
 char *ws_describe_problem(ws_arena *arena, const ws_problem *problem,
-                          const char *target, int layout) {
+                          int layout) {
   ws_strbuf out;
   ws_strbuf_init(&out);
   ws_strbuf_printf(&out, "%s: %s.\n%s", problem->name, problem->purpose,
@@ -41,9 +48,6 @@ char *ws_describe_problem(ws_arena *arena, const ws_problem *problem,
   for (int i = 0; i < problem->arg_count; i++)
     ws_strbuf_printf(&out, "- %s (%s): %s\n", problem->args[i].name,
                      role_text(&problem->args[i]), problem->args[i].meaning);
-  const char *advice = ws_problem_advice(problem, target);
-  if (*advice)
-    ws_strbuf_printf(&out, "**What pays in it on %s.** %s", target, advice);
   return finish(arena, &out);
 }
 

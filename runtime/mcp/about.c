@@ -113,10 +113,10 @@ ws_status ws__mcp_task(ws__mcp_call *call) {
   ws_strbuf_printf(
       call->out,
       "# Task\nMake %s faster on %s, layout %s, over all shapes together "
-      "(geometric mean), without breaking any.\n\n## Problem\n%s",
+      "(geometric mean), without breaking any.\n\n## Problem\n%s%s",
       run.problem, run.target, run.layout,
-      ws_describe_problem(call->arena, problem, run.target,
-                          layout < 0 ? 0 : layout));
+      ws_describe_problem(call->arena, problem, layout < 0 ? 0 : layout),
+      ws_describe_advice(call->arena, problem, run.target));
   put_shapes(call, problem, run.shape_set);
   WS_TRY(put_template(call));
   put_judging(call);

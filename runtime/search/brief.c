@@ -48,12 +48,6 @@ static bool wants_template(const ws__page *page) {
   const ws__knowledge *knowledge = page->brief->knowledge;
   const ws__result *leader = result_at(page, knowledge->leader);
   const ws_request_kind kind = page->request->kind;
-  const ws__result *parent = result_at(page, page->parent.result);
-  const ws__result *before =
-      result_at(page, ws__page_origin(page, page->parent.result));
-  if (kind == WS_REQUEST_REPAIR)
-    return parent && before && before->candidate &&
-           before->candidate->tmpl != page->parent.candidate->tmpl;
   return kind == WS_REQUEST_EXPLORE || kind == WS_REQUEST_WRITE ||
          kind == WS_REQUEST_DESIGN ||
          (leader && leader->candidate &&
@@ -73,17 +67,54 @@ static ws_status load(ws__page *page) {
 /* ---- sections --------------------------------------------------------------
  */
 
+/* A repair follows from its findings: the rules are told where one was broken,
+ * the problem where a result is wrong, the machine not at all. */
+static bool is_repair(const ws__page *page) {
+  return page->request->kind == WS_REQUEST_REPAIR;
+}
+
+static bool broke_a_rule(const ws__page *page) {
+  return !strcmp(page->parent.build.stage ? page->parent.build.stage : "",
+                 "check");
+}
+
+static bool has_wrong_result(const ws__page *page) {
+  const ws_build_result *build = &page->parent.build;
+  const ws__result *failed = result_at(page, page->request->parents[0]);
+  for (int i = 0; i < build->finding_count; i++)
+    if (!strcmp(build->findings[i].id, "wrong-result"))
+      return true;
+  return failed && failed->verdict == WS_VERDICT_WRONG && !build->finding_count;
+}
+
+static const char *rules_section(const ws__page *page) {
+  return is_repair(page) && !broke_a_rule(page) ? "" : NULL;
+}
+
 static const char *problem_section(ws__page *page) {
   const ws__task *task = page->brief->task;
+  if (is_repair(page) && !has_wrong_result(page))
+    return "";
   return ws_describe_problem(
-      page->arena, task->problem, task->target->name,
+      page->arena, task->problem,
       ws_problem_layout_index(task->problem, task->layout));
+}
+
+/* It is about designs, not about one region. */
+static const char *advice_section(const ws__page *page) {
+  const ws__task *task = page->brief->task;
+  return ws__page_is_aimed(page)
+             ? ""
+             : ws_describe_advice(page->arena, task->problem,
+                                  task->target->name);
 }
 
 /* A target that no text describes has its name alone. */
 static const char *target_section(const ws__page *page) {
   static const char *const described[] = {"gfx942", "sm_90a"};
   const char *target = page->parent.candidate->tmpl->target;
+  if (is_repair(page))
+    return "";
   for (size_t i = 0; i < sizeof described / sizeof *described; i++)
     if (!strcmp(target, described[i]))
       return NULL;
@@ -92,7 +123,7 @@ static const char *target_section(const ws__page *page) {
 
 /* Region work by request needs no grammar of templates. */
 static const char *grammar_section(const ws__page *page) {
-  return page->request->region < 0 || page->grammar_needed ? NULL : "";
+  return page->request->region < 0 ? NULL : "";
 }
 
 static const char *plan_section(const ws__page *page) {
@@ -117,17 +148,17 @@ static void add(sections *s, const char *name, const char *text,
 }
 
 static ws_status add_candidate(ws__page *page, sections *s) {
-  const ws_candidate *candidate = page->parent.candidate;
-  const char *second;
+  const char *second, *code;
   WS_TRY(ws__page_second(page, &second));
-  add(s, "template", ws_describe_template(page->arena, candidate), 2);
-  add(s, "regions",
-      ws_describe_regions(page->arena, candidate, page->regions,
-                          candidate->tmpl->region_count),
-      7);
-  add(s, "code", ws__page_code(page), 1);
+  if (is_repair(page))
+    WS_TRY(ws__page_failed_code(page, &code));
+  else
+    code = ws__page_code(page);
+  add(s, "template", ws__page_template(page), 2);
+  add(s, "regions", ws__page_contracts(page), 7);
+  add(s, "code", code, 1);
   add(s, "facts", ws__page_facts(page, &page->parent), 5);
-  add(s, "estimate", ws__page_estimate(page), 4);
+  add(s, "estimate", page->heat.known ? "" : ws__page_estimate(page), 4);
   add(s, "second", second, 10);
   return WS_OK;
 }
@@ -141,7 +172,9 @@ static ws_status add_all(ws__page *page, sections *s) {
   WS_TRY(ws__page_profile(page, &profile));
   WS_TRY(ws__page_diagnostics(page, &diagnostics));
   add(s, "target", target_section(page), 0);
+  add(s, "rules", rules_section(page), 0);
   add(s, "problem", problem_section(page), 0);
+  add(s, "advice", advice_section(page), 0);
   add(s, "shapes", ws__page_shapes(page), 0);
   add(s, "aim", ws__page_aim(page), 0);
   add(s, "plan", plan_section(page), 0);

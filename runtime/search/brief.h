@@ -21,9 +21,15 @@ typedef struct ws__brief {
   size_t budget_bytes;
 } ws__brief;
 
+/* A candidate that reaches less of the limit lacks a design, not a region's
+ * rewrite. Tuned kernels reach more of it on all but the smallest shapes, where
+ * a launch, which is not part of the limit, is most of the time. */
+#define WS__FAR_FROM_LIMIT 0.02
+
 /* Where a candidate's time goes: shares of wave-clocks by region. */
 typedef struct ws__heat {
-  bool known;              /* it has a profile */
+  double reach; /* limit's time / its own, geometric mean; 0: it has no times */
+  bool known;   /* it has a profile; the rest is of that */
   const ws_template *tmpl; /* whose regions they are */
   double shares[WS_TEMPLATE_MAX_REGIONS];
   double lds_conflict; /* LDS clocks / clocks without bank conflicts; 0: not

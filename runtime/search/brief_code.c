@@ -11,10 +11,15 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { MOST_FUNCTIONS = 256 }; /* that are looked at for helpers */
+enum {
+  MOST_FUNCTIONS = 256, /* that are looked at for helpers */
+  BESIDE_BYTES = 1024,  /* of regions beside the one that is asked for */
+  HELPER_BYTES = 1024,  /* likewise */
+  REGIONS_PERCENT = 16, /* of the budget: regions, where no one is asked for */
+  WHOLE_PERCENT = 24    /* of the budget: a template that is shown whole */
+};
 
-/* Does text call or name the function? */
-static bool names_function(const char *text, const char *function) {
+bool ws__page_names(const char *text, const char *function) {
   const size_t size = strlen(function);
   for (const char *at = text; (at = strstr(at, function)); at++) {
     const char before = at == text ? ' ' : at[-1], after = at[size];
@@ -65,7 +70,7 @@ static void read_helpers(ws__page *page) {
 static uint64_t helpers_of(const ws__page *page, const char *text) {
   uint64_t calls = 0;
   for (int i = 0; i < page->helper_count; i++)
-    if (names_function(text, page->helpers[i].name))
+    if (ws__page_names(text, page->helpers[i].name))
       calls |= UINT64_C(1) << i | page->helpers[i].calls;
   return calls;
 }
@@ -84,18 +89,18 @@ bool ws__page_region_names(const ws__page *page, int region,
                            const char *function) {
   const char *text = page->region_texts[region];
   const uint64_t calls = helpers_of(page, text);
-  bool names = names_function(text, function);
+  bool names = ws__page_names(text, function);
   for (int i = 0; i < page->helper_count && !names; i++)
     names =
         (calls >> i & 1) && (!strcmp(page->helpers[i].name, function) ||
-                             names_function(page->helpers[i].text, function));
+                             ws__page_names(page->helpers[i].text, function));
   return names;
 }
 
 /* ---- which regions ---------------------------------------------------------
  */
 
-static bool is_aimed(const ws__page *page) {
+bool ws__page_is_aimed(const ws__page *page) {
   return page->request->region >= 0 &&
          page->request->region < page->parent.candidate->tmpl->region_count;
 }
@@ -105,15 +110,17 @@ static void weigh(const ws__page *page, double *weights) {
   const int region = page->request->region;
   for (int i = 0; i < candidate->tmpl->region_count; i++) {
     weights[i] = page->heat.shares[i] + (candidate->bodies[i].text ? 1 : 0);
-    if (is_aimed(page) && i == region)
+    if (ws__page_is_aimed(page) && i == region)
       weights[i] += 100;
-    else if (is_aimed(page) &&
+    else if (ws__page_is_aimed(page) &&
              ws__page_region_names(page, region,
                                    candidate->tmpl->regions[i].function))
       weights[i] += 10;
-    if (names_function(page->request->plan,
+    if (ws__page_names(page->request->plan,
                        candidate->tmpl->regions[i].function))
       weights[i] += 20;
+    else if (page->heat.dead[i] && i != region)
+      weights[i] = -1;
   }
 }
 
@@ -129,16 +136,19 @@ static void order(ws__page *page, const double *weights) {
   }
 }
 
-/* Whole regions, at least one, up to a share of the budget: a region that is
- * asked for needs less beside it. */
+/* Whole regions, at least one: beside a region that is asked for a little, else
+ * up to a share of the budget; none of which nothing ran. */
 static int count_shown(const ws__page *page) {
+  const size_t share = page->brief->budget_bytes * REGIONS_PERCENT / 100;
   const size_t most =
-      page->brief->budget_bytes * (is_aimed(page) ? 20 : 35) / 100;
+      ws__page_is_aimed(page)
+          ? strlen(page->region_texts[page->regions[0]]) + BESIDE_BYTES
+          : share;
   const int count = page->parent.candidate->tmpl->region_count;
   size_t size = 0;
   for (int i = 0; i < count; i++) {
     size += strlen(page->region_texts[page->regions[i]]);
-    if (i && size > most)
+    if (i && (size > most || page->heat.dead[page->regions[i]]))
       return i;
   }
   return count;
@@ -153,9 +163,9 @@ ws_status ws__page_choose_code(ws__page *page) {
   weigh(page, weights);
   order(page, weights);
   page->shown = count_shown(page);
-  page->whole =
-      (page->request->region < 0 || page->grammar_needed) &&
-      strlen(page->parent.template_text) <= page->brief->budget_bytes * 2 / 5;
+  page->whole = page->request->region < 0 &&
+                strlen(page->parent.template_text) <=
+                    page->brief->budget_bytes * WHOLE_PERCENT / 100;
   return WS_OK;
 }
 
@@ -170,6 +180,34 @@ int ws__changed_regions(const ws_candidate *candidate, int *out_regions) {
   return count;
 }
 
+/* Leaves out a function's text, and says so in its place. */
+static const char *without(ws__page *page, const char *text,
+                           const char *function, const char *why) {
+  int line;
+  const char *own = ws_ir_function_text(page->arena, text, function, &line);
+  const char *at = own ? strstr(text, own) : NULL;
+  return at ? ws_arena_printf(page->arena, "%.*s; @%s: %s%s", (int)(at - text),
+                              text, function, why, at + strlen(own))
+            : text;
+}
+
+/* Bodies that the candidate has replaced, and variants that it has not
+ * chosen. */
+static const char *without_unused(ws__page *page) {
+  const ws_candidate *candidate = page->parent.candidate;
+  const char *text = page->parent.template_text;
+  for (int i = 0; i < candidate->tmpl->region_count; i++) {
+    const ws_region *region = &candidate->tmpl->regions[i];
+    const ws_body *body = &candidate->bodies[i];
+    if (body->text || body->variant >= 0)
+      text = without(page, text, region->function, "replaced, see below");
+    for (int v = 0; v < region->variant_count; v++)
+      text = without(page, text, region->variants[v].function,
+                     "a variant, not shown");
+  }
+  return text;
+}
+
 static const char *whole_code(ws__page *page) {
   int changed[WS_TEMPLATE_MAX_REGIONS];
   const ws__subject *parent = &page->parent;
@@ -177,7 +215,7 @@ static const char *whole_code(ws__page *page) {
   ws_strbuf out;
   ws_strbuf_init(&out);
   ws_strbuf_puts(&out, "The whole template, with its default parameters:\n");
-  ws_describe_fenced(&out, "llvm", parent->template_text);
+  ws_describe_fenced(&out, "llvm", without_unused(page));
   if (count)
     ws_strbuf_printf(
         &out,
@@ -190,7 +228,8 @@ static const char *whole_code(ws__page *page) {
 
 /* Each once, in the template's order. */
 static void put_helpers(ws__page *page, const char *code, ws_strbuf *out) {
-  const size_t most = page->brief->budget_bytes / 10;
+  const size_t most =
+      ws__page_is_aimed(page) ? HELPER_BYTES : page->brief->budget_bytes / 10;
   const uint64_t calls = helpers_of(page, code);
   size_t size = 0;
   for (int i = 0; i < page->helper_count; i++) {
@@ -203,18 +242,6 @@ static void put_helpers(ws__page *page, const char *code, ws_strbuf *out) {
   }
 }
 
-static void put_hidden(const ws__page *page, ws_strbuf *out) {
-  const ws_template *tmpl = page->parent.candidate->tmpl;
-  if (page->shown == tmpl->region_count)
-    return;
-  ws_strbuf_puts(out,
-                 "Not shown here, and to be replaced by whole bodies only:");
-  for (int i = page->shown; i < tmpl->region_count; i++)
-    ws_strbuf_printf(out, "%s %s", i > page->shown ? "," : "",
-                     tmpl->regions[page->regions[i]].function);
-  ws_strbuf_puts(out, ".\n");
-}
-
 static const char *region_code(ws__page *page) {
   const ws__subject *parent = &page->parent;
   const char *code =
@@ -224,7 +251,6 @@ static const char *region_code(ws__page *page) {
   ws_strbuf_init(&out);
   ws_strbuf_puts(&out, code);
   put_helpers(page, code, &out);
-  put_hidden(page, &out);
   return ws__page_take(page, &out);
 }
 

@@ -2,7 +2,8 @@
  *
  * What differs between two texts, line by line: equal ends are set aside, the
  * middles are compared by their longest common subsequence where they are short
- * enough for that and have enough in common.
+ * enough for that and have enough in common. Declarations, comments and empty
+ * lines are no differences.
  */
 #include "brief_page.h"
 
@@ -21,6 +22,15 @@ typedef struct lines {
   int count;
 } lines;
 
+static bool is_telling(const char *text, size_t size) {
+  static const char declare[] = "declare ";
+  while (size && (*text == ' ' || *text == '\t'))
+    text++, size--;
+  return size && *text != ';' && *text != '\r' &&
+         !(size >= sizeof declare - 1 &&
+           !memcmp(text, declare, sizeof declare - 1));
+}
+
 static lines split(const char *text) {
   lines all = {NULL, 0};
   int capacity = 0;
@@ -31,7 +41,8 @@ static lines split(const char *text) {
       WS_ASSERT(all.items);
     }
     const size_t size = strcspn(text, "\n");
-    all.items[all.count++] = (line){text, (int)size};
+    if (is_telling(text, size))
+      all.items[all.count++] = (line){text, (int)size};
     text += size + (text[size] == '\n');
   }
   return all;

@@ -9,7 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REPLY_BYTES = 12 * 1024, AROUND_LINES = 6, MOST_FINDINGS = 24 };
+enum {
+  REPLY_BYTES = 3072,
+  INTENT_BYTES = 600,
+  PLAN_BYTES = 1500,
+  AROUND_LINES = 6,
+  MOST_FINDINGS = 8
+};
 
 static void put_finding(ws__page *page, const ws_finding *finding,
                         ws_strbuf *out) {
@@ -87,7 +93,8 @@ static void put_intent(ws__page *page, const ws_exchange_row *row,
   if (*reply.name)
     ws_strbuf_printf(out, "Its name: %s\n", reply.name);
   if (*reply.reasoning)
-    ws_strbuf_printf(out, "What it was meant to do:\n%s\n", reply.reasoning);
+    ws_strbuf_printf(out, "What it was meant to do:\n%.*s\n", INTENT_BYTES,
+                     reply.reasoning);
 }
 
 /* ---- all of it -------------------------------------------------------------
@@ -101,7 +108,7 @@ static void put_request(ws__page *page, const ws__result *failed,
     request = &page->brief->knowledge->results[request->parents[0]].request;
   ws_strbuf_printf(out, "Asked for was: %s.\n", ws_request_text(request->kind));
   if (request->plan && *request->plan)
-    ws_strbuf_printf(out, "The experiment:\n%s\n", request->plan);
+    ws_strbuf_printf(out, "The experiment:\n%.*s\n", PLAN_BYTES, request->plan);
 }
 
 ws_status ws__page_diagnostics(ws__page *page, const char **out) {

@@ -13,13 +13,14 @@
 #include <string.h>
 
 enum {
-  MOST_CHILDREN = 16,
-  MOST_COUSINS = 6,
-  MOST_ANCESTORS = 8,
+  MOST_CHILDREN = 12,
+  MOST_COUSINS = 3,
+  MOST_ANCESTORS = 6,
   MOST_RECENT = 48,
-  WITH_DIFF = 6,
-  DIFF_LINES = 14,
-  REASON_BYTES = 300
+  MOST_TIMES = 12, /* shapes of a search whose times are told by attempt */
+  WITH_DIFF = 4,
+  DIFF_LINES = 10,
+  REASON_BYTES = 200
 };
 
 static const ws__result *result_at(const ws__page *page, int index) {
@@ -60,6 +61,21 @@ static ws_status put_claims(ws__page *page, int index, ws_strbuf *out) {
   return WS_OK;
 }
 
+/* In the order of the list of shapes. */
+static void put_times(const ws__page *page, const ws__result *result,
+                      ws_strbuf *out) {
+  const int count = page->brief->knowledge->shape_count;
+  bool any = false;
+  for (int s = 0; s < count; s++)
+    any |= isfinite(result->us[s]);
+  if (!any || count > MOST_TIMES)
+    return;
+  ws_strbuf_puts(out, "; us:");
+  for (int s = 0; s < count; s++)
+    ws_strbuf_printf(out, isfinite(result->us[s]) ? " %.4g" : " -",
+                     result->us[s]);
+}
+
 /* "ok, 1.0412 (95 % ...) over 77c01b9e", "wrong (sanitize): lds-race ..." */
 static ws_status put_outcome(ws__page *page, int index, int against,
                              ws_strbuf *out) {
@@ -70,6 +86,7 @@ static ws_status put_outcome(ws__page *page, int index, int against,
   if (*ratio && against >= 0)
     ws_strbuf_printf(out, ", speed-up over %s %s", ws__page_name(page, against),
                      ratio);
+  put_times(page, result, out);
   if (result->verdict == WS_VERDICT_OK)
     return WS_OK;
   if (*result->stage)

@@ -59,6 +59,10 @@ const char *ws__page_without_folders(ws__page *page, const char *text);
 /* Orders the parent's regions and decides what of its code is shown. */
 ws_status ws__page_choose_code(ws__page *page) WS_MUST_CHECK;
 const char *ws__page_code(ws__page *page);
+/* Does text call or name the function, or another global? */
+bool ws__page_names(const char *text, const char *function);
+/* The request is for one region of the parent. */
+bool ws__page_is_aimed(const ws__page *page);
 /* Does a region of the parent call the function, through helpers or itself? */
 bool ws__page_region_names(const ws__page *page, int region,
                            const char *function);
@@ -93,6 +97,14 @@ ws_status ws__page_profile(ws__page *page, const char **out) WS_MUST_CHECK;
 /* From the parent's profile; a function that is no region counts for the
  * regions that name it, a launch by its time. */
 ws_status ws__page_heat(ws__page *page, ws__heat *out) WS_MUST_CHECK;
+
+/* ---- brief_template.c ---- */
+const char *ws__page_template(ws__page *page);
+const char *ws__page_contracts(ws__page *page);
+
+/* ---- brief_repair.c ---- */
+/* Of a repair: what the failed candidate changed, around its findings. */
+ws_status ws__page_failed_code(ws__page *page, const char **out) WS_MUST_CHECK;
 
 /* ---- brief_failure.c ---- */
 ws_status ws__page_diagnostics(ws__page *page, const char **out) WS_MUST_CHECK;

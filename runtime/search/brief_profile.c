@@ -6,6 +6,8 @@
  */
 #include "brief_page.h"
 
+#include "wavesmith/measure.h"
+
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdlib.h>
@@ -172,11 +174,29 @@ static void visit_heat(ws__page *page, const cJSON *launch, void *data) {
         add_heat(page, string(item, "region"), number(item, "share"), us, sums);
 }
 
+/* How much of the limit the parent reaches. */
+static double reach_of(const ws__page *page) {
+  const ws__brief *brief = page->brief;
+  const int parent = page->parent.result;
+  const double *us = parent < 0 ? NULL : brief->knowledge->results[parent].us;
+  double sum = 0;
+  int count = 0;
+  for (int s = 0; us && s < brief->knowledge->shape_count; s++)
+    if (isfinite(us[s]) && us[s] > 0) {
+      sum +=
+          log(ws_target_roofline_us(brief->task->target, brief->task->problem,
+                                    &brief->task->shapes[s]) /
+              us[s]);
+      count++;
+    }
+  return count ? exp(sum / count) : 0;
+}
+
 ws_status ws__page_heat(ws__page *page, ws__heat *out) {
   bool found;
   ws_shape shape;
   heat_sums sums = {.complete = true};
-  *out = (ws__heat){.known = false};
+  *out = (ws__heat){.reach = reach_of(page)};
   WS_TRY(visit(page, visit_heat, &sums, &found, &shape));
   if (!(sums.us > 0))
     return WS_OK;

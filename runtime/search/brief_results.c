@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_LISTED = 24 };
+enum { MOST_LISTED = 24, MOST_STRIDES = 6 /* shapes that they are told of */ };
 
 static const ws__result *result_at(const ws__page *page, int index) {
   return &page->brief->knowledge->results[index];
@@ -144,6 +144,28 @@ static void put_shape(ws__page *page, int s, ws_strbuf *out) {
                                     : "-");
 }
 
+/* How far apart elements lie in what the times are of; a caller's may differ.
+ */
+static void put_strides(ws__page *page, ws_strbuf *out) {
+  const ws__task *task = page->brief->task;
+  const int layout = ws_problem_layout_index(task->problem, task->layout);
+  const char *between = "Strides, by shape:";
+  if (task->shape_count > MOST_STRIDES)
+    return;
+  for (int i = 0; i < task->problem->arg_count; i++) {
+    if (!task->problem->args[i].stride_of)
+      continue;
+    ws_strbuf_printf(out, "%s %s", between, task->problem->args[i].name);
+    for (int s = 0; s < task->shape_count; s++)
+      ws_strbuf_printf(out, " %lld",
+                       (long long)ws_problem_arg_scalar(
+                           task->problem, i, &task->shapes[s], layout));
+    between = ",";
+  }
+  if (*between == ',')
+    ws_strbuf_puts(out, ".\n");
+}
+
 const char *ws__page_shapes(ws__page *page) {
   const ws__knowledge *knowledge = page->brief->knowledge;
   ws_strbuf out;
@@ -162,6 +184,7 @@ const char *ws__page_shapes(ws__page *page) {
       ws__page_name(page, page->parent.result));
   for (int s = 0; s < knowledge->shape_count; s++)
     put_shape(page, s, &out);
+  put_strides(page, &out);
   return ws__page_take(page, &out);
 }
 
@@ -190,6 +213,14 @@ const char *ws__page_aim(ws__page *page) {
                    "needed for it. Where you see that more is to be gained "
                    "elsewhere, change that instead and say why in one line. "
                    "No whole template this time.\n");
+  } else if (request->kind == WS_REQUEST_EXPLOIT && page->heat.reach > 0 &&
+             page->heat.reach < WS__FAR_FROM_LIMIT) {
+    ws_strbuf_printf(&out,
+                     "The parent reaches %.2g %% of the limit (geometric "
+                     "mean): so much no region's rewrite brings. Where you see "
+                     "a better organisation of the work, write a whole "
+                     "template; the one change is that design.\n",
+                     100 * page->heat.reach);
   }
   return ws__page_take(page, &out);
 }

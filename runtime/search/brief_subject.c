@@ -157,7 +157,8 @@ ws_status ws__page_second(ws__page *page, const char **out) {
   const ws__subject *second = &page->second;
   const char *ratio;
   *out = "";
-  if (!second->candidate)
+  if (!second->candidate ||
+      !strcmp(second->candidate->id.hex, page->parent.candidate->id.hex))
     return WS_OK;
   WS_TRY(ws__page_ratio(page, second->result, page->parent.result, &ratio));
   ws_strbuf text;

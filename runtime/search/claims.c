@@ -135,7 +135,8 @@ ws_status ws__claims_json(ws_session *s, ws_arena *arena, const ws__job *job,
   if (parent && *parent->id)
     WS_TRY(ws_archive_get_build(s->archive, arena, parent->id, &found, &before,
                                 s->diag));
-  side now = {result, &job->result, {0}}, then = {parent, &before, {0}};
+  side now = {.result = result, .build = &job->result},
+       then = {.result = parent, .build = &before};
   WS_TRY(read_heat(s, arena, &now));
   if (parent)
     WS_TRY(read_heat(s, arena, &then));

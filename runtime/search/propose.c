@@ -7,6 +7,7 @@
  */
 #include "session.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- what is next ---- */
@@ -108,7 +109,9 @@ static bool suits_builtin(ws_request_kind kind) {
 }
 
 /* By where the parent's time goes, as far as that is known: a region of which
- * nothing ran is dead at its parameters. The last: any, or parameters. */
+ * nothing ran is dead at its parameters. The last: any, parameters, or another
+ * design; the further the parent is from the limit, the more it is the design.
+ */
 static ws_status weigh_regions(ws_session *s, const ws__request *request,
                                const ws_template *tmpl, double *weights) {
   static const double least = 0.02, any = 0.2; /* beside shares, 1 in all */
@@ -119,9 +122,11 @@ static ws_status weigh_regions(ws_session *s, const ws__request *request,
   ws_arena_destroy(arena);
   WS_TRY(status);
   const bool known = heat.known && heat.tmpl == tmpl;
+  const double reach = heat.reach > 0 ? heat.reach : 1;
+  const double far = fmax(1, WS__FAR_FROM_LIMIT / reach);
   for (int i = 0; i < tmpl->region_count; i++)
     weights[i] = !known ? 1 : heat.dead[i] ? 0 : heat.shares[i] + least;
-  weights[tmpl->region_count] = known ? any : 1;
+  weights[tmpl->region_count] = (known ? any : 1) * far;
   return WS_OK;
 }
 

@@ -193,10 +193,10 @@ static ws_status print_filled(const job *j, ws_diag *diag) {
   for (int i = 0; i < tmpl->region_count; i++)
     regions[i] = i;
   const ws_prompt_section sections[] = {
-      {"problem",
-       problem ? ws_describe_problem(j->arena, problem, tmpl->target, layout)
-               : "",
+      {"problem", problem ? ws_describe_problem(j->arena, problem, layout) : "",
        0},
+      {"advice",
+       problem ? ws_describe_advice(j->arena, problem, tmpl->target) : "", 0},
       {"template", ws_describe_template(j->arena, j->candidate), 2},
       {"regions",
        ws_describe_regions(j->arena, j->candidate, regions, tmpl->region_count),

@@ -7,6 +7,8 @@
 #include "brief_page.h"
 #include "ws_test_template.h"
 
+#include "wavesmith/measure.h"
+
 #include <cjson/cJSON.h>
 #include <math.h>
 
@@ -354,14 +356,15 @@ WS_TEST(lineage_tells_ratios_claims_and_changes) {
   WS_CHECK_CONTAINS(
       user, ws_arena_printf(r->arena,
                             "- %s exploit \"twice the size\": ok, speed-up "
-                            "over %s 1.0541 (95 %%: 1.0467 to 1.0616)\n"
+                            "over %s 1.0541 (95 %%: 1.0467 to 1.0616); us: "
+                            "90 400\n"
                             "    size 16 -> 32\n",
                             name(r, FASTER), name(r, START)));
   WS_CHECK_CONTAINS(
       user, ws_arena_printf(r->arena,
                             "- %s repair \"add one after all\": ok, speed-up "
-                            "over %s 1.1785; claimed speedup 1.2 to 1.3, is "
-                            "1.1785 (below)\n",
+                            "over %s 1.1785; us: 80 360; claimed speedup 1.2 "
+                            "to 1.3, is 1.1785 (below)\n",
                             name(r, MENDED), name(r, START)));
   WS_CHECK_CONTAINS(user, "exploit \"add two\": wrong (sanitize): small.ll:7: "
                           "wrong-result in inner\n    region inner:\n");
@@ -396,13 +399,15 @@ WS_TEST(a_gain_of_four_per_mille_is_seen_and_noise_is_said) {
   const char *user = ask(r, WS_REQUEST_EXPLOIT, START, -1);
   WS_CHECK_CONTAINS(user, ws_arena_printf(r->arena,
                                           "- %s exploit \"small gain\": ok, "
-                                          "speed-up over %s 1.0040\n",
+                                          "speed-up over %s 1.0040; us: 99.6 "
+                                          "398.4\n",
                                           name(r, better), name(r, START)));
-  WS_CHECK_CONTAINS(user,
-                    ws_arena_printf(r->arena,
-                                    "- %s exploit \"no gain\": ok, speed-up "
-                                    "over %s 1.0005, within the noise\n",
-                                    name(r, same), name(r, START)));
+  WS_CHECK_CONTAINS(
+      user, ws_arena_printf(r->arena,
+                            "- %s exploit \"no gain\": ok, speed-up "
+                            "over %s 1.0005, within the noise; us: 99.95 "
+                            "399.8\n",
+                            name(r, same), name(r, START)));
   run_destroy(r);
 }
 
@@ -453,7 +458,7 @@ WS_TEST(facts_of_a_cuda_kernel) {
   WS_CHECK_CONTAINS(user, "There is no OpenCL C for this target");
   WS_CHECK_CONTAINS(r->prompt.system, "NVIDIA H200, sm_90a");
   WS_CHECK_CONTAINS(r->prompt.system, "@ws.wgmma.e4m3.k128");
-  WS_CHECK_CONTAINS(r->prompt.version, "system_sm_90a 2");
+  WS_CHECK_CONTAINS(r->prompt.version, "system_sm_90a 3, ");
   WS_CHECK(!strstr(r->prompt.system, "gfx942"));
   WS_CHECK(!strstr(r->prompt.system, "amdgcn"));
   run_destroy(r);
@@ -484,7 +489,7 @@ WS_TEST(the_parents_doubt_counts_too) {
       ask(r, WS_REQUEST_EXPLOIT, FASTER, -1),
       ws_arena_printf(r->arena,
                       "- %s exploit \"half\": ok, speed-up over %s 2.0000 "
-                      "(95 %%: 1.9859 to 2.0142)\n",
+                      "(95 %%: 1.9859 to 2.0142); us: 45 200\n",
                       name(r, child), name(r, FASTER)));
   run_destroy(r);
 }
@@ -516,8 +521,12 @@ WS_TEST(exploring_may_write_a_template) {
   check_order(user, "; three regions\n", "# Task: explore");
   check_order(user, "# Task: explore", "Before you answer");
   WS_CHECK(!strstr(user, "## Aim"));
-  WS_CHECK_CONTAINS(user, "- size = 16 (16 32 64): what it works on");
-  WS_CHECK_CONTAINS(user, "- size <= 64 (no more fits)");
+  /* its metadata is in its text */
+  WS_CHECK_CONTAINS(user, "Parameters of the parent: the defaults.\n");
+  WS_CHECK(!strstr(user, "no more fits") && !strstr(user, "contracts"));
+  WS_CHECK_CONTAINS(ask(r, WS_REQUEST_EXPLORE, MENDED, -1),
+                    "Parameters of the parent: size = 64; the others are");
+  user = ask(r, WS_REQUEST_EXPLORE, START, -1);
   /* under pressure the grammar stays, lineage goes */
   r->brief.budget_bytes = strlen(user) + strlen(r->prompt.system) - 400;
   user = ask(r, WS_REQUEST_EXPLORE, START, -1);
@@ -537,10 +546,13 @@ WS_TEST(repairs_show_findings_with_their_lines) {
   WS_CHECK(!strstr(user, "/home/me"));
   WS_CHECK_CONTAINS(user, "Region inner (ir):\n```llvm\ndefine i32 @inner(i32 "
                           "%x) {\n  %y = add i32 %x, 2\n");
-  WS_CHECK_CONTAINS(user, ws_arena_printf(r->arena,
-                                          "## The candidate that it was made "
-                                          "from\n%s, template small.\n",
-                                          name(r, START)));
+  /* what it changed, the findings, how to reply, and no more */
+  WS_CHECK(!strstr(user, "Region outer (ir)") &&
+           !strstr(user, "; three regions") && !strstr(user, "## Aim"));
+  WS_CHECK_CONTAINS(user, "## The problem\nfp8_gemm_blockscale: ");
+  WS_CHECK(!strstr(r->prompt.system, "Refused before compilation"));
+  WS_CHECK(!strstr(r->prompt.system, "MI300X"));
+  WS_CHECK(strlen(user) + strlen(r->prompt.system) < 8000);
   run_destroy(r);
 }
 
@@ -564,7 +576,8 @@ WS_TEST(repairs_of_a_reply_show_what_it_was_based_on) {
                                  .stage = "reply",
                                  .reason = "reply is empty"},
                          NULL);
-  WS_CHECK_CONTAINS(ask(r, WS_REQUEST_REPAIR, failed, -1), "- size = 32 (");
+  WS_CHECK_CONTAINS(ask(r, WS_REQUEST_REPAIR, failed, -1),
+                    "Parameters: size=32\n");
   run_destroy(r);
 }
 
@@ -591,8 +604,9 @@ WS_TEST(profiles_quote_the_hot_lines) {
                     "`%y = add i32 %x, 1`\n");
   WS_CHECK(!strstr(user, "old lines") && !strstr(user, "/home/me"));
   /* the hottest region comes first */
-  check_order(user, "- **inner**", "- **apart**");
-  check_order(user, "- **apart**", "- **outer**");
+  user = ask(r, WS_REQUEST_EXPLOIT, FASTER, APART);
+  check_order(user, "- **apart**", "- **inner**");
+  check_order(user, "- **inner**", "- **outer**");
   run_destroy(r);
 }
 
@@ -604,6 +618,50 @@ static const char two_launches[] =
     "\"share\":0.5}]}}\n"
     "{\"launch\":2,\"profile\":{\"us\":10,\"functions\":{\"inner\":1,"
     "\"apart\":\"x\"}}}\n";
+
+static ws__heat heat_of(run *r, int parent);
+
+/* A limit of both shapes over 100 and 400 us. */
+WS_TEST(far_from_the_limit_a_design_is_asked_for) {
+  run *r = example();
+  const double limit =
+      sqrt(ws_target_roofline_us(r->task.target, r->task.problem, &shapes[0]) *
+           ws_target_roofline_us(r->task.target, r->task.problem, &shapes[1]));
+  WS_CHECK_NEAR(heat_of(r, START).reach, limit / 200, 1e-12);
+  WS_CHECK_CONTAINS(ask(r, WS_REQUEST_EXPLOIT, START, -1),
+                    "so much no region's rewrite brings");
+  const int near =
+      add(r, (entry){.kind = WS_REQUEST_EXPLOIT, .us = {limit, limit}},
+          candidate(r, 64, "define i32 @inner(i32 %x) {\n}\n"));
+  WS_CHECK_NEAR(heat_of(r, near).reach, 1, 1e-12);
+  WS_CHECK(!strstr(ask(r, WS_REQUEST_EXPLOIT, near, -1), "## Aim"));
+  run_destroy(r);
+}
+
+WS_TEST(a_long_failure_is_shown_around_its_findings) {
+  run *r = example();
+  ws_strbuf body;
+  ws_strbuf_init(&body);
+  ws_strbuf_puts(&body, "define i32 @inner(i32 %x) {\n");
+  for (int i = 2; i <= 400; i++)
+    ws_strbuf_printf(&body, "  %%line%d = add i32 %%x, %d\n", i, i);
+  ws_strbuf_puts(&body, "  ret i32 %x\n}\n");
+  const int failed = add(r,
+                         (entry){.kind = WS_REQUEST_EXPLOIT,
+                                 .verdict = WS_VERDICT_WRONG,
+                                 .stage = "sanitize",
+                                 .reason = "oob",
+                                 .finding = {"oob-read", "inner", "inner.ll",
+                                             "one byte too far", 200}},
+                         candidate(r, 16, body.data));
+  const char *user = ask(r, WS_REQUEST_REPAIR, failed, -1);
+  WS_CHECK_CONTAINS(user, "; [191 lines left out; line 192:]\n  %line192 = ");
+  WS_CHECK_CONTAINS(user, "  %line208 = add i32 %x, 208\n; [194 lines left");
+  WS_CHECK(!strstr(user, "%line191 ") && !strstr(user, "%line209 "));
+  WS_CHECK(!strstr(user, "## The problem")); /* its result is not the matter */
+  ws_strbuf_deinit(&body);
+  run_destroy(r);
+}
 
 static ws__heat heat_of(run *r, int parent) {
   const ws__request request = {.kind = WS_REQUEST_EXPLOIT,

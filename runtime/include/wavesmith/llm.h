@@ -193,7 +193,10 @@ ws_status ws_prompt_render(ws_arena *arena, const ws_prompts *prompts,
  * Sections of prompts, in words, in the arena. */
 /* Definition, arguments, layout. */
 char *ws_describe_problem(ws_arena *arena, const ws_problem *problem,
-                          const char *target, int layout);
+                          int layout);
+/* What pays in it on the target; "": nothing is said. */
+char *ws_describe_advice(ws_arena *arena, const ws_problem *problem,
+                         const char *target);
 /* Purpose, parameters with the candidate's values, constraints, launches. */
 char *ws_describe_template(ws_arena *arena, const ws_candidate *candidate);
 /* Contracts and shipped variants of these regions, in this order. */

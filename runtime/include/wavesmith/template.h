@@ -244,10 +244,16 @@ const char *ws_candidate_twin_key(ws_arena *arena,
 ws_scope ws_candidate_scope(ws_arena *arena, const ws_candidate *candidate,
                             const ws_shape *shape, int64_t cu_count);
 
-/* Line `line` of `file` as a finding or a profile names it, without blanks at
- * its ends, at most 200 bytes, in the arena; "" when there is none. Files named
- * after a region with a body of its own are that body; any other is the
- * template's, if template_file is NULL or its last part. */
+/* The text that a finding or a profile means by `file`: files named after a
+ * region with a body of its own are that body, the one that the template was
+ * imported from is that one; any other is the template's, if template_file is
+ * NULL or its last part. NULL: none of them. */
+const char *ws_candidate_source_text(const ws_candidate *candidate,
+                                     const char *template_text,
+                                     const char *template_file,
+                                     const char *file);
+/* Its line `line`, without blanks at its ends, at most 200 bytes, in the arena;
+ * "" when there is none. */
 const char *ws_candidate_source_line(ws_arena *arena,
                                      const ws_candidate *candidate,
                                      const char *template_text,
