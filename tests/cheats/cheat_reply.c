@@ -48,7 +48,7 @@ static void put_edit(ws_strbuf *out, const char *base, const char *text) {
 
 static void put_reply(ws_strbuf *out, const cheat *tried) {
   ws_strbuf_puts(out, "## template\n");
-  if (tried->base_text)
+  if (tried->base_text && strcmp(tried->base_text, tried->template_text))
     put_edit(out, tried->base_text, tried->template_text);
   else
     ws_describe_fenced(out, "llvm", tried->template_text);
