@@ -152,11 +152,7 @@ static ws_status missing(const char *what, ws_diag *diag) {
 }
 
 static ws_status check_candidate(const ws_reply *reply, ws_diag *diag) {
-  if (reply->template_text && reply->region_count)
-    return ws_fail(diag, WS_INPUT, "reply", reply->regions[0].line,
-                   "template and regions exclude each other: a template brings "
-                   "its own regions; give one of them");
-  if (!*reply->parameters && !reply->region_count && !reply->template_text)
+  if (!*reply->parameters && !reply->region_count && !reply->template_code)
     return missing("parameters, region or template, so it changes nothing; "
                    "write '## parameters', '## region NAME' or '## template'",
                    diag);

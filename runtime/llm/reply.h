@@ -3,8 +3,8 @@
  * The parts of reading a reply (grammar: docs/llm.md). reply_lines.c makes the
  * text lines and sections, reply_values.c and reply_code.c read what sections
  * hold, reply.c says what a reply must have. reply_ir.c cuts functions out of
- * a template, reply_match.c finds where an edit belongs, reply_apply.c makes
- * the candidate.
+ * a template, reply_match.c finds where an edit belongs, reply_edits.c applies
+ * all edits of a text, reply_apply.c makes the candidate.
  *
  * A reply is untrusted: all work is linear in its size, which is limited.
  */
@@ -16,7 +16,7 @@
 enum {
   WS__REPLY_BYTES = 4 << 20,
   WS__REPLY_BODY_BYTES = 1 << 19,
-  WS__REPLY_EDITS = 64, /* of one region */
+  WS__REPLY_EDITS = 64, /* of one text */
   WS__REPLY_ITEMS = 64  /* claims, avenues, experiments */
 };
 
@@ -85,6 +85,10 @@ bool ws__read_heading(ws_arena *arena, const char *line, ws_request_kind kind,
 /* "ir", "opencl", "hip", or NULL: the word names none. */
 const char *ws__language_named(const char *word, size_t size);
 
+/* Behind the word of "<<<<<<< LINES 120 124"; NULL: the line is no such sign.
+ */
+const char *ws__read_lines_sign(const char *line);
+
 /* A fence line: its sign, how long, and the info string behind. */
 typedef struct ws__fence {
   char sign;
@@ -134,11 +138,20 @@ ws_status ws__read_template(const ws__reply_text *reply,
 bool ws__read_range(const char **text, bool per_cent, double *out_low,
                     double *out_high);
 
-/* ---- edits (reply_match.c) ----------------------------------------------- */
+/* What a message calls it: "region NAME", "the template". */
+const char *ws__code_name(ws_arena *arena, const ws_reply_region *code);
 
-/* The text with the one place that the edit names replaced. */
-ws_status ws__apply_edit(ws_arena *arena, const char *text, const char *region,
+/* ---- edits (reply_match.c, reply_edits.c) -------------------------------- */
+
+/* The text with the one place that the edit's search text is at replaced; where
+ * is what a message calls the text. */
+ws_status ws__apply_edit(ws_arena *arena, const char *text, const char *where,
                          const ws_reply_edit *edit, char **out_text,
                          ws_diag *diag) WS_MUST_CHECK;
+/* All of a text's edits: those by line numbers, then the others in order. At
+ * least one line must change. */
+ws_status ws__apply_edits(ws_arena *arena, const ws_reply_region *code,
+                          const char *text, const char **out_text,
+                          ws_diag *diag) WS_MUST_CHECK;
 
 #endif

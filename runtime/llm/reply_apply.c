@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * A parent and a reply make a candidate: parameters and shipped bodies first,
- * then whole bodies, then edits on the text that the parent has.
+ * then whole bodies, then edits on the text that the parent has. Of a reply
+ * that brings a template the parent is a candidate of that.
  */
 #include "reply.h"
 
@@ -48,27 +49,6 @@ static ws_status fail_region(const ws_template *tmpl,
   return status;
 }
 
-/* One edit after the other; only the last text is kept. */
-static ws_status apply_edits(ws_arena *arena, const ws_reply_region *region,
-                             const char *text, const char **out_text,
-                             ws_diag *diag) {
-  ws_arena *current = ws_arena_create();
-  ws_status status = WS_OK;
-  for (int i = 0; i < region->edit_count && status == WS_OK; i++) {
-    ws_arena *next = ws_arena_create();
-    char *edited = NULL;
-    status = ws__apply_edit(next, text, region->region, &region->edits[i],
-                            &edited, diag);
-    ws_arena_destroy(current);
-    current = next;
-    text = edited;
-  }
-  if (status == WS_OK)
-    *out_text = ws_arena_strdup(arena, text);
-  ws_arena_destroy(current);
-  return status;
-}
-
 static ws_status edit_region(ws_arena *arena, const ws_reply_region *region,
                              const ws_candidate *parent,
                              const char *template_text, int index,
@@ -85,11 +65,7 @@ static ws_status edit_region(ws_arena *arena, const ws_reply_region *region,
                           "region %s is written in %s, the edits are said to "
                           "be %s; give a whole body to change the language",
                           region->region, language, region->language);
-  WS_TRY(apply_edits(arena, region, before, &text, diag));
-  if (!strcmp(text, before))
-    return WS__REPLY_FAIL(diag, region->line - 1,
-                          "the edits of region %s change nothing",
-                          region->region);
+  WS_TRY(ws__apply_edits(arena, region, before, &text, diag));
   *out_body = (ws_body){-1, language, text};
   return WS_OK;
 }
@@ -128,9 +104,78 @@ ws_status ws_reply_apply(ws_arena *arena, const ws_reply *reply,
     WS_TRY(set_region(arena, &reply->regions[i], parent, template_text,
                       candidate, diag));
   ws_candidate_update_id(candidate);
-  if (!reply->template_text && !strcmp(candidate->id.hex, parent->id.hex))
+  if (!reply->template_code && !strcmp(candidate->id.hex, parent->id.hex))
     return ws_fail(diag, WS_INPUT, "reply", 0,
                    "it changes nothing: the candidate is its parent");
   *out_candidate = candidate;
   return WS_OK;
+}
+
+/* ---- templates ----------------------------------------------------------- */
+
+ws_status ws_reply_template_text(ws_arena *arena, const ws_reply *reply,
+                                 const char *base_text, const char **out_text,
+                                 ws_diag *diag) {
+  const ws_reply_region *code = reply->template_code;
+  if (!code->body)
+    return ws__apply_edits(arena, code, base_text, out_text, diag);
+  *out_text = ws_arena_strdup(arena, code->body);
+  return WS_OK;
+}
+
+/* Is the function the same in both? */
+static bool is_untouched(ws_arena *arena, const char *before, const char *after,
+                         const char *function) {
+  const char *a = ws_ir_function_text(arena, before, function, NULL);
+  const char *b = ws_ir_function_text(arena, after, function, NULL);
+  return a && b && !strcmp(a, b);
+}
+
+static void keep_values(const ws_candidate *parent, ws_candidate *candidate) {
+  const ws_template *tmpl = candidate->tmpl;
+  for (int i = 0; i < tmpl->param_count; i++) {
+    const ws_param *param = &tmpl->params[i];
+    int had = ws_template_param_index(parent->tmpl, param->name);
+    for (int k = 0; had >= 0 && k < param->value_count; k++)
+      if (param->values[k] == parent->values[had])
+        candidate->values[i] = parent->values[had];
+  }
+}
+
+static int variant_named(const ws_region *region, const char *function) {
+  for (int i = 0; i < region->variant_count; i++)
+    if (!strcmp(region->variants[i].function, function))
+      return i;
+  return -1;
+}
+
+static void keep_bodies(ws_arena *arena, const ws_candidate *parent,
+                        const char *before, const char *after,
+                        ws_candidate *candidate) {
+  const ws_template *tmpl = candidate->tmpl;
+  for (int i = 0; i < tmpl->region_count; i++) {
+    const ws_region *region = &tmpl->regions[i];
+    int had = ws_template_region_index(parent->tmpl, region->function);
+    if (had < 0 || !is_untouched(arena, before, after, region->function))
+      continue;
+    const ws_body *body = &parent->bodies[had];
+    candidate->bodies[i] = *body;
+    if (body->variant >= 0)
+      candidate->bodies[i].variant = variant_named(
+          region, parent->tmpl->regions[had].variants[body->variant].function);
+  }
+}
+
+ws_candidate *ws_reply_template_parent(ws_arena *arena, const ws_reply *reply,
+                                       const ws_candidate *parent,
+                                       const char *parent_text,
+                                       const ws_template *tmpl,
+                                       const char *text) {
+  ws_candidate *candidate = ws_candidate_create(arena, tmpl);
+  if (reply->template_code->body)
+    return candidate;
+  keep_values(parent, candidate);
+  keep_bodies(arena, parent, parent_text, text, candidate);
+  ws_candidate_update_id(candidate);
+  return candidate;
 }

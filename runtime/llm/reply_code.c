@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * Sections of code: a region's whole body or its edits, a whole template.
+ * Sections of code: the whole body of a region or of the template, or edits.
  */
 #include "reply.h"
 
-#include <ctype.h>
+#include <math.h>
 #include <string.h>
 
 /* ---- blocks -------------------------------------------------------------- */
@@ -171,85 +171,121 @@ static int next_of_kind(const ws__reply_text *reply, int index,
   return index;
 }
 
-/* The scan has seen that all three signs are there, in order. */
-static ws_status read_edit(const ws__reply_text *reply, int search,
-                           ws_reply_region *region, ws_diag *diag) {
-  int middle = next_of_kind(reply, search, WS__LINE_MIDDLE);
-  int replace = next_of_kind(reply, middle, WS__LINE_REPLACE);
-  ws_reply_edit edit = {edit_text(reply, search + 1, middle),
-                        edit_text(reply, middle + 1, replace), search + 1};
-  if (!edit.search[strspn(edit.search, " \t\n")])
+/* The numbers of a sign with LINES; both 0: it is one without. */
+static ws_status read_lines_of(const ws__reply_text *reply, int search,
+                               ws_reply_edit *edit, ws_diag *diag) {
+  const char *numbers = ws__read_lines_sign(reply->lines[search].text);
+  double first = 0, last = 0;
+  if (!numbers)
+    return WS_OK;
+  if (!ws__read_range(&numbers, false, &first, &last) || *numbers ||
+      first < 1 || last > WS__REPLY_BODY_BYTES || first != floor(first) ||
+      last != floor(last))
     return WS__REPLY_FAIL(diag, search,
+                          "the edit's lines cannot be read; write '<<<<<<< "
+                          "LINES FIRST LAST'");
+  edit->first_line = (int)first;
+  edit->last_line = (int)last;
+  return WS_OK;
+}
+
+static ws_status check_edit(const ws_reply_edit *edit, ws_diag *diag) {
+  const bool blank = !edit->search[strspn(edit->search, " \t\n")];
+  if (blank && edit->first_line)
+    return WS__REPLY_FAIL(diag, edit->line - 1,
+                          "the edit does not repeat line %d; write it as it "
+                          "stands, then '======='",
+                          edit->first_line);
+  if (blank)
+    return WS__REPLY_FAIL(diag, edit->line - 1,
                           "the edit's search text is empty; repeat the lines "
                           "that are to be replaced, or give the whole body");
-  if (!strcmp(edit.search, edit.replace))
-    return WS__REPLY_FAIL(diag, search,
+  if (!edit->first_line && !strcmp(edit->search, edit->replace))
+    return WS__REPLY_FAIL(diag, edit->line - 1,
                           "the edit changes nothing: its replacement is its "
                           "search text");
-  if (region->edit_count == WS__REPLY_EDITS)
-    return WS__REPLY_FAIL(diag, search, "more than %d edits of one region",
-                          WS__REPLY_EDITS);
-  ws_reply_edit *edits = (ws_reply_edit *)region->edits;
+  return WS_OK;
+}
+
+/* The scan has seen that all three signs are there, in order. */
+static ws_status read_edit(const ws__reply_text *reply, int search,
+                           ws_reply_region *code, ws_diag *diag) {
+  int middle = next_of_kind(reply, search, WS__LINE_MIDDLE);
+  int replace = next_of_kind(reply, middle, WS__LINE_REPLACE);
+  ws_reply_edit edit = {.search = edit_text(reply, search + 1, middle),
+                        .replace = edit_text(reply, middle + 1, replace),
+                        .line = search + 1};
+  WS_TRY(read_lines_of(reply, search, &edit, diag));
+  WS_TRY(check_edit(&edit, diag));
+  if (code->edit_count == WS__REPLY_EDITS)
+    return WS__REPLY_FAIL(diag, search, "more than %d edits of %s",
+                          WS__REPLY_EDITS, ws__code_name(reply->arena, code));
+  ws_reply_edit *edits = (ws_reply_edit *)code->edits;
   if (!edits)
     edits = ws_arena_alloc(reply->arena, WS__REPLY_EDITS * sizeof *edits);
-  edits[region->edit_count++] = edit;
-  region->edits = edits;
+  edits[code->edit_count++] = edit;
+  code->edits = edits;
   return WS_OK;
 }
 
 static ws_status read_edits(const ws__reply_text *reply,
-                            const ws__section *section, ws_reply_region *region,
+                            const ws__section *section, ws_reply_region *code,
                             ws_diag *diag) {
   for (int i = section->begin; i < section->end; i++)
     if (reply->lines[i].kind == WS__LINE_SEARCH)
-      WS_TRY(read_edit(reply, i, region, diag));
+      WS_TRY(read_edit(reply, i, code, diag));
   return WS_OK;
 }
 
 static ws_status set_body(const ws__reply_text *reply,
                           const ws__section *section, const block *b,
-                          ws_reply_region *region, ws_diag *diag) {
-  if (region->body)
+                          ws_reply_region *code, ws_diag *diag) {
+  if (code->body)
     return WS__REPLY_FAIL(diag, section->heading,
-                          "a second body of region %s (the first is on line "
-                          "%d): two candidates in one reply; give one",
-                          region->region, region->line);
-  region->line = section->heading + 1;
-  region->language = body_language(reply, b, section->language);
-  return read_body(reply, b, &region->body, diag);
+                          "a second body of %s (the first is on line %d): two "
+                          "candidates in one reply; give one",
+                          ws__code_name(reply->arena, code), code->line);
+  code->line = section->heading + 1;
+  code->language = body_language(reply, b, section->language);
+  return read_body(reply, b, &code->body, diag);
+}
+
+static ws_status read_code(const ws__reply_text *reply,
+                           const ws__section *section, ws_reply_region *code,
+                           ws_diag *diag) {
+  const char *name = ws__code_name(reply->arena, code);
+  block body;
+  WS_TRY(read_edits(reply, section, code, diag));
+  WS_TRY(find_body(reply, section, &body, diag));
+  if (body.begin >= 0)
+    WS_TRY(set_body(reply, section, &body, code, diag));
+  if (!code->body && !code->edit_count)
+    return WS__REPLY_FAIL(diag, section->heading,
+                          "%s has neither a body nor edits; give one fenced "
+                          "block, or SEARCH and REPLACE",
+                          name);
+  if (code->body && code->edit_count)
+    return WS__REPLY_FAIL(diag, section->heading,
+                          "%s has both a whole body (line %d) and edits (line "
+                          "%d); give one of them",
+                          name, code->line, code->edits[0].line);
+  return WS_OK;
 }
 
 ws_status ws__read_region(const ws__reply_text *reply,
                           const ws__section *section, ws_reply *out_reply,
                           ws_diag *diag) {
   ws_reply_region *region;
-  block body;
   WS_TRY(get_region(reply, section, out_reply, &region, diag));
-  WS_TRY(read_edits(reply, section, region, diag));
-  WS_TRY(find_body(reply, section, &body, diag));
-  if (body.begin >= 0)
-    WS_TRY(set_body(reply, section, &body, region, diag));
-  if (!region->body && !region->edit_count)
-    return WS__REPLY_FAIL(diag, section->heading,
-                          "region %s has neither a body nor edits; give one "
-                          "fenced block, or SEARCH and REPLACE",
-                          region->region);
-  if (region->body && region->edit_count)
-    return WS__REPLY_FAIL(diag, section->heading,
-                          "region %s has both a whole body (line %d) and edits "
-                          "(line %d); give one of them",
-                          region->region, region->line, region->edits[0].line);
-  return WS_OK;
+  return read_code(reply, section, region, diag);
 }
 
 ws_status ws__read_template(const ws__reply_text *reply,
                             const ws__section *section, ws_reply *out_reply,
                             ws_diag *diag) {
-  block body;
-  WS_TRY(find_body(reply, section, &body, diag));
-  if (body.begin < 0)
-    return WS__REPLY_FAIL(diag, section->heading,
-                          "the template has no text; give one fenced block of "
-                          "LLVM IR");
-  return read_body(reply, &body, &out_reply->template_text, diag);
+  ws_reply_region *code = ws_arena_alloc(reply->arena, sizeof *code);
+  *code = (ws_reply_region){
+      .region = "", .language = "ir", .line = section->heading + 1};
+  out_reply->template_code = code;
+  return read_code(reply, section, code, diag);
 }

@@ -153,22 +153,38 @@ typedef struct scanner {
   int capacity;
 } scanner;
 
-/* Five or more of the sign and nothing else but the word, or no word. */
-static bool is_sign(const char *line, char sign, const char *word) {
+/* Behind five or more of the sign; NULL: there are fewer. */
+static const char *skip_sign(const char *line, char sign) {
   line = ws__skip_blanks(line);
   size_t length = 0;
   while (line[length] == sign)
     length++;
-  if (length < 5)
+  return length < 5 ? NULL : ws__skip_blanks(line + length);
+}
+
+/* Five or more of the sign and nothing else but the word, or no word. */
+static bool is_sign(const char *line, char sign, const char *word) {
+  line = skip_sign(line, sign);
+  if (!line)
     return false;
-  line = ws__skip_blanks(line + length);
   size_t size = strlen(word);
   if (!strncasecmp(line, word, size))
     line += size;
   return ws__is_blank(line);
 }
 
-static bool is_search(const char *line) { return is_sign(line, '<', "search"); }
+const char *ws__read_lines_sign(const char *line) {
+  static const char word[] = "lines", one[] = "line";
+  line = skip_sign(line, '<');
+  if (!line || strncasecmp(line, one, sizeof one - 1))
+    return NULL;
+  bool plural = !strncasecmp(line, word, sizeof word - 1);
+  return line + (plural ? sizeof word : sizeof one) - 1;
+}
+
+static bool is_search(const char *line) {
+  return is_sign(line, '<', "search") || ws__read_lines_sign(line);
+}
 static bool is_middle(const char *line) { return is_sign(line, '=', ""); }
 static bool is_replace(const char *line) {
   return is_sign(line, '>', "replace");
@@ -201,9 +217,13 @@ static ws_status scan_edit(scanner *s, int index, ws_diag *diag) {
   return WS_OK;
 }
 
+static bool takes_edits(const scanner *s) {
+  return s->open && (s->open->kind == WS__SECTION_REGION ||
+                     s->open->kind == WS__SECTION_TEMPLATE);
+}
+
 static bool begin_edit(scanner *s, int index) {
-  if (!s->open || s->open->kind != WS__SECTION_REGION ||
-      !is_search(s->reply->lines[index].text))
+  if (!takes_edits(s) || !is_search(s->reply->lines[index].text))
     return false;
   s->reply->lines[index].kind = WS__LINE_SEARCH;
   s->edit = IN_SEARCH;
@@ -253,8 +273,7 @@ static void begin_section(scanner *s, int index, const ws__section *section,
 
 static ws_status scan_stray_sign(const scanner *s, int index, ws_diag *diag) {
   const char *line = s->reply->lines[index].text;
-  if (!s->open || s->open->kind != WS__SECTION_REGION ||
-      (!is_middle(line) && !is_replace(line)))
+  if (!takes_edits(s) || (!is_middle(line) && !is_replace(line)))
     return WS_OK;
   return WS__REPLY_FAIL(diag, index,
                         "'%.7s' without a '<<<<<<< SEARCH' before it",

@@ -202,38 +202,38 @@ static const char *quote(ws_arena *arena, const text_line *line) {
 }
 
 static ws_status fail_missing(const matcher *m, ws_arena *arena,
-                              const char *region, const ws_reply_edit *edit,
+                              const char *where, const ws_reply_edit *edit,
                               ws_diag *diag) {
   int strange = first_strange_line(m, arena);
   if (strange < 0)
     return WS__REPLY_FAIL(diag, edit->line - 1,
-                          "the edit's search text is not in region %s: its "
+                          "the edit's search text is not in %s: its "
                           "lines are there, but not one after the other, or "
                           "indented otherwise; repeat the current text",
-                          region);
+                          where);
   int nearest = nearest_line(m, strange);
   const char *line = quote(arena, &m->search.items[strange]);
   if (nearest < 0)
     return WS__REPLY_FAIL(diag, edit->line - 1,
-                          "the edit's search text is not in region %s: nothing "
+                          "the edit's search text is not in %s: nothing "
                           "there is like its line %d, '%s'; repeat the current "
                           "text",
-                          region, strange + 1, line);
+                          where, strange + 1, line);
   return WS__REPLY_FAIL(diag, edit->line - 1,
-                        "the edit's search text is not in region %s: its line "
+                        "the edit's search text is not in %s: its line "
                         "%d is '%s', the nearest one there is line %d, '%s'; "
                         "repeat the current text",
-                        region, strange + 1, line, nearest + 1,
+                        where, strange + 1, line, nearest + 1,
                         quote(arena, &m->text.items[nearest]));
 }
 
 static ws_status fail_ambiguous(const matcher *m, const places *p,
-                                const char *region, const ws_reply_edit *edit,
+                                const char *where, const ws_reply_edit *edit,
                                 ws_diag *diag) {
   return WS__REPLY_FAIL(diag, edit->line - 1,
-                        "the edit's search text is in region %s %d times "
+                        "the edit's search text is in %s %d times "
                         "(lines %d and %d); add lines until it is there once",
-                        region, p->count, p->first - m->first + 1,
+                        where, p->count, p->first - m->first + 1,
                         p->second - m->first + 1);
 }
 
@@ -280,7 +280,7 @@ static char *replace_at(const matcher *m, ws_arena *arena, int at,
   return text;
 }
 
-ws_status ws__apply_edit(ws_arena *arena, const char *text, const char *region,
+ws_status ws__apply_edit(ws_arena *arena, const char *text, const char *where,
                          const ws_reply_edit *edit, char **out_text,
                          ws_diag *diag) {
   matcher m = {.text = read_lines(arena, text),
@@ -295,13 +295,13 @@ ws_status ws__apply_edit(ws_arena *arena, const char *text, const char *region,
   find_places(&m, found);
   const places *p = found[0].count ? &found[0] : &found[1];
   if (p->count > 1)
-    return fail_ambiguous(&m, p, region, edit, diag);
+    return fail_ambiguous(&m, p, where, edit, diag);
   if (p->count == 0 || !verify(&m, p->first))
-    return fail_missing(&m, arena, region, edit, diag);
+    return fail_missing(&m, arena, where, edit, diag);
   *out_text = replace_at(&m, arena, p->first, edit->replace);
   if (strlen(*out_text) > WS__REPLY_BODY_BYTES)
     return WS__REPLY_FAIL(diag, edit->line - 1,
-                          "region %s grows to more than %d bytes", region,
+                          "%s grows to more than %d bytes", where,
                           WS__REPLY_BODY_BYTES);
   return WS_OK;
 }

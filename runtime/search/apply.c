@@ -131,7 +131,7 @@ static const ws_candidate *keep_what_lives_on(ws_session *s, ws__job *job,
   if (!job->keep)
     return job->candidate; /* the session's */
   bool document = ws_request_is_document(job->request.kind) && job->reply;
-  if (document || (remembered && job->reply->template_text))
+  if (document || (remembered && job->reply->template_code))
     ws__kept_add(&s->kept, s->arena, job);
   return remembered ? ws_candidate_copy(s->arena, job->candidate) : NULL;
 }
@@ -151,6 +151,9 @@ static ws_status learn(ws_session *s, ws__job *job,
       .request = job->request,
       .candidate = keep_what_lives_on(s, job, remembered),
       .reply = document ? job->reply : NULL,
+      .template_text = *out_repair && !job->candidate
+                           ? ws_arena_strdup(s->arena, job->template_text)
+                           : NULL,
       .verdict = judgement->verdict,
       .stage = ws_arena_strdup(s->arena, judgement->stage),
       .reason = ws_arena_strdup(s->arena, judgement->reason),

@@ -29,9 +29,10 @@ typedef struct ws__job {
   const ws__source *source;      /* the candidate's */
   const char *move;              /* in words */
   bool by_model;
-  ws_prompt prompt;     /* by_model */
-  ws_llm_answer answer; /* likewise, from WS__JOB_ANSWERED on */
-  ws_reply *reply;      /* NULL: could not be read */
+  ws_prompt prompt;          /* by_model */
+  ws_llm_answer answer;      /* likewise, from WS__JOB_ANSWERED on */
+  ws_reply *reply;           /* NULL: could not be read */
+  const char *template_text; /* that the reply makes; NULL: none */
   /* Where the reply held no candidate: why. "": it does. */
   const char *refused;
   bool replayed;          /* known from the archive */

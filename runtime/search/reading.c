@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * From answer to candidate: the reply is read; its edits are applied to the
- * parent, or its template is described by a compile server. What is wrong with
- * a reply is its own fault and becomes the job's reason.
+ * parent, or its template is described by a compile server first. What is wrong
+ * with a reply is its own fault and becomes the job's reason.
  */
 #include "session.h"
 
@@ -28,13 +28,45 @@ static void accept(ws_session *s, ws__job *job, ws_candidate *candidate,
     ws__job_set_candidate(job, candidate, source);
 }
 
+/* What a reply's changes are changes of. */
+static const ws_candidate *base_of(ws_session *s, ws__job *job) {
+  const ws_candidate *base = ws__request_base(&s->knowledge, &job->request);
+  if (!base && s->starts.count > 0)
+    base = s->starts.items[0].candidate;
+  return base ? base : ws__task_default(&s->task, job->arena);
+}
+
+/* ---- templates ---- */
+
+/* The text that edits of the template are of: the base's; in a repair of a
+ * template that could not be described, what its author wrote. */
+static const char *text_of_base(ws_session *s, ws__job *job) {
+  int parent = job->request.parents[0];
+  for (; parent >= 0 && !s->knowledge.results[parent].candidate;
+       parent = s->knowledge.results[parent].request.parents[0])
+    if (s->knowledge.results[parent].template_text)
+      return s->knowledge.results[parent].template_text;
+  return ws__sources_find(&s->sources, base_of(s, job)->tmpl)->text;
+}
+
+static bool make_template_text(ws_session *s, ws__job *job) {
+  ws_diag why = {""};
+  if (ws_reply_template_text(job->keep, job->reply, text_of_base(s, job),
+                             &job->template_text, &why) == WS_OK)
+    return true;
+  refuse(job, why.text);
+  return false;
+}
+
 /* A new template: described, of this problem and target, with a legal point.
  * What is wrong with it is the reply's fault; that it could not be read for
  * reasons of ours is not. */
 static ws_status describe(ws_session *s, ws__job *job, ws_compiler *compiler) {
   ws_diag why = {""};
+  if (!make_template_text(s, job))
+    return WS_OK;
   ws__source *source = ws_arena_alloc(job->keep, sizeof *source);
-  source->text = ws_arena_strdup(job->keep, job->reply->template_text);
+  source->text = job->template_text;
   source->size = strlen(source->text);
   const char *file =
       ws_arena_printf(job->keep, "reply-%lld.ll", (long long)job->sequence);
@@ -73,30 +105,28 @@ static void check_template(ws_session *s, ws__job *job) {
     refuse(job, why.text);
     return;
   }
-  ws_candidate *candidate = ws_candidate_create(job->keep, tmpl);
-  if (ws_template_param_index(tmpl, "layout") >= 0 &&
-      ws_candidate_set(candidate,
-                       ws_arena_printf(job->arena, "layout=%d", layout),
-                       &why) != WS_OK) {
+  const ws_candidate *base = base_of(s, job);
+  ws_candidate *parent = ws_reply_template_parent(
+      job->keep, job->reply, base,
+      ws__sources_find(&s->sources, base->tmpl)->text, tmpl, job->source->text);
+  ws_candidate *candidate;
+  const char *own = ws_template_param_index(tmpl, "layout") >= 0
+                        ? ws_arena_printf(job->arena, "layout=%d", layout)
+                        : "";
+  if (ws_candidate_set(parent, own, &why) != WS_OK ||
+      ws_reply_apply(job->keep, job->reply, parent, job->source->text,
+                     &candidate, &why) != WS_OK)
     refuse(job, why.text);
-    return;
-  }
-  if (*job->reply->parameters &&
-      ws_candidate_set(candidate, job->reply->parameters, &why) != WS_OK) {
-    refuse(job, why.text);
-    return;
-  }
-  accept(s, job, candidate, job->source);
+  else
+    accept(s, job, candidate, job->source);
 }
+
+/* ---- parameters and regions ---- */
 
 static void apply_reply(ws_session *s, ws__job *job) {
   ws_diag why = {""};
   ws_candidate *candidate;
-  const ws_candidate *parent = ws__request_base(&s->knowledge, &job->request);
-  if (!parent)
-    parent = s->starts.count > 0 ? s->starts.items[0].candidate : NULL;
-  if (!parent)
-    parent = ws__task_default(&s->task, job->arena);
+  const ws_candidate *parent = base_of(s, job);
   const ws__source *source = ws__sources_find(&s->sources, parent->tmpl);
   if (ws_reply_apply(job->arena, job->reply, parent, source->text, &candidate,
                      &why) != WS_OK)
@@ -127,7 +157,7 @@ ws_status ws__read_answer(ws_session *s, ws__job *job) {
     parse(job);
   if (job->state != WS__JOB_ANSWERED)
     return WS_OK;
-  if (!job->reply->template_text) {
+  if (!job->reply->template_code) {
     apply_reply(s, job);
     return WS_OK;
   }

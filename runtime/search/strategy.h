@@ -43,7 +43,9 @@ typedef struct ws__result {
   /* NULL: a document, a reply without one, or one that failed and that no
    * repair is asked for */
   const ws_candidate *candidate;
-  const ws_reply *reply;      /* NULL: the built-in proposer */
+  const ws_reply *reply; /* NULL: the built-in proposer */
+  /* Of a template that could not be described and is to be repaired. */
+  const char *template_text;
   ws_verdict verdict;         /* of the candidate or the reply */
   const char *stage, *reason; /* stage "reply": it held no candidate */
   const double *us;           /* by shape; INFINITY: no time */

@@ -129,6 +129,7 @@ static void set_source(ws_arena *arena, const char *root, char *text,
   char *shipped = cheat_base(arena, root, name);
   out->template_text = shipped;
   if (has_ending(out->name, ".edit")) {
+    out->base_text = shipped;
     out->template_text = apply_edits(arena, shipped, text, out->name);
   } else if (*region) {
     out->region = region;

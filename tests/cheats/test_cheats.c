@@ -56,7 +56,8 @@ static bool report(const cheat *tried, const char *guard, const outcome *out,
 
 static bool try_one(cheat_path *path, const options *o, const cheat *tried) {
   ws_arena *arena = ws_arena_create();
-  outcome out = cheat_try(path, arena, tried, NULL);
+  const cheat replied = cheat_through_reply(arena, tried);
+  outcome out = cheat_try(path, arena, &replied, NULL);
   bool good = report(tried, "", &out, &tried->caught);
   if (*tried->then.stage && !o->first_only) {
     out = cheat_try(path, arena, tried, tried->caught.stage);

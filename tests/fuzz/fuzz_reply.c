@@ -27,24 +27,34 @@ static const ws_template *make_template(ws_arena *arena) {
   return tmpl;
 }
 
+static void check_code(const ws_reply_region *code) {
+  FUZZ_CHECK(code->line > 0);
+  FUZZ_CHECK(!code->body == (code->edit_count > 0));
+  FUZZ_CHECK(!code->body || !strcmp(code->language, "ir") ||
+             !strcmp(code->language, "opencl") ||
+             !strcmp(code->language, "hip"));
+  for (int i = 0; i < code->edit_count; i++) {
+    const ws_reply_edit *edit = &code->edits[i];
+    FUZZ_CHECK(*edit->search);
+    FUZZ_CHECK(edit->first_line || strcmp(edit->search, edit->replace));
+    FUZZ_CHECK(edit->first_line <= edit->last_line);
+  }
+}
+
 static void check_regions(const ws_reply *reply) {
   for (int i = 0; i < reply->region_count; i++) {
     const ws_reply_region *region = &reply->regions[i];
-    FUZZ_CHECK(*region->region && region->line > 0);
-    FUZZ_CHECK(!region->body == (region->edit_count > 0));
-    FUZZ_CHECK(!region->body || !strcmp(region->language, "ir") ||
-               !strcmp(region->language, "opencl"));
+    FUZZ_CHECK(*region->region);
+    check_code(region);
     for (int k = 0; k < i; k++)
       FUZZ_CHECK(strcmp(reply->regions[k].region, region->region));
-    for (int k = 0; k < region->edit_count; k++)
-      FUZZ_CHECK(*region->edits[k].search &&
-                 strcmp(region->edits[k].search, region->edits[k].replace));
   }
 }
 
 static void check_promises(const ws_reply *reply, ws_request_kind kind) {
   check_regions(reply);
-  FUZZ_CHECK(!(reply->template_text && reply->region_count));
+  if (reply->template_code)
+    check_code(reply->template_code);
   for (int i = 0; i < reply->claim_count; i++)
     FUZZ_CHECK(reply->claims[i].low <= reply->claims[i].high);
   for (int i = 0; i < reply->experiment_count; i++)
@@ -53,17 +63,37 @@ static void check_promises(const ws_reply *reply, ws_request_kind kind) {
                reply->experiments[i].gain_low > 0);
   if (!ws_request_is_document(kind))
     FUZZ_CHECK(*reply->parameters || reply->region_count ||
-               reply->template_text);
+               reply->template_code);
   FUZZ_CHECK(kind != WS_REQUEST_SELECT || (*reply->base && *reply->reference));
   FUZZ_CHECK(kind != WS_REQUEST_DESIGN || reply->experiment_count);
   FUZZ_CHECK(kind != WS_REQUEST_DISTIL || *reply->findings);
   FUZZ_CHECK(!strchr(reply->name, '\n'));
 }
 
-static void apply(ws_arena *arena, const ws_reply *reply, const char *text) {
+/* The same bytes are the template, too. */
+static const char *make_text(ws_arena *arena, const ws_reply *reply,
+                             const char *text) {
+  ws_diag diag = {""};
+  const char *made = text;
+  if (!reply->template_code)
+    return text;
+  ws_status status = ws_reply_template_text(arena, reply, text, &made, &diag);
+  FUZZ_CHECK_REFUSAL(status, diag);
+  FUZZ_CHECK(status != WS_OK || reply->template_code->body ||
+             strcmp(made, text));
+  return status == WS_OK ? made : NULL;
+}
+
+static void apply(ws_arena *arena, const ws_reply *reply, const char *before) {
   ws_candidate *parent = ws_candidate_create(arena, make_template(arena));
   ws_candidate *child;
   ws_diag diag = {""};
+  const char *text = make_text(arena, reply, before);
+  if (!text)
+    return;
+  if (reply->template_code)
+    parent = ws_reply_template_parent(arena, reply, parent, before,
+                                      parent->tmpl, text);
   ws_status status = ws_reply_apply(arena, reply, parent, text, &child, &diag);
   FUZZ_CHECK_REFUSAL(status, diag);
   if (status != WS_OK)

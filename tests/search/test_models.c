@@ -152,6 +152,59 @@ WS_TEST(prompts_show_what_a_reply_was_refused_for) {
   free_bench(&b);
 }
 
+/* ---- templates in pieces ---- */
+
+#define HEADLINE HEAD("landscape")
+
+/* The landscape with its first record on a line of its own. */
+static bench template_bench(const char *const *replies, int count) {
+  bench b = replay_bench(replies, count);
+  write_in(&b, "t.ll",
+           ws_arena_printf(b.arena, "[" HEADLINE "\n%s",
+                           strstr(LANDSCAPE, HEADLINE) + strlen(HEADLINE)));
+  b.options.in_flight = 1;
+  return b;
+}
+
+#define RENAME(was, name)                                                      \
+  "## template\n<<<<<<< LINES 1\n" was "\n=======\n" name "\n>>>>>>> "         \
+  "REPLACE\n"
+static char *templates_of(bench *b) {
+  return query(b, "SELECT c.sequence, t.name FROM candidate c JOIN template t "
+                  "ON t.hash = c.template_hash ORDER BY c.sequence");
+}
+
+WS_TEST(edits_make_a_template) {
+  static const char *const replies[] = {
+      RENAME("[" HEADLINE, "[" HEAD("second")) "\n## parameters\ntile_m=32\n",
+      RENAME("[" HEAD("other"), "[" HEAD("third"))};
+  bench b = template_bench(replies, 2);
+  ws_tune_result result = tune(&b);
+  WS_CHECK_INT(result.evaluated, 2);
+  WS_CHECK_INT(result.refused, 1);
+  WS_CHECK_TEXT(templates_of(&b), "0|landscape\n1|second\n");
+  WS_CHECK_CONTAINS(query(&b, "SELECT reason FROM exchange WHERE sequence = 2"),
+                    "reply:2: line 1 of the template is '");
+  WS_CHECK_CONTAINS(query(&b, "SELECT assignments FROM candidate WHERE "
+                              "sequence = 1"),
+                    "tile_m=32");
+  free_bench(&b);
+}
+
+/* The repair's edits are of the text that could not be described: of what its
+ * author wrote, which nobody else has. */
+WS_TEST(a_template_that_cannot_be_read_is_mended_by_edits) {
+  static const char *const replies[] = {
+      RENAME("[" HEADLINE, "no template"), RENAME("[" HEADLINE, "missing it"),
+      RENAME("no template", "[" HEAD("mended")) SET("tile_m=32")};
+  bench b = template_bench(replies, 3);
+  b.options.repairs = 2;
+  tune(&b);
+  WS_CHECK_TEXT(outcomes(&b), "1|illegal|reply\n2|illegal|reply\n3|ok|\n");
+  WS_CHECK_TEXT(templates_of(&b), "0|landscape\n3|mended\n");
+  free_bench(&b);
+}
+
 /* ---- resuming and replaying ---- */
 WS_TEST(a_resumed_run_asks_nothing_twice) {
   bench b =

@@ -213,16 +213,19 @@ void ws_describe_fenced(ws_strbuf *out, const char *language, const char *text);
  * --------------------------------------------------- Grammar: docs/llm.md.
  * Markdown: "## SECTION" headings, fenced blocks. Lenient in form (heading
  * levels, case, fences, blanks, talk around it), strict in content: an unknown
- * region, two bodies of one region, an edit without its other half, both a
- * template and regions, two candidates in one reply are WS_INPUT with one line
- * that says what and where. */
+ * region, two bodies of one region, an edit without its other half, two
+ * candidates in one reply are WS_INPUT with one line that says what and where.
+ */
 typedef struct ws_reply_edit {
   const char *search, *replace;
+  /* Lines of the text before any edit, from 1 on; search repeats their
+   * beginning. 0: search is all that is replaced, wherever that is. */
+  int first_line, last_line;
   int line; /* of the reply */
 } ws_reply_edit;
 
 typedef struct ws_reply_region {
-  const char *region;   /* function */
+  const char *region;   /* function; of the template: "" */
   const char *language; /* "ir", "opencl" or "hip" */
   const char *body;     /* whole body; NULL: edits */
   const ws_reply_edit *edits;
@@ -252,7 +255,7 @@ typedef struct ws_reply {
   const char *parameters; /* "tile_m=128;tile_n=64"; "" */
   const ws_reply_region *regions;
   int region_count;
-  const char *template_text; /* NULL: none */
+  const ws_reply_region *template_code; /* NULL: none */
   /* documents */
   const char *base, *reference; /* select: candidates' ids or prefixes; "" */
   const char *const *avenues;   /* design */
@@ -282,6 +285,20 @@ ws_status ws_reply_apply(ws_arena *arena, const ws_reply *reply,
                          const ws_candidate *parent, const char *template_text,
                          ws_candidate **out_candidate,
                          ws_diag *diag) WS_MUST_CHECK;
+/* The text of the template that a reply gives: whole, or as edits of base_text,
+ * which match as those of a region do. */
+ws_status ws_reply_template_text(ws_arena *arena, const ws_reply *reply,
+                                 const char *base_text, const char **out_text,
+                                 ws_diag *diag) WS_MUST_CHECK;
+/* What a reply's parameters and regions apply to once its template is
+ * described: tmpl, with its text. After edits the parent's values that tmpl
+ * allows, and its bodies of regions that the edits left as they were in
+ * parent_text. */
+ws_candidate *ws_reply_template_parent(ws_arena *arena, const ws_reply *reply,
+                                       const ws_candidate *parent,
+                                       const char *parent_text,
+                                       const ws_template *tmpl,
+                                       const char *text);
 /* The text that edits apply to; *out_language "ir", "opencl" or "hip". NULL:
  * the template has no such function. */
 const char *ws_region_text(ws_arena *arena, const ws_candidate *candidate,

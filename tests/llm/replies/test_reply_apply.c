@@ -168,6 +168,168 @@ WS_TEST(edits_of_the_template) {
   ws_arena_destroy(arena);
 }
 
+/* ---- edits by line numbers ----------------------------------------------- */
+
+#define LINES(range, had, new)                                                 \
+  "<<<<<<< LINES " range "\n" had "=======\n" new ">>>>>>> REPLACE\n"
+
+static const struct {
+  const char *text, *edits, *want;
+} ranges[] = {
+    {"a\nb\nc\n", LINES("2", "b\n", "B\n"), "a\nB\nc\n"},
+    {"a\nb\nc\n", LINES("1 2", "a\n", "x\n"), "x\nc\n"},
+    {"a\nb\nc\n", LINES("1-3", "a\nb\nc\n", ""), ""},
+    {"a\nb\nc\n", LINES("2, 3", "b\n", "b\n"), "a\nb\n"},
+    {"a\nb", LINES("2", "b\n", "b\nc\n"), "a\nb\nc\n"}, /* insertion */
+    {"a\n  b \nc\n", LINES("2", "b\n", "  B\n"), "a\n  B\nc\n"},
+    /* all numbers are of the text before any edit, whatever their order */
+    {"a\nb\nc\n", LINES("3", "c\n", "C\n") LINES("1", "a\n", "A\nA\n"),
+     "A\nA\nb\nC\n"},
+    /* what occurs more than once can be told apart */
+    {"a\na\na\n", LINES("2", "a\n", "b\n"), "a\nb\na\n"},
+    /* and then the edits by search text */
+    {"a\nb\nc\n",
+     "<<<<<<< SEARCH\nB\n=======\nD\n>>>>>>> REPLACE\n" LINES("2", "b\n",
+                                                              "B\nE\n"),
+     "a\nD\nE\nc\n"},
+};
+
+WS_TEST(edits_by_line_numbers) {
+  for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+    ws_arena *arena = ws_arena_create();
+    ws_candidate *child =
+        apply_to(arena, parent_with(arena, ranges[i].text),
+                 ws_arena_printf(arena, "## region dot\n%s", ranges[i].edits));
+    WS_CHECK_TEXT(child->bodies[1].text, ranges[i].want);
+    ws_arena_destroy(arena);
+  }
+}
+
+static const struct {
+  const char *text, *edits, *words;
+} wrong_ranges[] = {
+    {"a\nb\nc\n", LINES("2", "c\n", "x\n"),
+     "reply:2: line 2 of region dot is 'b', the edit repeats 'c'; that is line "
+     "3"},
+    {"a\nb\nc\n", LINES("2 3", "b\nb\n", "x\n"),
+     "line 3 of region dot is 'c', the edit repeats 'b'; that is line 2"},
+    {"a\nb\n", LINES("2", "z\n", "x\n"), "'b', the edit repeats 'z'"},
+    {"a\nb\n", LINES("2 3", "b\n", "x\n"),
+     "the edit is of lines 2 to 3, region dot has 2"},
+    {"a\nb\n", LINES("1", "a\nb\n", "x\n"),
+     "the edit is of 1 lines and repeats 2"},
+    {"a\nb\nc\n", LINES("2 3", "b\n", "x\n") LINES("1 2", "a\n", "y\n"),
+     "reply:2: the edit of lines 2 to 3 overlaps that of lines 1 to 2"},
+    {"a\nb\n", LINES("1", "a\n", "x\n") LINES("1", "a\n", "y\n"),
+     "reply:7: the edit of lines 1 to 1 overlaps"},
+    {"a\nb\n", LINES("1", "a\n", "a\n"), "change nothing"},
+};
+
+WS_TEST(line_numbers_that_are_wrong) {
+  for (size_t i = 0; i < sizeof wrong_ranges / sizeof *wrong_ranges; i++) {
+    ws_arena *arena = ws_arena_create();
+    refuse_to_apply(
+        arena, parent_with(arena, wrong_ranges[i].text),
+        ws_arena_printf(arena, "## region dot\n%s", wrong_ranges[i].edits),
+        wrong_ranges[i].words);
+    ws_arena_destroy(arena);
+  }
+}
+
+/* ---- templates ----------------------------------------------------------- */
+
+static const char two_functions[] =
+    "define float @decode() {\n  ret float 0.0\n}\n"
+    "define float @dot() {\n  ret float 1.0\n}\n";
+
+WS_TEST(edits_of_a_whole_template) {
+  ws_arena *arena = ws_arena_create();
+  const char *text = "";
+  ws_diag diag;
+  ws_reply reply = parse(
+      arena, "## template\n```llvm\n<<<<<<< SEARCH\n  ret float 1.0\n=======\n"
+             "  ret float 2.0\n>>>>>>> REPLACE\n```\nand\n" LINES(
+                 "1", "define float @decode() {\n", "; new\n"));
+  WS_CHECK_INT(
+      ws_reply_template_text(arena, &reply, two_functions, &text, &diag),
+      WS_OK);
+  WS_CHECK_TEXT(text, "; new\n  ret float 0.0\n}\n"
+                      "define float @dot() {\n  ret float 2.0\n}\n");
+  WS_CHECK_INT(ws_reply_template_text(arena, &reply, "a\n", &text, &diag),
+               WS_INPUT);
+  WS_CHECK_CONTAINS(diag.text, "line 1 of the template is 'a'");
+  reply = parse(arena, "## template\n<<<<<<< SEARCH\n}\n=======\n>>>>>>> "
+                       "REPLACE\n");
+  WS_CHECK_INT(
+      ws_reply_template_text(arena, &reply, two_functions, &text, &diag),
+      WS_INPUT);
+  WS_CHECK_CONTAINS(diag.text, "reply:2: the edit's search text is in the "
+                               "template 2 times (lines 3 and 6)");
+  ws_arena_destroy(arena);
+}
+
+/* A parent with tile_n = 64, a variant and a body. */
+static ws_candidate *rich_parent(ws_arena *arena) {
+  ws_candidate *parent = parent_with(arena, "float dot() {}\n");
+  parent->values[1] = 64;
+  parent->bodies[0].variant = 0;
+  ws_candidate_update_id(parent);
+  return parent;
+}
+
+WS_TEST(what_edits_of_a_template_leave_of_the_parent) {
+  ws_arena *arena = ws_arena_create();
+  const ws_candidate *parent = rich_parent(arena);
+  const ws_template *tmpl = naive_template(arena);
+  ws_reply reply = parse(arena, "## template\n" LINES("1", "a\n", "b\n"));
+  const char *after = ws_arena_printf(arena, "; new\n%s", two_functions);
+  ws_candidate *kept = ws_reply_template_parent(arena, &reply, parent,
+                                                two_functions, tmpl, after);
+  WS_CHECK_TEXT(ws_candidate_values_text(arena, kept), "tile_m=16;tile_n=64");
+  WS_CHECK_TEXT(ws_candidate_variants_text(arena, kept),
+                "decode=decode_integer");
+  WS_CHECK_TEXT(kept->bodies[1].text, "float dot() {}\n");
+  /* A region whose own text was edited has that text. */
+  after = "define float @decode() {\n  ret float 0.0\n}\n"
+          "define float @dot() {\n  ret float 2.0\n}\n";
+  kept = ws_reply_template_parent(arena, &reply, parent, two_functions, tmpl,
+                                  after);
+  WS_CHECK(!kept->bodies[1].text);
+  WS_CHECK_INT(kept->bodies[0].variant, 0);
+  /* A value that the new template does not allow is its default. */
+  ws_template narrow = *tmpl;
+  ws_param params[2] = {tmpl->params[0], tmpl->params[1]};
+  params[1].value_count = 2;
+  narrow.params = params;
+  kept = ws_reply_template_parent(arena, &reply, parent, two_functions, &narrow,
+                                  two_functions);
+  WS_CHECK_TEXT(ws_candidate_values_text(arena, kept), "tile_m=16;tile_n=16");
+  /* A template that is given whole starts afresh. */
+  reply = parse(arena, "## template\n```\ndefine\n```\n");
+  kept = ws_reply_template_parent(arena, &reply, parent, two_functions, tmpl,
+                                  two_functions);
+  WS_CHECK_TEXT(ws_candidate_values_text(arena, kept), "tile_m=16;tile_n=16");
+  WS_CHECK(!kept->bodies[1].text && kept->bodies[0].variant < 0);
+  ws_arena_destroy(arena);
+}
+
+WS_TEST(a_template_with_regions) {
+  ws_arena *arena = ws_arena_create();
+  ws_candidate *child =
+      apply_to(arena, parent_of(arena),
+               "## template\n```llvm\ndefine void @f() { ret void }\n```\n"
+               "## region dot (opencl)\n```c\nfloat dot() {}\n```\n"
+               "## parameters\ntile_m=32\n");
+  WS_CHECK_TEXT(child->bodies[1].text, "float dot() {}\n");
+  WS_CHECK_TEXT(child->bodies[1].language, "opencl");
+  WS_CHECK_TEXT(ws_candidate_values_text(arena, child), "tile_m=32;tile_n=16");
+  refuse_to_apply(arena, parent_of(arena),
+                  "## template\n```\ndefine\n```\n"
+                  "## region other\n```\n{}\n```\n",
+                  "reply:5: the template has no region 'other'");
+  ws_arena_destroy(arena);
+}
+
 /* Edits of a long text of equal lines stay cheap. */
 WS_TEST(edit_of_a_large_text) {
   ws_arena *arena = ws_arena_create();

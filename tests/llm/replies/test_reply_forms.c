@@ -57,7 +57,7 @@ static void check_exploit_example(const ws_reply *reply) {
   WS_CHECK_TEXT(reply->regions[1].region, "dot");
   WS_CHECK_TEXT(reply->regions[1].language, "opencl");
   WS_CHECK(!strncmp(reply->regions[1].body, "float decode(uint byte);\n", 25));
-  WS_CHECK(!reply->template_text);
+  WS_CHECK(!reply->template_code);
 }
 
 static void check_design_example(const ws_reply *reply) {
@@ -91,8 +91,9 @@ WS_TEST(examples_of_the_document) {
       check_exploit_example(&reply);
     if (kind == WS_REQUEST_DESIGN)
       check_design_example(&reply);
-    if (kind == WS_REQUEST_WRITE)
-      WS_CHECK_CONTAINS(reply.template_text, "@two_columns() {\n  ret void\n}");
+    if (kind == WS_REQUEST_WRITE && reply.template_code->body)
+      WS_CHECK_CONTAINS(reply.template_code->body,
+                        "@two_columns() {\n  ret void\n}");
     if (kind == WS_REQUEST_SELECT) {
       WS_CHECK_TEXT(reply.base, "3fa9c1d2");
       WS_CHECK_TEXT(reply.reference, "77c0");
@@ -350,7 +351,7 @@ WS_TEST(template_with_parameters) {
   ws_reply reply = parse_as(arena, WS_REQUEST_WRITE,
                             "## Template (IR)\n```ll\n; t\n" BODY
                             "```\n## parameters\na=1\n");
-  WS_CHECK_TEXT(reply.template_text, "; t\n" BODY);
+  WS_CHECK_TEXT(reply.template_code->body, "; t\n" BODY);
   WS_CHECK_TEXT(reply.parameters, "a=1");
   ws_arena_destroy(arena);
 }

@@ -64,8 +64,8 @@ WS_TEST(reply_with_two_candidates) {
 static const struct {
   const char *text, *words;
 } contradictions[] = {
-    {"## template\n```\n" DECODE "```\n## region decode\n```\n" DECODE "```\n",
-     "reply:7: template and regions exclude each other"},
+    {"## template\n" EDIT "```\n" DECODE "```\n",
+     "reply:1: the template has both a whole body (line 1) and edits (line 2)"},
     {"## region decode\n" EDIT "```\n" DECODE "```\n",
      "reply:1: region decode has both a whole body (line 1) and edits (line "
      "2)"},
@@ -75,7 +75,8 @@ static const struct {
      "reply:1: region decode has neither a body nor edits"},
     {"## region decode\n```\n\n```\n", "neither a body nor edits"},
     {"## region\n```\n" DECODE "```\n", "reply:1: the region has no name"},
-    {"## template\nAs before.\n", "reply:1: the template has no text"},
+    {"## template\nAs before.\n",
+     "reply:1: the template has neither a body nor edits"},
 };
 
 WS_TEST(contradictory_sections) {
@@ -98,6 +99,16 @@ static const struct {
     {"<<<<<<< SEARCH\n=======\nb\n>>>>>>> REPLACE\n", "search text is empty"},
     {"<<<<<<< SEARCH\n\n \n=======\nb\n>>>>>>> REPLACE\n", "text is empty"},
     {"<<<<<<< SEARCH\na\n=======\na\n>>>>>>> REPLACE\n", "changes nothing"},
+    {"<<<<<<< LINES\na\n=======\nb\n>>>>>>> REPLACE\n",
+     "reply:2: the edit's lines cannot be read; write '<<<<<<< LINES"},
+    {"<<<<<<< LINES 0 1\na\n=======\nb\n>>>>>>> REPLACE\n", "cannot be read"},
+    {"<<<<<<< LINES 3 2\na\n=======\nb\n>>>>>>> REPLACE\n", "cannot be read"},
+    {"<<<<<<< LINES 1.5\na\n=======\nb\n>>>>>>> REPLACE\n", "cannot be read"},
+    {"<<<<<<< LINES 1e9\na\n=======\nb\n>>>>>>> REPLACE\n", "cannot be read"},
+    {"<<<<<<< LINES 1 2 3\na\n=======\nb\n>>>>>>> REPLACE\n", "cannot be read"},
+    {"<<<<<<< LINES all\na\n=======\nb\n>>>>>>> REPLACE\n", "cannot be read"},
+    {"<<<<<<< LINES 3 4\n\n=======\nb\n>>>>>>> REPLACE\n",
+     "the edit does not repeat line 3"},
 };
 
 WS_TEST(edits_that_are_not_whole) {
@@ -207,7 +218,7 @@ static const struct {
 } limits[] = {
     {"## expected\n", "vgpr 0 1\n", "## parameters\na=1\n",
      "more than 64 claims", 64, WS_REQUEST_EXPLOIT},
-    {"## region dot\n", EDIT, "", "more than 64 edits of one region", 64,
+    {"## region dot\n", EDIT, "", "more than 64 edits of region dot", 64,
      WS_REQUEST_EXPLOIT},
     {"## avenues\n", "- a\n", EXPERIMENT "gain: 1\ninnovation: 1\n",
      "more than 64 avenues", 64, WS_REQUEST_DESIGN},
