@@ -123,25 +123,51 @@ ws_status ws_archive_put_profile(ws_archive *archive, const char *candidate_id,
   return ws__archive_end(archive, status, diag);
 }
 
+static void read_profile(ws_arena *arena, sqlite3_stmt *statement, void *out) {
+  *(ws_profile_row *)out =
+      (ws_profile_row){.provenance = ws__archive_text(arena, statement, 0),
+                       .shape = ws__archive_shape(statement, 1),
+                       .us = sqlite3_column_double(statement, 2),
+                       .report = ws__archive_text(arena, statement, 3)};
+}
+
+ws_status ws_archive_list_profiles(ws_archive *archive, ws_arena *arena,
+                                   const char *candidate_id,
+                                   const char *provenance,
+                                   ws_profile_row **out_items, int *out_count,
+                                   ws_diag *diag) {
+  *out_items = NULL;
+  *out_count = 0;
+  sqlite3_stmt *statement;
+  WS_TRY(ws__archive_query(
+      archive, &statement, diag,
+      "SELECT p.provenance,p.shape,m.us,p.report FROM profile p"
+      " LEFT JOIN measurement m ON m.candidate_id=p.candidate_id"
+      " AND m.provenance=p.provenance AND m.shape=p.shape"
+      " WHERE p.candidate_id=?1 AND (?2='' OR p.provenance=?2)"
+      " ORDER BY p.provenance,m.us IS NULL,m.us DESC,p.shape",
+      "tt", candidate_id, provenance));
+  ws__rows rows = {.arena = arena, .size = sizeof **out_items};
+  WS_TRY(ws__archive_read_rows(archive, statement, &rows, read_profile, diag));
+  *out_items = rows.items;
+  *out_count = rows.count;
+  return WS_OK;
+}
+
 ws_status ws_archive_get_profile(ws_archive *archive, ws_arena *arena,
                                  const char *candidate_id,
                                  const char *provenance, bool *out_found,
                                  ws_shape *out_shape, const char **out_report,
                                  ws_diag *diag) {
+  ws_profile_row *rows;
+  int count;
   *out_found = false;
-  sqlite3_stmt *statement;
-  WS_TRY(ws__archive_query(
-      archive, &statement, diag,
-      "SELECT shape,report FROM profile WHERE candidate_id=?1"
-      " AND (?2='' OR provenance=?2) ORDER BY provenance LIMIT 1",
-      "tt", candidate_id, provenance));
-  bool row = false;
-  ws_status status = ws__archive_step(archive, statement, &row, diag);
-  if (status == WS_OK && row) {
-    *out_found = true;
-    *out_shape = ws__archive_shape(statement, 0);
-    *out_report = ws__archive_text(arena, statement, 1);
-  }
-  sqlite3_finalize(statement);
-  return status;
+  WS_TRY(ws_archive_list_profiles(archive, arena, candidate_id, provenance,
+                                  &rows, &count, diag));
+  if (!count)
+    return WS_OK;
+  *out_found = true;
+  *out_shape = rows[0].shape;
+  *out_report = rows[0].report;
+  return WS_OK;
 }

@@ -7,7 +7,7 @@
  * repeats (bodies, code objects, prompts, replies) is stored once under the
  * hash of its content. Columns that a step adds have defaults: a program of the
  * version before that still has the file open can go on writing to it; not so
- * after version 8, which makes tables anew.
+ * after versions 8 and 9, which make tables anew.
  */
 #include "store.h"
 
@@ -248,12 +248,23 @@ static const char version_8[] =
         REFUSE("measurement_is_for_ever", "UPDATE", "measurement", "1",
                "a time does not change");
 
+/* A profile for each of a few shapes. */
+static const char version_9[] =
+    "CREATE TABLE new_profile("
+    " candidate_id TEXT NOT NULL REFERENCES candidate(id),"
+    " provenance TEXT NOT NULL, shape TEXT NOT NULL, report TEXT NOT NULL,"
+    " PRIMARY KEY(candidate_id, provenance, shape)) STRICT, WITHOUT ROWID;"
+    "INSERT INTO new_profile SELECT candidate_id,provenance,shape,report"
+    " FROM profile;"
+    "DROP TABLE profile;"
+    "ALTER TABLE new_profile RENAME TO profile;";
+
 enum { OLDEST = 2 }; /* version that can be brought up to this program's */
 static const struct step {
   int version;
   const char *sql;
 } steps[] = {{2, version_2}, {3, version_3}, {4, version_4}, {5, version_5},
-             {6, version_6}, {7, version_7}, {8, version_8}};
+             {6, version_6}, {7, version_7}, {8, version_8}, {9, version_9}};
 
 /* Reading nothing from every table finds a missing one or another layout. */
 static const char *const probes[] = {

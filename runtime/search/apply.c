@@ -33,6 +33,32 @@ static ws_candidate_row origin_of(const ws_session *s, const ws__job *job) {
                             .sequence = job->sequence};
 }
 
+/* The slowest shape's and that of the one furthest from its limit; and those
+ * that the parent has, to be held against it. */
+static ws_status record_profiles(ws_session *s, const ws__job *job,
+                                 const ws__ranked *ranked) {
+  ws_profile_row *parents;
+  int slowest, furthest, count;
+  ws__ranked_profiled(ranked, &s->task, &slowest, &furthest);
+  if (slowest < 0)
+    return WS_OK;
+  WS_TRY(ws_archive_list_profiles(
+      s->archive, job->arena, id_of(s, job->request.parents[0]),
+      s->judge.provenance, &parents, &count, s->diag));
+  for (int i = 0; i < s->task.shape_count; i++) {
+    const ws_shape *shape = &s->task.shapes[i];
+    const ws_measured *measured = ranked->measured[i];
+    bool wanted = i == slowest || i == furthest;
+    for (int p = 0; p < count; p++)
+      wanted |= ws_shape_same(&parents[p].shape, shape);
+    if (wanted && measured && measured->report && *measured->report)
+      WS_TRY(ws_archive_put_profile(s->archive, job->candidate->id.hex,
+                                    s->judge.provenance, shape,
+                                    measured->report, s->diag));
+  }
+  return WS_OK;
+}
+
 static ws_status record_new(ws_session *s, ws__job *job,
                             const ws__ranked *ranked, ws__judgement *out) {
   const ws_candidate_row origin = origin_of(s, job);
@@ -41,11 +67,7 @@ static ws_status record_new(ws_session *s, ws__job *job,
                                    job->source->text, NULL, s->diag));
   WS_TRY(ws__judge_record(&s->judge, job->arena, job->candidate, &job->result,
                           ranked, &origin, out, s->diag));
-  if (!ranked || ranked->profiled < 0)
-    return WS_OK;
-  return ws_archive_put_profile(
-      s->archive, job->candidate->id.hex, s->judge.provenance,
-      &s->task.shapes[ranked->profiled], ranked->report, s->diag);
+  return ranked ? record_profiles(s, job, ranked) : WS_OK;
 }
 
 /* The archive is asked again: another process may have been faster. */

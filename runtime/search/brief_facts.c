@@ -71,6 +71,34 @@ static void put_occupancy(const ws_target *target, const ws_kernel_facts *k,
                    limiter(target, k, threads));
 }
 
+static void put_step(const char *way, ws__occupancy_step step, const char *unit,
+                     int extra, const char **separator, ws_strbuf *out) {
+  if (!step.at)
+    return;
+  ws_strbuf_printf(out, "%s%s%d %s %d", *separator, way, step.at + extra, unit,
+                   step.workgroups);
+  *separator = ", ";
+}
+
+/* What the occupancy changes at, nothing else changed. */
+static void put_steps(const ws_target *target, const ws_kernel_facts *k,
+                      int threads, ws_strbuf *out) {
+  const char *separator = " Workgroups with ";
+  const int dynamic = k->dynamic_lds;
+  if (k->vgpr) {
+    put_step("at most ", ws__register_step(target, k, threads, -1),
+             "registers:", 0, &separator, out);
+    put_step("", ws__register_step(target, k, threads, 1), "registers:", 0,
+             &separator, out);
+  }
+  put_step("at most ", ws__lds_step(target, k, threads, -1),
+           "bytes of LDS:", dynamic, &separator, out);
+  put_step("", ws__lds_step(target, k, threads, 1), "bytes of LDS:", dynamic,
+           &separator, out);
+  if (*separator == ',')
+    ws_strbuf_puts(out, ".");
+}
+
 static void put_loops(const ws_kernel_facts *k, ws_strbuf *out) {
   ws_strbuf_puts(out, "- instructions, static:");
   put_mix(&k->mix, out);
@@ -96,8 +124,10 @@ static void put_kernel(ws__page *page, const ws_candidate *candidate,
     put_nvidia_kernel(k, out);
   else
     put_amd_kernel(k, out);
-  if (threads)
+  if (threads) {
     put_occupancy(target, k, threads, out);
+    put_steps(target, k, threads, out);
+  }
   ws_strbuf_puts(out, "\n");
   if (!nvidia) /* of their machine code nothing is counted */
     put_loops(k, out);

@@ -2,7 +2,8 @@
  *
  * The parent's profile, from the simulator's report: one JSON object a line,
  * each with "text", the explanation, and "profile", its numbers. The hot lines
- * are told anew, with the lines of code that they stand for.
+ * are told anew, with the lines of code that they stand for. Two shapes: the
+ * slowest, and shortened the one furthest from its limit.
  */
 #include "brief_page.h"
 
@@ -14,7 +15,12 @@
 #include <string.h>
 
 static const char hot_lines[] = "hottest lines";
-enum { LEAST_SHARE = 2, MOST_LINES = 64 }; /* per cent; of hot lines */
+enum {
+  LEAST_SHARE = 2, /* per cent */
+  MOST_LINES = 8,  /* of hot lines; of the second shape: */
+  FEW_LINES = 3,
+  LOOP_BYTES = 2500
+};
 
 static double number(const cJSON *object, const char *key) {
   const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
@@ -66,19 +72,49 @@ static void put_line(ws__page *page, const cJSON *line, ws_strbuf *out) {
   ws_strbuf_printf(out, *code ? ": `%s`\n" : "%s\n", code);
 }
 
-static void put_launch(ws__page *page, const cJSON *launch, ws_strbuf *out) {
-  const char *text = string(launch, "text");
-  const char *lines = strstr(text, hot_lines);
-  const cJSON *profile = cJSON_GetObjectItemCaseSensitive(launch, "profile");
+/* "  812.4 vmem    s_waitcnt vmcnt(0)  ; load_b:45" */
+static void put_row(const cJSON *row, ws_strbuf *out) {
+  const char *text = string(row, "text");
+  const double line = number(row, "line"), latency = number(row, "latency");
+  ws_strbuf_printf(out, "%7.1f %-7s ", number(row, "clocks"),
+                   string(row, "waits"));
+  if (*text)
+    ws_strbuf_puts(out, text);
+  else
+    ws_strbuf_printf(out, "... %.0f more", number(row, "count"));
+  if (*text && number(row, "count") > 1)
+    ws_strbuf_printf(out, " x%.0f", number(row, "count"));
+  if (latency > 0)
+    ws_strbuf_printf(out, " (data after %.0f)", latency);
+  if (line >= 1)
+    ws_strbuf_printf(out, "  ; %s:%.0f", string(row, "region"), line);
+  ws_strbuf_puts(out, "\n");
+}
+
+static void put_loop(const cJSON *loop, ws_strbuf *out) {
+  const cJSON *row, *rows = cJSON_GetObjectItemCaseSensitive(loop, "rows");
+  if (!cJSON_GetArraySize(rows))
+    return;
+  ws_strbuf_printf(out,
+                   "Hottest loop: %.0f %% of all wave clocks; a wave goes "
+                   "round %.4g times, %.0f clocks each; %.0f instructions "
+                   "(clocks of an iteration, mostly waiting for, instruction; "
+                   "region:line):\n",
+                   100 * number(loop, "share"), number(loop, "iterations"),
+                   number(loop, "clocks"), number(loop, "instructions"));
+  const size_t end = out->size + LOOP_BYTES;
+  cJSON_ArrayForEach(row, rows) {
+    if (out->size < end)
+      put_row(row, out);
+  }
+}
+
+static void put_lines(ws__page *page, const cJSON *profile, int most,
+                      ws_strbuf *out) {
   const cJSON *line;
   int count = 0;
-  ws_strbuf_append(out, text, lines ? (size_t)(lines - text) : strlen(text));
-  if (!*text)
-    ws_strbuf_printf(out, "%s: %.4g us, bound by %s\n",
-                     string(profile, "kernel"), number(profile, "us"),
-                     string(profile, "bound"));
   cJSON_ArrayForEach(line, cJSON_GetObjectItemCaseSensitive(profile, "lines")) {
-    if (count == MOST_LINES || number(line, "share") * 100 < LEAST_SHARE)
+    if (count == most || number(line, "share") * 100 < LEAST_SHARE)
       continue;
     if (!count++)
       ws_strbuf_puts(out, "Hottest lines (share of all wave clocks; why the "
@@ -87,20 +123,73 @@ static void put_launch(ws__page *page, const cJSON *launch, ws_strbuf *out) {
   }
 }
 
-/* Calls visit for every launch of the report that has a profile. */
-typedef void launch_visitor(ws__page *page, const cJSON *launch, void *data);
-static ws_status visit(ws__page *page, launch_visitor *visitor, void *data,
-                       bool *out_found, ws_shape *out_shape) {
-  const char *report, *id = "";
+static void put_launch(ws__page *page, const cJSON *launch, ws_strbuf *out) {
+  const char *text = string(launch, "text");
+  const char *lines = strstr(text, hot_lines);
+  const cJSON *profile = cJSON_GetObjectItemCaseSensitive(launch, "profile");
+  ws_strbuf_append(out, text, lines ? (size_t)(lines - text) : strlen(text));
+  if (!*text)
+    ws_strbuf_printf(out, "%s: %.4g us, bound by %s\n",
+                     string(profile, "kernel"), number(profile, "us"),
+                     string(profile, "bound"));
+  put_lines(page, profile, MOST_LINES, out);
+  put_loop(cJSON_GetObjectItemCaseSensitive(profile, "loop"), out);
+}
+
+/* Of the second shape: what may differ from the first. */
+static void put_short(ws__page *page, const cJSON *launch, ws_strbuf *out) {
+  const cJSON *profile = cJSON_GetObjectItemCaseSensitive(launch, "profile");
+  const cJSON *loop = cJSON_GetObjectItemCaseSensitive(profile, "loop");
+  ws_strbuf_printf(
+      out, "%s: %.4g us, bound by %s; waves: ", string(profile, "kernel"),
+      number(profile, "us"), string(profile, "bound"));
+  put_stalls(cJSON_GetObjectItemCaseSensitive(profile, "stalls"), out);
+  if (number(loop, "share") > 0)
+    ws_strbuf_printf(out, "; hottest loop %.4g x %.0f clocks",
+                     number(loop, "iterations"), number(loop, "clocks"));
+  ws_strbuf_puts(out, "\n");
+  put_lines(page, profile, FEW_LINES, out);
+}
+
+/* ---- which shapes ----------------------------------------------------------
+ */
+
+/* The slowest, then the one furthest from its limit, if that is another; more
+ * may be there, which others are held against. */
+static ws_status list(ws__page *page, ws_profile_row out[2], int *out_count) {
+  const ws__task *task = page->brief->task;
+  ws_profile_row *rows;
+  const char *id = "";
+  int count, furthest = 0;
+  double worst = 0;
+  *out_count = 0;
   if (page->parent.result >= 0)
     id = page->brief->knowledge->results[page->parent.result].id;
-  *out_found = false;
   if (!*id)
     return WS_OK;
-  WS_TRY(ws_archive_get_profile(page->brief->archive, page->arena, id,
-                                page->brief->provenance, out_found, out_shape,
-                                &report, page->diag));
-  char *rest = *out_found ? ws_arena_strdup(page->arena, report) : NULL;
+  WS_TRY(ws_archive_list_profiles(page->brief->archive, page->arena, id,
+                                  page->brief->provenance, &rows, &count,
+                                  page->diag));
+  for (int i = 0; i < count; i++) {
+    const double limit =
+        ws_target_roofline_us(task->target, task->problem, &rows[i].shape);
+    if (limit > 0 && rows[i].us / limit > worst) {
+      worst = rows[i].us / limit;
+      furthest = i;
+    }
+  }
+  if (count)
+    out[(*out_count)++] = rows[0];
+  if (furthest)
+    out[(*out_count)++] = rows[furthest];
+  return WS_OK;
+}
+
+/* Calls visit for every launch of the report that has a profile. */
+typedef void launch_visitor(ws__page *page, const cJSON *launch, void *data);
+static void visit(ws__page *page, const char *report, launch_visitor *visitor,
+                  void *data) {
+  char *rest = ws_arena_strdup(page->arena, report);
   for (char *line; (line = strsep(&rest, "\n"));) {
     cJSON *launch = *line ? cJSON_Parse(line) : NULL;
     if (cJSON_IsObject(launch) &&
@@ -108,26 +197,50 @@ static ws_status visit(ws__page *page, launch_visitor *visitor, void *data,
       visitor(page, launch, data);
     cJSON_Delete(launch);
   }
-  return WS_OK;
 }
 
 static void visit_words(ws__page *page, const cJSON *launch, void *data) {
   put_launch(page, launch, data);
 }
 
+static void visit_short(ws__page *page, const cJSON *launch, void *data) {
+  put_short(page, launch, data);
+}
+
+/* "9 % of its limit"; "" where the archive has no time. */
+static const char *reached(const ws__page *page, const ws_profile_row *row) {
+  const ws__task *task = page->brief->task;
+  const double limit =
+      ws_target_roofline_us(task->target, task->problem, &row->shape);
+  return row->us > 0 ? ws_arena_printf(page->arena, ", at %.0f %% of its limit",
+                                       100 * limit / row->us)
+                     : "";
+}
+
 ws_status ws__page_profile(ws__page *page, const char **out) {
-  bool found;
-  ws_shape shape;
+  static const struct {
+    const char *which;
+    launch_visitor *visitor;
+  } told[2] = {{"On the shape", visit_words},
+               {"Furthest from its limit, the shape", visit_short}};
+  ws_profile_row rows[2];
+  int count;
   ws_strbuf text;
+  *out = "";
+  WS_TRY(list(page, rows, &count));
   ws_strbuf_init(&text);
-  ws_status status = visit(page, visit_words, &text, &found, &shape);
-  if (status == WS_OK && found && text.size)
-    *out = ws_arena_printf(page->arena, "On the shape %s:\n%s",
-                           ws__page_shape(page, &shape), text.data);
-  else
-    *out = "";
-  ws_strbuf_deinit(&text);
-  return status;
+  for (int i = 0; i < count; i++) {
+    const size_t begin = text.size;
+    ws_strbuf_printf(&text, "%s %s%s:\n", told[i].which,
+                     ws__page_shape(page, &rows[i].shape),
+                     reached(page, &rows[i]));
+    const size_t before = text.size;
+    visit(page, rows[i].report, told[i].visitor, &text);
+    if (text.size == before) /* no launch has one */
+      text.data[text.size = begin] = 0;
+  }
+  *out = ws__page_take(page, &text);
+  return WS_OK;
 }
 
 /* ---- heat ------------------------------------------------------------------
@@ -192,20 +305,34 @@ static double reach_of(const ws__page *page) {
   return count ? exp(sum / count) : 0;
 }
 
+/* Each shape counts the same, as in the score. */
 ws_status ws__page_heat(ws__page *page, ws__heat *out) {
-  bool found;
-  ws_shape shape;
-  heat_sums sums = {.complete = true};
+  ws_profile_row rows[2];
+  int count, shapes = 0;
+  bool ran[WS_TEMPLATE_MAX_REGIONS] = {false}, complete = true;
   *out = (ws__heat){.reach = reach_of(page)};
-  WS_TRY(visit(page, visit_heat, &sums, &found, &shape));
-  if (!(sums.us > 0))
+  WS_TRY(list(page, rows, &count));
+  for (int r = 0; r < count; r++) {
+    heat_sums sums = {.complete = true};
+    visit(page, rows[r].report, visit_heat, &sums);
+    if (!(sums.us > 0))
+      continue;
+    shapes++;
+    complete &= sums.complete;
+    out->lds_conflict += sums.lds_conflict / sums.us;
+    for (int i = 0; i < WS_TEMPLATE_MAX_REGIONS; i++) {
+      out->shares[i] += sums.shares[i] / sums.us;
+      ran[i] |= sums.ran[i];
+    }
+  }
+  if (!shapes)
     return WS_OK;
   out->known = true;
   out->tmpl = page->parent.candidate->tmpl;
-  out->lds_conflict = sums.lds_conflict / sums.us;
+  out->lds_conflict /= shapes;
   for (int i = 0; i < out->tmpl->region_count; i++) {
-    out->shares[i] = sums.shares[i] / sums.us;
-    out->dead[i] = sums.complete && !sums.ran[i];
+    out->shares[i] /= shapes;
+    out->dead[i] = complete && !ran[i];
   }
   return WS_OK;
 }

@@ -52,3 +52,35 @@ ws__limiter ws__limiter_of(const ws_target *target,
              ? WS__LIMITED_BY_LDS
              : WS__LIMITED_BY_WAVES;
 }
+
+/* Along *value, a field of *facts, from what it is to 1 or `most`. */
+static ws__occupancy_step next_step(const ws_target *target,
+                                    const ws_kernel_facts *facts,
+                                    int32_t *value, int most, int threads,
+                                    int direction) {
+  const int now = ws__workgroups_per_cu(target, facts, threads);
+  for (*value += direction; *value >= 1 && *value <= most;
+       *value += direction) {
+    const int workgroups = ws__workgroups_per_cu(target, facts, threads);
+    if (workgroups != now)
+      return (ws__occupancy_step){*value, workgroups};
+  }
+  return (ws__occupancy_step){0, now};
+}
+
+ws__occupancy_step ws__register_step(const ws_target *target,
+                                     const ws_kernel_facts *facts, int threads,
+                                     int direction) {
+  const int most = target->family == WS_FAMILY_NVPTX ? 255 : 512;
+  ws_kernel_facts other = *facts;
+  return next_step(target, &other, &other.vgpr, most, threads, direction);
+}
+
+ws__occupancy_step ws__lds_step(const ws_target *target,
+                                const ws_kernel_facts *facts, int threads,
+                                int direction) {
+  const int most = (target->family == WS_FAMILY_NVPTX ? 227 : 64) * 1024 -
+                   facts->dynamic_lds;
+  ws_kernel_facts other = *facts;
+  return next_step(target, &other, &other.lds_bytes, most, threads, direction);
+}

@@ -25,6 +25,18 @@ double ws__waves_per_simd(const ws_target *target, const ws_kernel_facts *facts,
 int ws__threads_of(const ws_candidate *candidate, const char *kernel);
 ws__limiter ws__limiter_of(const ws_target *target,
                            const ws_kernel_facts *facts, int threads);
+/* The next count of registers, or bytes of LDS, from the kernel's on in a
+ * direction (1, -1) with which a compute unit holds another number of
+ * workgroups. */
+typedef struct ws__occupancy_step {
+  int at, workgroups; /* at 0: there is none */
+} ws__occupancy_step;
+ws__occupancy_step ws__register_step(const ws_target *target,
+                                     const ws_kernel_facts *facts, int threads,
+                                     int direction);
+ws__occupancy_step ws__lds_step(const ws_target *target,
+                                const ws_kernel_facts *facts, int threads,
+                                int direction);
 /* Of one workgroup, static and given at launch. */
 int ws__lds_bytes(const ws_kernel_facts *facts);
 

@@ -58,8 +58,7 @@ static void begin(ws__plan *p) {
       .low_us = new_times(p->arena, count),
       .high_us = new_times(p->arena, count),
       .bounds = ws_arena_alloc(p->arena, sizeof(char *) * (size_t)count),
-      .measured = ws_arena_alloc(p->arena, sizeof(void *) * (size_t)count),
-      .profiled = -1};
+      .measured = ws_arena_alloc(p->arena, sizeof(void *) * (size_t)count)};
   for (int s = 0; s < count; s++)
     p->out.bounds[s] = "";
   size_t room = (size_t)(count + VERIFICATIONS);
@@ -192,10 +191,29 @@ static void keep_time(ws__ranked *out, int s, const ws_measured *measured) {
   out->low_us[s] = measured->low_us > 0 ? measured->low_us : measured->us;
   out->high_us[s] = measured->high_us > 0 ? measured->high_us : measured->us;
   out->bounds[s] = measured->bound;
-  if (measured->report && *measured->report &&
-      (out->profiled < 0 || measured->us > out->us[out->profiled])) {
-    out->profiled = s;
-    out->report = measured->report;
+}
+
+static bool has_report(const ws__ranked *ranked, int s) {
+  const ws_measured *measured = ranked->measured ? ranked->measured[s] : NULL;
+  return measured && measured->report && *measured->report;
+}
+
+void ws__ranked_profiled(const ws__ranked *ranked, const ws__task *task,
+                         int *out_slowest, int *out_furthest) {
+  double worst = 0;
+  *out_slowest = *out_furthest = -1;
+  for (int s = 0; s < task->shape_count; s++) {
+    if (!has_report(ranked, s))
+      continue;
+    const double distance =
+        ranked->us[s] /
+        ws_target_roofline_us(task->target, task->problem, &task->shapes[s]);
+    if (*out_slowest < 0 || ranked->us[s] > ranked->us[*out_slowest])
+      *out_slowest = s;
+    if (distance > worst) {
+      worst = distance;
+      *out_furthest = s;
+    }
   }
 }
 

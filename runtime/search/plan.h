@@ -19,9 +19,11 @@ typedef struct ws__ranked {
   const ws_measured **measured; /* by shape; NULL: not timed now */
   const ws_device_info *device; /* that took the times; NULL: none did */
   int uncompared_shapes;        /* as of a ws_measured */
-  int profiled;                 /* shape of the report, -1: none */
-  const char *report;           /* of a simulator */
 } ws__ranked;
+/* Of those that came with a simulator's report, the slowest shape and the one
+ * furthest from its limit; -1: none did. */
+void ws__ranked_profiled(const ws__ranked *ranked, const ws__task *task,
+                         int *out_slowest, int *out_furthest);
 
 /* The same for all candidates of a task. */
 typedef struct ws__schedule {

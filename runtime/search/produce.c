@@ -165,8 +165,7 @@ static void look_up_times(ws_session *s, ws__job *job) {
                    .us = us,
                    .low_us = us,
                    .high_us = us,
-                   .bounds = bounds,
-                   .profiled = -1};
+                   .bounds = bounds};
   job->was_ranked = true;
 }
 

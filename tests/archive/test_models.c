@@ -363,7 +363,9 @@ WS_TEST(a_later_profile_replaces) {
   MUST(ws_archive_put_profile(s.archive, id, "sim:a", &small, "{}\n", diag));
   MUST(ws_archive_put_profile(s.archive, id, "sim:b", &small, "{\"b\":1}\n",
                               diag));
-  MUST(ws_archive_put_profile(s.archive, id, "sim:a", &large, "{\"a\":2}\n",
+  MUST(ws_archive_put_profile(s.archive, id, "sim:a", &small, "{\"a\":2}\n",
+                              diag));
+  MUST(ws_archive_put_profile(s.archive, id, "sim:a", &large, "{\"a\":3}\n",
                               diag));
   MUST(ws_archive_get_profile(s.archive, s.arena, id, "sim:b", &found, &shape,
                               &report, diag));
@@ -371,8 +373,15 @@ WS_TEST(a_later_profile_replaces) {
   WS_CHECK_TEXT(report, "{\"b\":1}\n");
   MUST(ws_archive_get_profile(s.archive, s.arena, id, NULL, &found, &shape,
                               &report, diag));
-  WS_CHECK_TEXT(report, "{\"a\":2}\n");
-  WS_CHECK_INT(shape.size[DIM_K], 256);
+  WS_CHECK_TEXT(report, "{\"a\":2}\n"); /* without times: by name */
+  WS_CHECK_INT(shape.size[DIM_K], 128);
+  ws_profile_row *rows;
+  int count;
+  MUST(ws_archive_list_profiles(s.archive, s.arena, id, NULL, &rows, &count,
+                                diag));
+  WS_CHECK_INT(count, 3);
+  WS_CHECK_TEXT(rows[1].report, "{\"a\":3}\n");
+  WS_CHECK_TEXT(rows[2].provenance, "sim:b");
   close_store(&s);
 }
 

@@ -53,7 +53,7 @@ WS_TEST(survives_closing_and_opening) {
   WS_CHECK_INT(count, 3);
   ws_archive_close(archive);
   WS_CHECK_TEXT(fixture_sql(arena, path, "PRAGMA journal_mode"), "wal");
-  WS_CHECK_TEXT(fixture_sql(arena, path, "PRAGMA user_version"), "8");
+  WS_CHECK_TEXT(fixture_sql(arena, path, "PRAGMA user_version"), "9");
   fixture_remove(arena, path);
   ws_arena_destroy(arena);
 }
@@ -93,10 +93,10 @@ WS_TEST(not_an_archive) {
 WS_TEST(newer_version) {
   ws_arena *arena = ws_arena_create();
   char *path = make_archive(arena, 1);
-  fixture_sql(arena, path, "PRAGMA user_version=9");
+  fixture_sql(arena, path, "PRAGMA user_version=10");
   ws_archive *archive;
   MUST_FAIL(ws_archive_open(path, true, &archive, diag), WS_INPUT,
-            "version 9, this program reads up to 8");
+            "version 10, this program reads up to 9");
   fixture_remove(arena, path);
   ws_arena_destroy(arena);
 }
@@ -107,7 +107,7 @@ WS_TEST(older_version) {
   fixture_sql(arena, path, "PRAGMA user_version=1");
   ws_archive *archive;
   MUST_FAIL(ws_archive_open(path, true, &archive, diag), WS_INPUT,
-            "version 1, this program reads 2 to 8");
+            "version 1, this program reads 2 to 9");
   fixture_remove(arena, path);
   ws_arena_destroy(arena);
 }

@@ -160,7 +160,7 @@ WS_TEST(old_archive_is_brought_up) {
   char *path = make_old(arena, 3);
   WS_CHECK_TEXT(fixture_sql(arena, path, "PRAGMA user_version"), "2");
   check_contents(path, arena, 3);
-  WS_CHECK_TEXT(fixture_sql(arena, path, "PRAGMA user_version"), "8");
+  WS_CHECK_TEXT(fixture_sql(arena, path, "PRAGMA user_version"), "9");
   check_contents(path, arena, 3);
   char *fresh = fixture_path(arena, "fresh.db");
   ws_archive *archive;
@@ -332,7 +332,7 @@ WS_TEST(shapes_of_version_7_have_names) {
                               diag));
   WS_CHECK(found && ws_shape_same(&shape, &small));
   ws_archive_close(archive);
-  WS_CHECK_TEXT(fixture_sql(arena, path, "PRAGMA user_version"), "8");
+  WS_CHECK_TEXT(fixture_sql(arena, path, "PRAGMA user_version"), "9");
   WS_CHECK_TEXT(fixture_sql(arena, path,
                             "SELECT group_concat(shape,' ') FROM measurement"),
                 "m=1024,n=576,k=7168 m=64,n=576,k=7168");
@@ -392,7 +392,7 @@ WS_TEST(cannot_be_written) {
   *strrchr(folder, '/') = '\0';
   /* The file alone: SQLite can put its log beside it and read. */
   WS_CHECK(chmod(folder, 0777) == 0 && chmod(path, 0444) == 0);
-  open_as_nobody(arena, path, "has version 2 and is brought to version 8");
+  open_as_nobody(arena, path, "has version 2 and is brought to version 9");
   WS_CHECK(chmod(folder, 0555) == 0);
   open_as_nobody(arena, path, "writable");
   chmod(folder, 0755);

@@ -597,8 +597,9 @@ WS_TEST(profiles_quote_the_hot_lines) {
                               provenance, &shapes[1], report, diag));
   const char *user = ask(r, WS_REQUEST_EXPLOIT, FASTER, -1);
   WS_CHECK_CONTAINS(user,
-                    "On the shape 2048,512,256:\nkernel: simulated 90 us\n"
+                    " % of its limit:\nkernel: simulated 90 us\n"
                     "bound by LDS\nHottest lines");
+  WS_CHECK_CONTAINS(user, "On the shape 2048,512,256, at ");
   WS_CHECK_CONTAINS(user,
                     "- 41.0 % inner, small.ll:15 (70 % lds, 25 % barrier): "
                     "`%y = add i32 %x, 1`\n");

@@ -539,3 +539,111 @@ WS_TEST(explanation_names_bound_and_hot_instruction) {
   cJSON_Delete(json);
   close_kernel(&t);
 }
+
+/* ---- the hottest loop -----------------------------------------------------
+ */
+
+static const ws_sim_loop_row *row_with(const ws_sim_loop *loop,
+                                       const char *text) {
+  for (int i = 0; i < loop->row_count; i++)
+    if (strstr(loop->rows[i].text, text))
+      return &loop->rows[i];
+  WS_FAIL("no row has '%s'", text);
+  return NULL;
+}
+
+/* 100 turns of 16 dependent reads, 52 clocks each by the table, a visit of
+ * them issue and the rest the wait's; then s_sub, s_cmp and the branch, 4 each,
+ * and 28 more until its target runs (16 + 16 from its issue), which the last
+ * one does not pay. */
+WS_TEST(loop_has_its_turns_and_clocks) {
+  char body[8192];
+  timed t = {0};
+  loop(body, sizeof body, 100,
+       "v_mov_b32 v0, 0\nds_write_b32 v0, v0\n"
+       "s_waitcnt lgkmcnt(0)",
+       SIXTEEN("ds_read_b32 v0, v0\ns_waitcnt lgkmcnt(0)"));
+  open_kernel(&t, body, 64, 512, 64);
+  time_kernel(&t, NULL, NULL, 1, 64, WS_SIM_WARM);
+  must_be_timed(&t);
+  const ws_sim_loop *found = &t.profile.loop;
+  WS_CHECK_NEAR(found->iterations, 100, 1e-9);
+  WS_CHECK_NEAR(found->clocks, 16 * 52 + 3 * 4 + 28 * 0.99, 1e-6);
+  WS_CHECK_INT(found->instructions, 16 * 2 + 3);
+  WS_CHECK(found->share > 0.98);
+  WS_CHECK_NEAR(t.profile.lds_latency, 52, 1e-9);
+  WS_CHECK_NEAR(t.profile.lds_latency_most, 52, 1e-9);
+  WS_CHECK_NEAR(t.profile.load_latency, 0, 0);
+  double sum = 0;
+  int count = 0;
+  for (int i = 0; i < found->row_count; i++) {
+    sum += found->rows[i].clocks;
+    count += found->rows[i].count;
+  }
+  WS_CHECK_NEAR(sum, found->clocks, 1e-6);
+  WS_CHECK_INT(count, found->instructions);
+  /* what is hidden last may join two rows that stand for others */
+  WS_CHECK(found->row_count == WS_SIM_LOOP_ROWS ||
+           found->row_count == WS_SIM_LOOP_ROWS - 1);
+  const ws_sim_loop_row *wait = row_with(found, "s_waitcnt lgkmcnt(0)");
+  WS_CHECK_NEAR(wait->clocks, 52 - 4, 1e-6);
+  WS_CHECK_NEAR(wait->stalls[WS_SIM_STALL_lds], 44.0 / 48, 1e-6);
+  WS_CHECK_NEAR(row_with(found, "ds_read_b32")->latency, 52, 1e-9);
+  close_kernel(&t);
+}
+
+/* The inner of two loops, four times 25 turns; 8 matrix instructions of one
+ * opcode are one row and take 16 clocks each, the last of which the loop's end
+ * runs in the shadow of. */
+WS_TEST(inner_loop_is_told_with_its_runs) {
+  char inner[2048], body[4096];
+  timed t = {0};
+  ws_strbuf words;
+  loop(inner, sizeof inner, 25, "s_nop 0", FOUR(MATRIX MATRIX));
+  snprintf(body, sizeof body,
+           "s_movk_i32 s21, 4\n.Louter:\n%s\ns_sub_u32 s21, s21, 1\n"
+           "s_cmp_lg_u32 s21, 0\ns_cbranch_scc1 .Louter\n",
+           inner);
+  open_kernel(&t, body, 64, 0, 64);
+  time_kernel(&t, NULL, NULL, 1, 64, WS_SIM_WARM);
+  must_be_timed(&t);
+  WS_CHECK_NEAR(t.profile.loop.iterations, 100, 1e-9);
+  WS_CHECK_INT(t.profile.loop.instructions, 8 + 3);
+  WS_CHECK_INT(t.profile.loop.row_count, 4);
+  const ws_sim_loop_row *run = &t.profile.loop.rows[0];
+  WS_CHECK_TEXT(run->text, "v_mfma_f32_16x16x32_fp8_fp8");
+  WS_CHECK_INT(run->count, 8);
+  WS_CHECK_NEAR(run->clocks, 7 * 16 + 4, 1e-6);
+  ws_strbuf_init(&words);
+  ws_sim_explain(&t.profile, &words);
+  WS_CHECK_CONTAINS(words.data, "a wave goes round 100.0 times");
+  WS_CHECK_CONTAINS(words.data, "v_mfma_f32_16x16x32_fp8_fp8 x8\n");
+  ws_strbuf_deinit(&words);
+  cJSON *json = ws_sim_profile_to_json(&t.profile);
+  const cJSON *rows =
+      cJSON_GetObjectItem(cJSON_GetObjectItem(json, "loop"), "rows");
+  WS_CHECK_INT(cJSON_GetArraySize(rows), 4);
+  WS_CHECK_TEXT(cJSON_GetObjectItem(rows->child, "waits")->valuestring, "mfma");
+  cJSON_Delete(json);
+  close_kernel(&t);
+}
+
+/* Every lane loads the same dword of HBM's, once: 880 clocks by the table (210
+ * and 320 ns at 2100 MHz, 672), and what the line takes on its way. */
+WS_TEST(latency_of_loads_is_observed) {
+  timed t = {0};
+  open_kernel(&t,
+              "s_load_dwordx2 s[8:9], s[0:1], 0\nv_mov_b32 v0, 0\n"
+              "s_waitcnt lgkmcnt(0)\n"
+              "global_load_dword v1, v0, s[8:9]\ns_waitcnt vmcnt(0)\n"
+              "global_load_dword v1, v0, s[8:9]\ns_waitcnt vmcnt(0)",
+              64, 0, 64);
+  char *memory = ws_sim_allocate(t.sim, 4096);
+  time_kernel(&t, memory, NULL, 1, 64, WS_SIM_COLD);
+  must_be_timed(&t);
+  WS_CHECK_NEAR(t.profile.load_latency_most, 210 + 672, 12);
+  WS_CHECK_NEAR(2 * t.profile.load_latency - t.profile.load_latency_most, 116,
+                4); /* the second: L1 */
+  WS_CHECK_INT(t.profile.loop.row_count, 0);
+  close_kernel(&t);
+}

@@ -41,7 +41,7 @@
 extern "C" {
 #endif
 
-enum { WS_ARCHIVE_VERSION = 8 };
+enum { WS_ARCHIVE_VERSION = 9 };
 
 typedef struct ws_archive ws_archive;
 /* Creates the file when create is set and it does not exist. */
@@ -333,14 +333,26 @@ ws_status ws_archive_list_coverage(ws_archive *archive, ws_arena *arena,
                                    ws_coverage_row **out_items, int *out_count,
                                    ws_diag *diag) WS_MUST_CHECK;
 
-/* ---- profiles: what a simulator said of one timed shape ---------------------
- * report: JSON objects, one a line, as ws_measured has it. One per candidate
- * and provenance: a later one replaces it. */
+/* ---- profiles: what a simulator said of a timed shape -----------------------
+ * report: JSON objects, one a line, as ws_measured has it. One per candidate,
+ * provenance and shape: a later one replaces it. */
+typedef struct ws_profile_row {
+  const char *provenance;
+  ws_shape shape;
+  double us; /* the archive's time for it; 0: none */
+  const char *report;
+} ws_profile_row;
 ws_status ws_archive_put_profile(ws_archive *archive, const char *candidate_id,
                                  const char *provenance, const ws_shape *shape,
                                  const char *report,
                                  ws_diag *diag) WS_MUST_CHECK;
-/* provenance NULL: any. */
+/* provenance NULL: all. By provenance, and the slowest shape first. */
+ws_status ws_archive_list_profiles(ws_archive *archive, ws_arena *arena,
+                                   const char *candidate_id,
+                                   const char *provenance,
+                                   ws_profile_row **out_items, int *out_count,
+                                   ws_diag *diag) WS_MUST_CHECK;
+/* The first of these. */
 ws_status ws_archive_get_profile(ws_archive *archive, ws_arena *arena,
                                  const char *candidate_id,
                                  const char *provenance, bool *out_found,

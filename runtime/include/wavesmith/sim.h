@@ -188,7 +188,34 @@ typedef struct ws_sim_hot_line {
   double stalls[WS_SIM_STALL_COUNT]; /* of this line's, sums to 1 */
 } ws_sim_hot_line;
 
-enum { WS_SIM_HOT_LINES = 12, WS_SIM_FUNCTIONS = 64 };
+enum { WS_SIM_HOT_LINES = 12, WS_SIM_FUNCTIONS = 64, WS_SIM_LOOP_ROWS = 32 };
+
+/* A row of a loop's machine code, in the order of addresses: an instruction,
+ * neighbours of one opcode and one line of the source, or neighbours that take
+ * too little to be shown. */
+typedef struct ws_sim_loop_row {
+  const char *text; /* the disassembler's; of several their opcode; "": not
+                     * shown */
+  int count;        /* of instructions */
+  const char *region, *file; /* as of a hot line; "" not known */
+  int line;
+  double clocks; /* of one wave in one iteration, issue and waits; those of all
+                  * rows sum to the loop's */
+  double stalls[WS_SIM_STALL_COUNT]; /* of these; sums to 1, or all are 0 */
+  double latency; /* clocks from a load to its data, mean; 0: loads nothing */
+} ws_sim_loop_row;
+
+/* The innermost loop with the most wave-clocks: from the target of a backward
+ * branch to that branch, in the order of addresses. Source: the clock's own
+ * counts of the simulated workgroups. */
+typedef struct ws_sim_loop {
+  double share;      /* of all wave-clocks; 0: none ran, the rest is 0 */
+  double clocks;     /* of one wave in one iteration, mean */
+  double iterations; /* of one wave in the launch, mean */
+  int instructions;  /* static */
+  ws_sim_loop_row rows[WS_SIM_LOOP_ROWS];
+  int row_count;
+} ws_sim_loop;
 
 /* All lines of a function together, those of what is inlined into it not: they
  * are that function's own. */
@@ -212,6 +239,10 @@ typedef struct ws_sim_profile {
   double lds_conflict; /* LDS clocks / clocks without bank conflicts; >= 1 */
   double l1_hit, l2_hit, mall_hit; /* of the requests that reach the level */
   double l1_bytes, l2_bytes, mall_bytes, hbm_bytes; /* moved, whole launch */
+  /* Clocks from the issue of a load of global memory, or of an LDS read, until
+   * an instruction may use its data: what queues took included, over all of the
+   * simulated ones. 0: there was none. */
+  double load_latency, load_latency_most, lds_latency, lds_latency_most;
   int waves_per_simd;                               /* occupancy */
   const char *limiter;  /* "vgpr" "lds" "sgpr" "waves" "workgroup" "grid" */
   double waves_of_grid; /* workgroups / (CUs * workgroups per CU) */
@@ -221,6 +252,7 @@ typedef struct ws_sim_profile {
   /* Each function that ran, in no order; more than fit are left out. */
   ws_sim_function_share functions[WS_SIM_FUNCTIONS];
   int function_count;
+  ws_sim_loop loop;
 } ws_sim_profile;
 
 /* Where the inputs are before the launch. */

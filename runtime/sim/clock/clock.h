@@ -7,6 +7,7 @@
  *   clock_memory.c  L1, the CU's share of L2, Infinity Cache and HBM
  *   clock_share.c   which lines the CUs of an XCD, and the XCDs, have in common
  *   clock_unit.c    one compute unit with all workgroups that come to it
+ *   clock_loop.c    the innermost loop that took longest
  *   clock_grid.c    ws_sim_time: which CUs to simulate, the launch from them
  *   explain.c       the profile in words and as JSON
  *
@@ -187,9 +188,11 @@ int64_t ws__smem_done(ws_cu_memory *memory, const ws_access *access,
 /* ---- one compute unit (clock_unit.c) ----------------------------------------
  */
 
-/* Wave-clocks by reason, per instruction. */
+/* Of an instruction: wave-clocks by reason, and what its loads waited for. */
 typedef struct ws_stalls {
   int64_t clocks[WS_SIM_STALL_COUNT];
+  int64_t issued;                /* how often, by all waves */
+  int64_t latency, latency_most; /* of loads: issue to use, summed; the most */
 } ws_stalls;
 
 typedef struct ws_unit_run {
@@ -221,6 +224,18 @@ int64_t ws__groups_of_xcd(int64_t groups, int xcd,
                           const ws__clock_constants *constants);
 int64_t ws__groups_of_cu(int64_t groups, int xcd, int cu,
                          const ws__clock_constants *constants);
+
+/* ---- the hottest loop (clock_loop.c) ----------------------------------------
+ */
+
+typedef struct ws_loop_source {
+  const ws_sim_module *module;
+  const ws_stalls *stalls; /* by instruction index */
+  int64_t waves;           /* that they are of */
+} ws_loop_source;
+/* Texts live in the arena. */
+void ws__hottest_loop(const ws_loop_source *source, ws_arena *arena,
+                      ws_sim_loop *out);
 
 /* ---- the launch (clock_grid.c) ----------------------------------------------
  */

@@ -341,6 +341,41 @@ static void fill_stalls(const timing *t, ws_arena *arena, ws_sim_profile *out) {
   }
 }
 
+/* ---- latency and the loop ---------------------------------------------------
+ */
+
+static bool is_global(const ws_instruction *in) {
+  return in->class_ == WS_CLASS_VMEM || in->class_ == WS_CLASS_FLAT;
+}
+
+static void fill_latency(const timing *t, ws_sim_profile *out) {
+  const ws_text *text = &t->plan.kernel->module->text;
+  struct {
+    double sum, loads, most;
+  } of[2] = {{0, 0, 0}, {0, 0, 0}}; /* LDS, global */
+  for (uint32_t i = 0; i < text->count; i++) {
+    const ws_stalls *stalls = &t->stalls[i];
+    const int kind = is_global(&text->items[i]);
+    if (!stalls->latency)
+      continue;
+    of[kind].sum += (double)stalls->latency;
+    of[kind].loads += (double)stalls->issued;
+    of[kind].most = fmax(of[kind].most, (double)stalls->latency_most);
+  }
+  out->lds_latency = ratio(of[0].sum, of[0].loads);
+  out->lds_latency_most = of[0].most;
+  out->load_latency = ratio(of[1].sum, of[1].loads);
+  out->load_latency_most = of[1].most;
+}
+
+static void fill_loop(const timing *t, int64_t groups, ws_arena *arena,
+                      ws_sim_profile *out) {
+  const ws_loop_source source = {.module = t->plan.kernel->module,
+                                 .stalls = t->stalls,
+                                 .waves = groups * t->plan.wave_count};
+  ws__hottest_loop(&source, arena, &out->loop);
+}
+
 /* ---- the whole --------------------------------------------------------------
  */
 
@@ -361,6 +396,8 @@ static void fill_profile(const timing *t, ws_arena *arena,
   fill_occupancy(t, out);
   out->bound = bound_of(t, out);
   fill_stalls(t, arena, out);
+  fill_latency(t, out);
+  fill_loop(t, s.groups, arena, out);
 }
 
 static ws_status no_room(const timing *t, ws_diag *diag) {

@@ -376,6 +376,14 @@ static ws_lds_memory *lds_memory_of(cu *u, uint32_t index) {
   return u->lds_accesses[index];
 }
 
+/* done: data is there one visit before the instruction that may use it. */
+static void note_latency(cu *u, uint32_t index, int64_t now, int64_t done) {
+  ws_stalls *of = &u->run->stalls[index];
+  const int64_t latency = done + u->constants->visit - now;
+  of->latency += latency;
+  of->latency_most = most(of->latency_most, latency);
+}
+
 static void finish_lds(cu *u, slot *w, const ws_access *access, uint32_t index,
                        int64_t now) {
   const ws__clock_constants *c = u->constants;
@@ -389,9 +397,11 @@ static void finish_lds(cu *u, slot *w, const ws_access *access, uint32_t index,
   u->run->counters.lds += cost.array;
   u->run->counters.lds_ideal += cost.ideal;
   u->run->counters.lds_port += cost.port;
-  const int64_t done = *port + c->lds_latency - c->lds_address - c->visit;
-  add_completion(&w->lgkm, most(done, last_of(&w->lgkm, WS_SIM_STALL_lds)),
-                 WS_SIM_STALL_lds);
+  const int64_t done = most(*port + c->lds_latency - c->lds_address - c->visit,
+                            last_of(&w->lgkm, WS_SIM_STALL_lds));
+  add_completion(&w->lgkm, done, WS_SIM_STALL_lds);
+  if (!access->store)
+    note_latency(u, index, now, done);
 }
 
 static void finish_vmem(cu *u, slot *w, const ws_instruction *in,
@@ -407,6 +417,8 @@ static void finish_vmem(cu *u, slot *w, const ws_instruction *in,
                u->constants->visit,
            last_of(&w->vm, WS_SIM_STALL_vmem));
   add_completion(&w->vm, done, WS_SIM_STALL_vmem);
+  if (!access->store)
+    note_latency(u, index, now, done);
   if (in->class_ == WS_CLASS_FLAT)
     add_completion(&w->lgkm, done, WS_SIM_STALL_vmem);
 }
@@ -439,6 +451,7 @@ static void finish(cu *u, simd *s, slot *w, const ws_instruction *in,
   w->issued = now;
   w->last = w->cause = index;
   counters->instructions++;
+  u->run->stalls[index].issued++;
   set_ready(u, w, now + c->visit, WS_SIM_STALL_issue);
   switch (cost->unit) {
   case WS_UNIT_VALU:

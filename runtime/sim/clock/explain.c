@@ -91,6 +91,50 @@ static void put_lines(const ws_sim_profile *p, ws_strbuf *out) {
   }
 }
 
+/* "(vmem)"; "" where it is issue alone. */
+static const char *main_stall(const double shares[WS_SIM_STALL_COUNT]) {
+  int best = WS_SIM_STALL_issue;
+  for (int s = 0; s < WS_SIM_STALL_COUNT; s++)
+    if (shares[s] > shares[best])
+      best = s;
+  return best == WS_SIM_STALL_issue ? "" : stalls[best].name;
+}
+
+static void put_row(const ws_sim_loop_row *row, ws_strbuf *out) {
+  ws_strbuf_printf(out, "  %8.1f  %-7s ", row->clocks, main_stall(row->stalls));
+  if (!*row->text)
+    ws_strbuf_printf(out, "... %d more", row->count);
+  else
+    ws_strbuf_puts(out, row->text);
+  if (*row->text && row->count > 1)
+    ws_strbuf_printf(out, " x%d", row->count);
+  if (row->latency > 0)
+    ws_strbuf_printf(out, " (data after %.0f clocks)", row->latency);
+  if (row->line)
+    ws_strbuf_printf(out, "  ; %s:%d in %s", row->file, row->line, row->region);
+  ws_strbuf_puts(out, "\n");
+}
+
+static void put_loop(const ws_sim_loop *loop, ws_strbuf *out) {
+  if (!loop->row_count)
+    return;
+  ws_strbuf_printf(out,
+                   "hottest loop: %.1f%% of all wave clocks; a wave goes round "
+                   "%.1f times, %.0f clocks each, %d instructions (clocks, "
+                   "mostly waiting for, instruction):\n",
+                   100 * loop->share, loop->iterations, loop->clocks,
+                   loop->instructions);
+  for (int i = 0; i < loop->row_count; i++)
+    put_row(&loop->rows[i], out);
+}
+
+static void put_latency(const char *of, double mean, double most,
+                        ws_strbuf *out) {
+  if (mean > 0)
+    ws_strbuf_printf(out, "%s data comes after %.0f clocks, %.0f at most\n", of,
+                     mean, most);
+}
+
 void ws_sim_explain(const ws_sim_profile *p, ws_strbuf *out) {
   ws_strbuf_printf(out,
                    "%s: simulated %.2f us (+- %.2f by sampling; %lld clocks at "
@@ -110,12 +154,15 @@ void ws_sim_explain(const ws_sim_profile *p, ws_strbuf *out) {
                    p->lds_conflict, p->waves_per_simd, p->limiter,
                    (long long)p->workgroups, p->waves_of_grid,
                    (long long)p->workgroups_simulated);
+  put_latency("LDS:", p->lds_latency, p->lds_latency_most, out);
+  put_latency("global loads:", p->load_latency, p->load_latency_most, out);
   ws_strbuf_puts(out, "memory:\n");
   put_level("L1", p->l1_bytes, p->l1_hit, p, out);
   put_level("L2", p->l2_bytes, p->l2_hit, p, out);
   put_level("Infinity Cache", p->mall_bytes, p->mall_hit, p, out);
   put_level("HBM", p->hbm_bytes, -1, p, out);
   put_lines(p, out);
+  put_loop(&p->loop, out);
 }
 
 /* ---- JSON -------------------------------------------------------------------
@@ -138,10 +185,36 @@ static cJSON *line_to_json(const ws_sim_hot_line *line) {
   return object;
 }
 
+static cJSON *row_to_json(const ws_sim_loop_row *row) {
+  cJSON *object = cJSON_CreateObject();
+  cJSON_AddStringToObject(object, "text", row->text);
+  cJSON_AddNumberToObject(object, "count", row->count);
+  cJSON_AddStringToObject(object, "region", row->region);
+  cJSON_AddStringToObject(object, "file", row->file);
+  cJSON_AddNumberToObject(object, "line", row->line);
+  cJSON_AddNumberToObject(object, "clocks", row->clocks);
+  cJSON_AddStringToObject(object, "waits", main_stall(row->stalls));
+  cJSON_AddNumberToObject(object, "latency", row->latency);
+  return object;
+}
+
+static cJSON *loop_to_json(const ws_sim_loop *loop) {
+  cJSON *object = cJSON_CreateObject();
+  cJSON_AddNumberToObject(object, "share", loop->share);
+  cJSON_AddNumberToObject(object, "clocks", loop->clocks);
+  cJSON_AddNumberToObject(object, "iterations", loop->iterations);
+  cJSON_AddNumberToObject(object, "instructions", loop->instructions);
+  cJSON *rows = cJSON_AddArrayToObject(object, "rows");
+  for (int i = 0; i < loop->row_count; i++)
+    cJSON_AddItemToArray(rows, row_to_json(&loop->rows[i]));
+  return object;
+}
+
 /* clang-format off */
 #define WS_PROFILE_NUMBERS(X)                                                 \
   X(us) X(us_error) X(clock_mhz) X(clocks)                                    \
   X(mfma_busy) X(valu_busy) X(salu_busy) X(lds_busy) X(vmem_busy)             \
+  X(load_latency) X(load_latency_most) X(lds_latency) X(lds_latency_most)     \
   X(lds_conflict) X(l1_hit) X(l2_hit) X(mall_hit)                             \
   X(l1_bytes) X(l2_bytes) X(mall_bytes) X(hbm_bytes)                          \
   X(waves_per_simd) X(waves_of_grid) X(workgroups) X(workgroups_simulated)
@@ -164,5 +237,6 @@ cJSON *ws_sim_profile_to_json(const ws_sim_profile *p) {
   cJSON *lines = cJSON_AddArrayToObject(object, "lines");
   for (int i = 0; i < p->line_count; i++)
     cJSON_AddItemToArray(lines, line_to_json(&p->lines[i]));
+  cJSON_AddItemToObject(object, "loop", loop_to_json(&p->loop));
   return object;
 }
