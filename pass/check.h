@@ -56,6 +56,8 @@ static inline unsigned ws__intrinsic_refusal(unsigned traits) {
 }
 /* Traits of the intrinsic with this name (suffix and all) for a target. */
 unsigned ws__intrinsic_traits(const char *name, const ws_target *target);
+/* The first target that has it; for one that another target lacks. */
+const char *ws__intrinsic_owner(const char *name);
 
 /* The function that a call instruction calls by name; NULL: none. */
 LLVMValueRef ws__called_function(LLVMValueRef call);

@@ -107,8 +107,6 @@ static const struct refusal {
     {WS_INTRINSIC_TRAP, WS_CHECK_TRAP, "ends or stops a wave"},
     {WS_INTRINSIC_HOST, WS_CHECK_HOST_CALL, "reaches outside the kernel"},
     {WS_INTRINSIC_FPENV, WS_CHECK_FLOAT_ENVIRONMENT, "changes hardware modes"},
-    {WS_INTRINSIC_OTHER_TARGET, WS_CHECK_INTRINSIC,
-     "is not available on this target"},
     {WS_INTRINSIC_UNLISTED, WS_CHECK_INTRINSIC, "is not on the allow list"},
 };
 
@@ -127,8 +125,43 @@ static void check_load_to_lds(const ws_checker *checker, LLVMValueRef call) {
       (wide && (bytes == 12 || bytes == 16)))
     return;
   REPORT(checker, WS_CHECK_INTRINSIC, call,
-         "global.load.lds of %llu bytes does not exist on %s (1, 2 or 4%s)",
-         bytes, checker->target->name, wide ? ", 12, 16" : "");
+         "a load to LDS of %llu bytes does not exist on %s (1, 2 or 4%s)",
+         bytes, checker->target->name,
+         wide ? ", 12, 16" : "; gfx950 has 12, 16");
+}
+
+static unsigned long long constant_or(LLVMValueRef value,
+                                      unsigned long long otherwise) {
+  return LLVMIsAConstantInt(value) ? LLVMConstIntGetZExtValue(value)
+                                   : otherwise;
+}
+
+/* Operands: base, stride, num_records, the descriptor's last word. That has
+ * selectors and formats in its low bits; without a data format (bits 18:15) the
+ * descriptor counts as none, and above are modes. */
+static void check_descriptor(const ws_checker *checker, LLVMValueRef call) {
+  enum { STRIDE_UNKNOWN = 1 << 16, WORD_UNKNOWN = 0 };
+  unsigned space =
+      LLVMGetPointerAddressSpace(LLVMTypeOf(LLVMGetOperand(call, 0)));
+  unsigned long long word = constant_or(LLVMGetOperand(call, 3), WORD_UNKNOWN);
+  if (space == WS_SPACE_LDS || space == WS_SPACE_PRIVATE)
+    REPORT(checker, WS_CHECK_INTRINSIC, call,
+           "a buffer resource of addrspace(%u), not of global memory", space);
+  else if (constant_or(LLVMGetOperand(call, 1), STRIDE_UNKNOWN))
+    REPORT(checker, WS_CHECK_INTRINSIC, call,
+           "a buffer resource whose stride is not the constant 0");
+  else if (word >> 19 || !(word >> 15))
+    REPORT(checker, WS_CHECK_INTRINSIC, call,
+           "a buffer resource whose flags are not the constant 159744 "
+           "(0x27000) or another plain format of %s",
+           checker->target->name);
+}
+
+static void report_other_target(const ws_checker *checker, LLVMValueRef call,
+                                const char *name) {
+  REPORT(checker, WS_CHECK_INTRINSIC, call,
+         "@%s is not available on this target (%s), but on %s", name,
+         checker->target->name, ws__intrinsic_owner(name));
 }
 
 /* The control is the operand before both masks and the bound's flag. */
@@ -164,6 +197,10 @@ static void check_intrinsic(const ws_checker *checker, LLVMValueRef call,
              refusals[i].text, checker->target->name);
       return;
     }
+  if (traits & WS_INTRINSIC_OTHER_TARGET) {
+    report_other_target(checker, call, name);
+    return;
+  }
   if (!LLVMGetIntrinsicID(callee))
     REPORT(checker, WS_CHECK_INTRINSIC, call, "this LLVM has no @%s", name);
   else if (traits & WS_INTRINSIC_NARROW && is_double(LLVMTypeOf(call)))
@@ -171,6 +208,8 @@ static void check_intrinsic(const ws_checker *checker, LLVMValueRef call,
            "@%s has no double form on GPUs; compute it in float", name);
   else if (traits & WS_INTRINSIC_COPIES)
     check_load_to_lds(checker, call);
+  else if (traits & WS_INTRINSIC_POINTS)
+    check_descriptor(checker, call);
   else if (traits & WS_INTRINSIC_DPP)
     check_dpp(checker, call);
   else if (traits & WS_INTRINSIC_BYTE)

@@ -64,7 +64,7 @@ static bool is_type_suffix(const char *suffix) {
   return *suffix == '\0';
 }
 
-unsigned ws__intrinsic_traits(const char *name, const ws_target *target) {
+static const struct intrinsic *find(const char *name) {
   const struct intrinsic *best = NULL;
   size_t best_size = 0;
   for (size_t i = 0; i < sizeof intrinsics / sizeof *intrinsics; i++) {
@@ -75,9 +75,22 @@ unsigned ws__intrinsic_traits(const char *name, const ws_target *target) {
       best_size = size;
     }
   }
+  return best;
+}
+
+unsigned ws__intrinsic_traits(const char *name, const ws_target *target) {
+  const struct intrinsic *best = find(name);
   if (!best)
     return WS_INTRINSIC_UNLISTED;
   if (!(best->targets & bit_of(target)))
     return WS_INTRINSIC_OTHER_TARGET;
   return best->traits;
+}
+
+const char *ws__intrinsic_owner(const char *name) {
+  const struct intrinsic *known = find(name);
+  for (size_t i = 0; known && i < sizeof target_bits / sizeof *target_bits; i++)
+    if (known->targets & target_bits[i].bit)
+      return target_bits[i].name;
+  return "no target";
 }

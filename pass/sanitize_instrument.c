@@ -282,6 +282,27 @@ static bool lay_out_frame(ws_instrumenter *in, LLVMValueRef call,
   return offset <= WS_FRAME_BYTES;
 }
 
+/* What the memory hooks want to know of an operation that accesses it. */
+static void describe_access(ws_instrumenter *in, LLVMValueRef call,
+                            ws_site *site) {
+  ws_operation_kind kind = site->operation->kind;
+  site->space = WS_SPACE_GLOBAL;
+  site->writes = kind == WS_OPERATION_ACCESS && !site->result_size;
+  site->reads = !site->writes;
+  if (kind == WS_OPERATION_ACCESS)
+    site->size = (uint32_t)LLVMStoreSizeOfType(
+        in->host_layout,
+        LLVMTypeOf(site->reads ? call : LLVMGetOperand(call, 0)));
+  if (kind != WS_OPERATION_TO_LDS)
+    return;
+  site->size = (uint32_t)site->immediate[2];
+  site->lds = new_site(in, call);
+  site->lds->space = WS_SPACE_LDS;
+  site->lds->writes = true;
+  site->lds->size = site->lds->alignment = 4;
+  site->lds->pattern = ws_arena_alloc(in->program->arena, sizeof(ws_pattern));
+}
+
 static void replace_operation(ws_instrumenter *in, LLVMValueRef call,
                               const ws_operation *operation) {
   if (operation->kind == WS_OPERATION_NONE) {
@@ -292,6 +313,11 @@ static void replace_operation(ws_instrumenter *in, LLVMValueRef call,
   site->operation = operation;
   if (!lay_out_frame(in, call, site)) {
     refuse(in, call, "so large operands of an intrinsic");
+    return;
+  }
+  describe_access(in, call, site);
+  if (site->lds && site->size > 4) {
+    refuse_as(in, WS_FAULT_NOT_MODELLED, call, "so wide a load to LDS");
     return;
   }
   LLVMValueRef frame = frame_of(in, call);

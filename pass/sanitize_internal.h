@@ -11,6 +11,7 @@
  *   sanitize_instrument.c  hooks
  *   sanitize_lanes.c       lanes, waves, barriers   sanitize_coroutine.c
  *   sanitize_wave.c        intrinsics (table: sanitize_intrinsics.def)
+ *   sanitize_buffer.c      memory by descriptors   sanitize_to_lds.c  into LDS
  *   sanitize_memory.c      allocations, LDS, shadow, memory hooks
  *   sanitize_observe.c     what the bound model wants to know
  *   sanitize_data.c        inputs and reference     sanitize_fault.c  findings
@@ -38,8 +39,10 @@ typedef enum ws_space {
 typedef enum ws_operation_kind {
   WS_OPERATION_NONE,      /* no effect on results: dropped */
   WS_OPERATION_LANE,      /* computed by the lane alone */
+  WS_OPERATION_ACCESS,    /* likewise; loads its result or stores operand 0 */
   WS_OPERATION_WAVE,      /* the lanes that reach it together */
   WS_OPERATION_WAVE_ALL,  /* all 64 lanes, else a finding */
+  WS_OPERATION_TO_LDS,    /* the lanes together: global memory into LDS */
   WS_OPERATION_WORKGROUP, /* a barrier */
 } ws_operation_kind;
 
@@ -80,6 +83,7 @@ struct ws_site {
   uint16_t offset[WS_MAX_OPERANDS];
   uint16_t result_size;
   int64_t immediate[WS_MAX_OPERANDS]; /* operands with offset 0 */
+  ws_site *lds;                       /* of a load to LDS: its other half */
 };
 
 /* ---- findings (sanitize_fault.c) ------------------------------------- */
@@ -89,6 +93,8 @@ struct ws_site {
     "guard or clamp the index by the matrix size")                             \
   X(OOB_GLOBAL_STORE, "oob-global-store", true,                                \
     "guard the store by the matrix size")                                      \
+  X(OOB_RESOURCE, "oob-resource", true,                                        \
+    "num_records is the bytes from the base to the argument's end, or fewer")  \
   X(READONLY_STORE, "readonly-store", true,                                    \
     "inputs may only be read; write to the output or the workspace")           \
   X(OOB_LDS, "oob-lds", true,                                                  \
@@ -256,6 +262,10 @@ ws_buffer *ws__memory_add_buffer(const char *name, ws_arg_role role, void *data,
 /* All of it counts as written before this run's first launch. */
 void ws__memory_give(ws_buffer *buffer);
 void ws__memory_drop_buffers(void);
+/* The argument that holds the byte at this address, or ends there; or NULL. */
+const ws_buffer *ws__memory_buffer_at(uintptr_t address);
+/* A lane's write of a dword of LDS counts as made now. */
+void ws__memory_writes_now(int lane, uint32_t offset);
 
 void ws__hook_lds_load(ws_site *site, uintptr_t address);
 void ws__hook_lds_store(ws_site *site, uintptr_t address);
@@ -266,6 +276,23 @@ void ws__hook_range(ws_site *site, uintptr_t address, uint64_t size);
 void ws__hook_fence(ws_site *site);
 void ws__hook_private(ws_site *site, uintptr_t address);
 void ws__hook_alloca(ws_site *site, uintptr_t address, uint64_t size);
+
+/* ---- loads to LDS (sanitize_to_lds.c) ---------------------------------- */
+
+void ws__to_lds_begin_workgroup(void);
+/* After each barrier of the workgroup. */
+void ws__to_lds_barrier(void);
+/* Is a lane's load to this LDS byte perhaps still under way? */
+bool ws__to_lds_in_flight(uint32_t lane, uint32_t offset);
+
+/* ---- buffer descriptors (sanitize_buffer.c) ----------------------------- */
+
+void ws__buffers_begin_workgroup(void);
+/* Where a lane's access of `bytes` bytes lies, whose operands `at` and
+ * `offset` are the descriptor and the offset (the scalar one is behind it).
+ * NULL: out of range, or a fault. */
+char *ws__buffer_place(ws_site *site, int lane, int at, int offset,
+                       uint32_t extra, uint32_t bytes);
 
 /* ---- observation ----------------------------------------------------- */
 enum { WS_RECORD_SLOTS = 1024 };

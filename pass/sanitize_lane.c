@@ -88,7 +88,8 @@ void ws__hook_operation(ws_site *site, char *frame) {
   ws_lane *lane = &lanes->lane[lanes->current];
   lane->site = site;
   lane->frame = frame;
-  if (site->operation->kind == WS_OPERATION_LANE) {
+  if (site->operation->kind == WS_OPERATION_LANE ||
+      site->operation->kind == WS_OPERATION_ACCESS) {
     site->operation->handler(site, current_bit());
     return;
   }

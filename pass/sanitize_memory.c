@@ -173,6 +173,8 @@ void ws__memory_begin_workgroup(void) {
     renumber();
   memory->workgroup_key = memory->barrier_key = next_moment();
   memory->acquired = false;
+  ws__buffers_begin_workgroup();
+  ws__to_lds_begin_workgroup();
   /* fp8 NaN: what is read without having been written poisons the result. */
   memset((char *)memory->lds_base + memory->lds_begin, 0x80,
          memory->lds_end - memory->lds_begin);
@@ -191,6 +193,7 @@ static void check_moments(void) {
 
 void ws__memory_barrier(void) {
   memory->barrier_key = next_moment();
+  ws__to_lds_barrier();
   check_moments();
 }
 
@@ -308,20 +311,30 @@ static const char *describe_other(uint32_t other, char *text, size_t size) {
   return text;
 }
 
+static const char *what_is_missing(place at, uint32_t byte, uint32_t other) {
+  bool in_group = other >= memory->workgroup_key;
+  if (!at.buffer &&
+      ws__to_lds_in_flight(who(other),
+                           (uint32_t)(at.cells - memory->lds_shadow) + byte))
+    return "no wait for that load to LDS (llvm.amdgcn.s.waitcnt with vmcnt 0, "
+           "by the wave that loads) and then a barrier";
+  return in_group && same_wave(who(other))
+             ? "neither a barrier nor a wave operation (lanes of a wave are "
+               "not known to run in step)"
+             : "no barrier";
+}
+
 static __attribute__((noinline)) void report_race(ws_site *site, place at,
                                                   uint32_t byte, uint32_t other,
                                                   const char *this_verb,
                                                   const char *other_verb) {
   char name[64];
   describe_other(other, name, sizeof name);
-  bool in_wave = other >= memory->workgroup_key && same_wave(who(other));
   ws__fault(at.buffer ? WS_FAULT_GLOBAL_RACE : WS_FAULT_LDS_RACE, site,
             "lane %d (wave %d) %s byte %llu of %s that %s %s, with %s between",
             lanes->current, lanes->current_wave, this_verb, offset_of(at, byte),
             at.buffer ? at.buffer->name : "the LDS", name, other_verb,
-            in_wave ? "neither a barrier nor a wave operation (lanes of a "
-                      "wave are not known to run in step)"
-                    : "no barrier");
+            what_is_missing(at, byte, other));
 }
 
 /* ---- one access ------------------------------------------------------ */
@@ -487,6 +500,13 @@ void ws__hook_lds_store(ws_site *site, uintptr_t address) {
   write_shadow(site, at, site->size, lds_key(site));
 }
 
+void ws__memory_writes_now(int lane, uint32_t offset) {
+  ws_cell *cells = memory->lds_shadow + offset;
+  uint32_t key = memory->moment << WS_KEY_BITS | (uint32_t)lane;
+  for (int i = 0; i < 4; i++)
+    cells[i] = make_cell(key, reader_of(cells[i]));
+}
+
 /* ---- global memory --------------------------------------------------- */
 
 static bool inside(const ws_buffer *buffer, uintptr_t address, uint64_t size) {
@@ -509,6 +529,13 @@ static const ws_buffer *nearest_buffer(uintptr_t address) {
     }
   }
   return nearest;
+}
+
+const ws_buffer *ws__memory_buffer_at(uintptr_t address) {
+  for (int i = 0; i < memory->buffer_count; i++)
+    if (inside(&memory->buffers[i], address, 0))
+      return &memory->buffers[i];
+  return NULL;
 }
 
 static void report_out_of_bounds(ws_site *site, uintptr_t address,

@@ -140,4 +140,16 @@ static inline const ws_finding *expect_finding(const fixture *f, const char *id,
   return found;
 }
 
+static inline const char *check_body(fixture *f, const char *region,
+                                     const char *text) {
+  *f = open_tiny();
+  set_body(f, region, "ir", text);
+  if (!ws_pass_splice(f->module, f->candidate, &f->findings)) {
+    show_findings(f);
+    WS_FAIL("does not splice:\n%s", text);
+  }
+  ws_pass_check(f->module, f->candidate, "gfx942", &f->findings);
+  return text;
+}
+
 #endif

@@ -12,6 +12,9 @@
   "i32 %lane) {\n"
 #define COMBINE "define i32 @combine(ptr addrspace(3) %from, i32 %lane) {\n"
 #define END "  ret void\n}\n"
+#define RESOURCE(base, stride, rest)                                           \
+  STAGE "  %b = call ptr addrspace(8) @llvm.amdgcn.make.buffer.rsrc.p8." base  \
+        ", i16 " stride ", i32 64, i32 " rest "\n"
 
 /* A body of region stage or combine. The line that is at fault holds "!!" in a
  * comment; none: line 0 of a whole-function finding is the define's line. */
@@ -185,17 +188,33 @@ static const struct wrong {
            "!!\n" END,
      "allow list"},
     {"check-readonly-store", "stage", /* through a descriptor */
-     STAGE "  %b = call ptr addrspace(8) "
-           "@llvm.amdgcn.make.buffer.rsrc.p8.p1(ptr addrspace(1) %source, i16 "
-           "0, i32 64, i32 159744)\n"
-           "  call void @llvm.amdgcn.raw.ptr.buffer.store.i32(i32 1, ptr "
-           "addrspace(8) %b, i32 0, i32 0, i32 0) ; !!\n" END,
+     RESOURCE("p1(ptr addrspace(1) %source", "0",
+              "159744)") "  call void "
+                         "@llvm.amdgcn.raw.ptr.buffer.store.i32(i32 1, ptr "
+                         "addrspace(8) %b, i32 0, i32 0, i32 0) ; !!\n" END,
      "read-only argument"},
+    {"check-intrinsic", "stage", /* a stride */
+     RESOURCE("p1(ptr addrspace(1) %source", "16", "159744) ; !!") END,
+     "stride"},
+    {"check-intrinsic", "stage", /* no data format: the GPU takes it for none */
+     RESOURCE("p1(ptr addrspace(1) %source", "0", "28672) ; !!") END, "159744"},
+    {"check-intrinsic", "stage", /* not a buffer */
+     RESOURCE("p3(ptr addrspace(3) %target", "0", "159744) ; !!") END,
+     "addrspace(3)"},
+    {"check-intrinsic", "stage",
+     RESOURCE("p1(ptr addrspace(1) %source", "0",
+              "159744)") "  call void @llvm.amdgcn.raw.ptr.buffer.load.lds(ptr "
+                         "addrspace(8) %b, ptr addrspace(3) %target, i32 16, "
+                         "i32 0, i32 0, "
+                         "i32 0, i32 0) ; !!\n" END,
+     "gfx950 has 12, 16"},
+    {"check-intrinsic", "stage",
+     STAGE "  %v = call <4 x i16> @llvm.amdgcn.ds.read.tr16.b64.v4i16(ptr "
+           "addrspace(3) %target) ; !!\n" END,
+     "not available on this target (gfx942), but on gfx950"},
     {"check-address-space", "stage", /* not so */
-     STAGE "  %b = call ptr addrspace(8) "
-           "@llvm.amdgcn.make.buffer.rsrc.p8.p1(ptr addrspace(1) %source, i16 "
-           "0, i32 64, i32 159744)\n"
-           "  %v = load i32, ptr addrspace(8) %b ; !!\n" END,
+     RESOURCE("p1(ptr addrspace(1) %source", "0",
+              "159744)") "  %v = load i32, ptr addrspace(8) %b ; !!\n" END,
      "descriptor"},
     {"check-type", "stage",
      STAGE "  %v = load i128, ptr addrspace(1) %source ; !!\n" END, "i128"},
@@ -371,18 +390,6 @@ static const struct wrong {
      ""},
 };
 
-static const char *check_body(fixture *f, const char *region,
-                              const char *text) {
-  *f = open_tiny();
-  set_body(f, region, "ir", text);
-  if (!ws_pass_splice(f->module, f->candidate, &f->findings)) {
-    show_findings(f);
-    WS_FAIL("does not splice:\n%s", text);
-  }
-  ws_pass_check(f->module, f->candidate, "gfx942", &f->findings);
-  return text;
-}
-
 WS_TEST(bodies_found) {
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     fixture f;
@@ -467,13 +474,6 @@ static const struct right {
     {"stage",
      STAGE "  call void @llvm.amdgcn.global.load.lds(ptr addrspace(1) "
            "%source, ptr addrspace(3) %target, i32 4, i32 0, i32 0)\n" END},
-    {"stage", /* what only a device can judge */
-     STAGE "  %b = call ptr addrspace(8) "
-           "@llvm.amdgcn.make.buffer.rsrc.p8.p1(ptr addrspace(1) %source, i16 "
-           "0, i32 64, i32 159744)\n"
-           "  %v = call i32 @llvm.amdgcn.raw.ptr.buffer.load.i32(ptr "
-           "addrspace(8) %b, i32 0, i32 0, i32 0)\n"
-           "  store i32 %v, ptr addrspace(3) %target\n" END},
     {"stage", /* pointers into one buffer may be compared, any with null */
      STAGE "  %end = getelementptr i32, ptr addrspace(1) %source, i32 4\n"
            "  %at = getelementptr i32, ptr addrspace(1) %source, i32 %lane\n"

@@ -202,4 +202,24 @@ static inline int here(const small *s) {
   return line_of(small_text(test_arena(), s), "; here");
 }
 
+/* Found at that line whatever the order of waves. */
+static inline void expect_here(small s, const char *id) {
+  for (int order = WS_WAVES_UP; order <= WS_WAVES_DOWN; order++) {
+    s.order = (ws_wave_order)order;
+    fixture f = run_small(s);
+    WS_CHECK(!f.ok);
+    expect_finding(&f, id, "kernel", here(&s));
+    WS_CHECK_TEXT(find(&f, id)->file, "test.ll");
+    WS_CHECK(strlen(find(&f, id)->text) > 40); /* says what and the cure */
+  }
+}
+
+static inline void expect_silence(small s, const char *id) {
+  for (int order = WS_WAVES_UP; order <= WS_WAVES_DOWN; order++) {
+    s.order = (ws_wave_order)order;
+    fixture f = run_small(s);
+    expect_none(&f, id);
+  }
+}
+
 #endif

@@ -7,25 +7,6 @@
 #include "../gemm_shape.h"
 #include "sanitizer_fixture.h"
 
-static void expect_here(small s, const char *id) {
-  for (int order = WS_WAVES_UP; order <= WS_WAVES_DOWN; order++) {
-    s.order = (ws_wave_order)order;
-    fixture f = run_small(s);
-    WS_CHECK(!f.ok);
-    expect_finding(&f, id, "kernel", here(&s));
-    WS_CHECK_TEXT(find(&f, id)->file, "test.ll");
-    WS_CHECK(strlen(find(&f, id)->text) > 40); /* says what and the cure */
-  }
-}
-
-static void expect_silence(small s, const char *id) {
-  for (int order = WS_WAVES_UP; order <= WS_WAVES_DOWN; order++) {
-    s.order = (ws_wave_order)order;
-    fixture f = run_small(s);
-    expect_none(&f, id);
-  }
-}
-
 #define LDS_AT_TID                                                             \
   "  %off = mul i32 %tid, 4\n"                                                 \
   "  %at = getelementptr i8, ptr addrspace(3) @lds, i32 %off\n"
@@ -454,22 +435,19 @@ WS_TEST(no_host_model) {
 /* What the static check allows is for others to judge. */
 WS_TEST(not_modelled) {
   expect_here((small){.declares =
-                          "declare void @llvm.amdgcn.global.load.lds(ptr "
-                          "addrspace(1), ptr addrspace(3), i32 immarg, i32 "
-                          "immarg, i32 immarg)",
-                      .body =
-                          "  call void @llvm.amdgcn.global.load.lds(ptr "
-                          "addrspace(1) %a, ptr addrspace(3) @lds, i32 4, i32 "
-                          "0, i32 0) ; here\n"
-                          "  ret void"},
+                          "declare <4 x i32> @llvm.amdgcn.mqsad.u32.u8(i64, "
+                          "i32, <4 x i32>)",
+                      .body = "  %v = call <4 x i32> "
+                              "@llvm.amdgcn.mqsad.u32.u8(i64 0, i32 0, <4 x "
+                              "i32> zeroinitializer) ; here\n"
+                              "  ret void"},
               "not-modelled");
 }
 
 WS_TEST(empty_assembly_does_nothing) {
-  fixture f = run_small((small){.body =
-                                    "  call void asm sideeffect \"\", "
-                                    "\"~{memory}\"()\n"
-                                    "  ret void"});
+  fixture f = run_small((small){.body = "  call void asm sideeffect \"\", "
+                                        "\"~{memory}\"()\n"
+                                        "  ret void"});
   expect_none(&f, "no-host-model");
   expect_none(&f, "not-modelled");
   expect_finding(&f, "unwritten-output", NULL, 0);
@@ -624,7 +602,8 @@ WS_TEST(the_next_candidate_is_not_affected) {
     fixture bad = run_small((small){.body = bodies[i]});
     WS_CHECK(!bad.ok);
     ws_arena *arena = test_arena();
-    ws_run run = {.shape = gemm_shape(32, 32, 128), .order = WS_WAVES_UP, .seed = 3};
+    ws_run run = {
+        .shape = gemm_shape(32, 32, 128), .order = WS_WAVES_UP, .seed = 3};
     fixture good = sanitize_runs(
         arena, read_template(arena, "fp8_gemm_naive.ll"), "", &run, 1);
     print_findings(&good);

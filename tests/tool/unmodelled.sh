@@ -10,8 +10,8 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 fail() { echo "not ok: $*" >&2; cat out >&2; exit 1; }
 
-# The naive template, its store by a buffer descriptor: right; one off; past
-# the end of the output.
+# The naive template, a sum of absolute differences (which is 0) added to where
+# it stores: right; one off; past the end of the output.
 python3 - "$source" <<'MAKE'
 import pathlib, sys
 text = (pathlib.Path(sys.argv[1]) / "ir-templates/fp8_gemm_naive.ll").read_text()
@@ -19,22 +19,23 @@ store = "  store bfloat %rounded, ptr addrspace(1) %c.at, align 2\n"
 declare = "declare float @llvm.fmuladd.f32"
 assert store in text and declare in text
 text = text.replace(store, """\
-  %c.bits = bitcast bfloat %rounded to i16
-  %c.bytes = shl i64 %c.offset, 1
-  %c.where = trunc i64 %c.bytes to i32
-  %c.buffer = call ptr addrspace(8) @llvm.amdgcn.make.buffer.rsrc.p8.p1(ptr addrspace(1) %c, i16 0, i32 -1, i32 159744)
-  call void @llvm.amdgcn.raw.ptr.buffer.store.i16(i16 %c.bits, ptr addrspace(8) %c.buffer, i32 %c.where, i32 0, i32 0)
+  %sums = call <4 x i32> @llvm.amdgcn.mqsad.u32.u8(i64 %c.offset, i32 0, <4 x i32> zeroinitializer)
+  %nothing = extractelement <4 x i32> %sums, i32 0
+  %further = zext i32 %nothing to i64
+  %c.where = getelementptr bfloat, ptr addrspace(1) %c.at, i64 %further
+  store bfloat %rounded, ptr addrspace(1) %c.where, align 2
 """)
 text = text.replace(declare, """\
-declare ptr addrspace(8) @llvm.amdgcn.make.buffer.rsrc.p8.p1(ptr addrspace(1), i16, i32, i32)
-declare void @llvm.amdgcn.raw.ptr.buffer.store.i16(i16, ptr addrspace(8), i32, i32, i32 immarg)
+declare <4 x i32> @llvm.amdgcn.mqsad.u32.u8(i64, i32, <4 x i32>)
 """ + declare, 1)
 pathlib.Path("right.ll").write_text(text)
 rounded = "  %rounded = fptrunc float %total to"
 assert rounded in text
 pathlib.Path("wrong.ll").write_text(text.replace(
     rounded, "  %one.off = fadd float %total, 1.0\n  %rounded = fptrunc float %one.off to"))
-pathlib.Path("far.ll").write_text(text.replace("shl i64 %c.offset, 1", "shl i64 %c.offset, 6"))
+further = "%c.at, i64 %further\n"
+assert further in text
+pathlib.Path("far.ll").write_text(text.replace(further, "%c.at, i64 99999999\n"))
 MAKE
 
 check() { # FILE EXIT_CODE OPTION ...: output in out
@@ -47,7 +48,7 @@ says() { grep -qE "$1" out || fail "nothing says '$1'"; }
 
 check right.ll 0
 says '^verdict    ok'
-says '^sanitizer  ran nothing: right.ll:[0-9]+: .*make.buffer.rsrc'
+says '^sanitizer  ran nothing: right.ll:[0-9]+: .*mqsad.u32.u8'
 says 'verified instead: 3 of 3 standard runs are right on sim$'
 check wrong.ll 1
 says '^verdict    wrong \(device\)'
