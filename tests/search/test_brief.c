@@ -22,9 +22,7 @@
       WS_FAIL("%s: %s", #expr, must_diag_.text);                               \
   } while (0)
 
-/* ---- a template
- * --------------------------------------------------------------
- */
+/* ---- a template ---- */
 
 static const char template_text[] = "; three regions\n"
                                     "@ws.size = internal addrspace(4) constant "
@@ -65,9 +63,7 @@ static ws_shape shapes[2]; /* filled by begin */
 enum { SHAPES = 2, APART = 0, INNER = 1, OUTER = 2 };
 static const char provenance[] = "sim:test";
 
-/* ---- a run
- * -------------------------------------------------------------------
- */
+/* ---- a run ---- */
 
 typedef struct run {
   ws_arena *arena;
@@ -343,9 +339,7 @@ static run *example(void) {
   return r;
 }
 
-/* ---- tests
- * -------------------------------------------------------------------
- */
+/* ---- tests ---- */
 
 /* Speed-ups: sqrt(100 / 90) = 1.05409, and its interval e^(+-0.0100003 / 2):
  * one of two shapes would have 1 %, two of two have 0.0100003 * sqrt(2) / 2 =
@@ -596,9 +590,8 @@ WS_TEST(profiles_quote_the_hot_lines) {
   MUST(ws_archive_put_profile(r->archive, r->knowledge.results[FASTER].id,
                               provenance, &shapes[1], report, diag));
   const char *user = ask(r, WS_REQUEST_EXPLOIT, FASTER, -1);
-  WS_CHECK_CONTAINS(user,
-                    " % of its limit:\nkernel: simulated 90 us\n"
-                    "bound by LDS\nHottest lines");
+  WS_CHECK_CONTAINS(user, " % of its limit:\nkernel: simulated 90 us\n"
+                          "bound by LDS\nHottest lines");
   WS_CHECK_CONTAINS(user, "On the shape 2048,512,256, at ");
   WS_CHECK_CONTAINS(user,
                     "- 41.0 % inner, small.ll:15 (70 % lds, 25 % barrier): "
@@ -694,6 +687,36 @@ WS_TEST(heat_is_the_share_of_all_launches) {
   run_destroy(r);
 }
 
+/* 390 of half the work is furthest from the limit, 400 is slowest; inner takes
+ * half of one and a tenth of the other. */
+WS_TEST(two_shapes_are_told_and_count_the_same) {
+  run *r = example();
+  const int both = add(r, (entry){.kind = WS_REQUEST_EXPLOIT, .us = {390, 400}},
+                       candidate(r, 64, "define i32 @inner(i32 %x) {\n}\n"));
+  const char *id = r->knowledge.results[both].id;
+  static const char slow[] =
+      "{\"profile\":{\"kernel\":\"slowest\",\"us\":400,\"bound\":\"lds\","
+      "\"functions\":{\"inner\":0.5}}}";
+  static const char far[] =
+      "{\"profile\":{\"kernel\":\"furthest\",\"us\":390,\"bound\":\"hbm\","
+      "\"functions\":{\"inner\":0.1,\"apart\":0.3}}}";
+  MUST(ws_archive_put_profile(r->archive, id, provenance, &shapes[1], slow,
+                              diag));
+  MUST(ws_archive_put_profile(r->archive, id, provenance, &shapes[0], far,
+                              diag));
+  const ws__heat heat = heat_of(r, both);
+  WS_CHECK_NEAR(heat.shares[INNER], 0.3, 1e-12);
+  WS_CHECK_NEAR(heat.shares[APART], 0.15, 1e-12);
+  WS_CHECK(!heat.dead[APART]);
+  const char *user = ask(r, WS_REQUEST_EXPLOIT, both, -1);
+  check_order(user, "On the shape 2048,512,256", "slowest: 400 us");
+  check_order(user, "slowest: 400 us",
+              "Furthest from its limit, the shape 1024,512,256");
+  check_order(user, "Furthest from its limit, the shape 1024,512,256",
+              "furthest: ");
+  run_destroy(r);
+}
+
 WS_TEST(a_region_of_which_nothing_ran_is_dead) {
   run *r = example();
   MUST(ws_archive_put_profile(
@@ -770,25 +793,4 @@ WS_TEST(before_there_are_results) {
       WS_CHECK_CONTAINS(user, "1024,512,256");
     }
   run_destroy(r);
-}
-
-static void check_diff(const char *before, const char *after, int most,
-                       const char *want) {
-  ws_strbuf out;
-  ws_strbuf_init(&out);
-  ws__page_diff(before, after, most, &out);
-  WS_CHECK_TEXT(out.data, want);
-  ws_strbuf_deinit(&out);
-}
-
-WS_TEST(differences_line_by_line) {
-  check_diff("a\nb\nc\n", "a\nb\nc\n", 9, "");
-  check_diff("a\nb\nc\nd", "a\nx\nc\ny\nd", 9, "  - b\n  + x\n  + y\n");
-  check_diff("", "a\nb\n", 9, "  + a\n  + b\n");
-  check_diff("a\na\n", "a\n", 9, "  - a\n");
-  check_diff("a\nb\nc\n", "x\ny\n", 2,
-             "  3 lines became these 2:\n"
-             "  + x\n  + y\n");
-  check_diff("a\nb\nc\nd\n", "a\nx\nc\ny\nz\nd\n", 2,
-             "  - b\n  + x\n  ... 2 more lines differ\n");
 }
