@@ -162,6 +162,7 @@ static ws_status put_attempt(ws__page *page, int index, int against,
   WS_TRY(put_outcome(page, index, against, out));
   WS_TRY(put_claims(page, index, out));
   ws_strbuf_puts(out, "\n");
+  WS_TRY(ws__page_why(page, index, against, out));
   return with_change ? put_change(page, index, against, out) : WS_OK;
 }
 

@@ -85,6 +85,11 @@ const char *ws__page_shape(ws__page *page, const ws_shape *shape);
 
 /* ---- brief_lineage.c ---- */
 ws_status ws__page_lineage(ws__page *page, const char **out) WS_MUST_CHECK;
+/* brief_why.c: a line on what a result waited for more than what it was made
+ * from, on the shape where it lost most, or, where it failed after it was
+ * built, what it would have cost; none where there is nothing to tell. */
+ws_status ws__page_why(ws__page *page, int index, int against,
+                       ws_strbuf *out) WS_MUST_CHECK;
 /* brief_diff.c: what differs, as lines with "-" and "+"; at most `most`. */
 void ws__page_diff(const char *before, const char *after, int most,
                    ws_strbuf *out);

@@ -132,8 +132,10 @@ static void put_launch(ws__page *page, const cJSON *launch, ws_strbuf *out) {
     ws_strbuf_printf(out, "%s: %.4g us, bound by %s\n",
                      string(profile, "kernel"), number(profile, "us"),
                      string(profile, "bound"));
-  put_lines(page, profile, MOST_LINES, out);
-  put_loop(cJSON_GetObjectItemCaseSensitive(profile, "loop"), out);
+  const cJSON *loop = cJSON_GetObjectItemCaseSensitive(profile, "loop");
+  put_lines(page, profile, number(loop, "share") > 0 ? FEW_LINES : MOST_LINES,
+            out); /* the loop has the rest */
+  put_loop(loop, out);
 }
 
 /* Of the second shape: what may differ from the first. */
