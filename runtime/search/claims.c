@@ -7,8 +7,8 @@
  * of a lane), of several kernels of the one that uses most; of "occupancy"
  * (waves per SIMD), of the kernel with least; and where the simulator profiled
  * both, of "lds_conflict" (clocks of LDS / those without conflicts) and of
- * "share REGION" (per cent of the wave clocks). What cannot be told is kept
- * unmeasured.
+ * "share REGION" (per cent of the wave clocks), means over a side's profiled
+ * shapes. What cannot be told is kept unmeasured.
  */
 #include "occupancy.h"
 #include "session.h"

@@ -40,18 +40,18 @@ def run(program, sources, folder):
 
 
 def side(database, sequence):
-    """Builds and profile of a candidate, and its times by shape."""
+    """Build of a candidate, its profiles (one a shape), its times by shape."""
     (one,) = database.execute("SELECT id FROM candidate WHERE sequence = ?", (sequence,)).fetchone()
     (build,) = database.execute("SELECT result FROM build WHERE candidate_id = ?",
                                 (one,)).fetchone()
-    (report,) = database.execute("SELECT report FROM profile WHERE candidate_id = ?",
-                                 (one,)).fetchone()
-    (launch,) = map(json.loads, report.splitlines())
     (kernel,) = json.loads(build)["kernels"]
     times = dict(database.execute(
         "SELECT shape, us FROM measurement WHERE candidate_id = ? AND provenance LIKE 'sim:%'"
         " AND shape IN ('rows=16,cols=1024', 'rows=64,cols=2048')", (one,)))
-    return kernel, launch["profile"], times
+    profiles = [json.loads(report)["profile"] for (report,) in
+                database.execute("SELECT report FROM profile WHERE candidate_id = ?", (one,))]
+    assert profiles
+    return kernel, profiles, times
 
 
 def waves_per_simd(kernel, threads):
@@ -62,8 +62,17 @@ def waves_per_simd(kernel, threads):
     return groups * threads / 64 / 4
 
 
+def mean(profiles, number):
+    """Profiled shapes count the same."""
+    return sum(map(number, profiles)) / len(profiles)
+
+
+def change(before, after, number):
+    return mean(after, number) - mean(before, number)
+
+
 def wanted(before, after):
-    (old, old_profile, old_us), (new, new_profile, new_us) = before, after
+    (old, old_profiles, old_us), (new, new_profiles, new_us) = before, after
     small, large = "rows=16,cols=1024", "rows=64,cols=2048"
     ratio = {shape: old_us[shape] / new_us[shape] for shape in (small, large)}
     facts = {"vgpr": "vgpr", "agpr": "agpr", "sgpr": "sgpr", "lds": "lds_bytes",
@@ -73,10 +82,10 @@ def wanted(before, after):
     result["speedup " + small] = ratio[small]
     result["speedup 64,2048"] = ratio[large]
     result["occupancy"] = waves_per_simd(new, 1024) - waves_per_simd(old, 256)
-    result["lds_conflict"] = new_profile["lds_conflict"] - old_profile["lds_conflict"]
+    result["lds_conflict"] = change(old_profiles, new_profiles, lambda one: one["lds_conflict"])
     for region in ("power8", "load8"):
-        result["share " + region] = 100 * (new_profile["functions"][region]
-                                           - old_profile["functions"][region])
+        result["share " + region] = 100 * change(old_profiles, new_profiles,
+                                                 lambda one: one["functions"][region])
     return result
 
 
