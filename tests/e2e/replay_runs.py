@@ -15,11 +15,26 @@ import sqlite3
 import subprocess
 import sys
 
-ANSWERS = 3  # of a run's candidates; each takes a few seconds
 STARTS = ["ff28bcb4", "ecbba477", "3a26633c", "c1520dfc"]
 
 
-def replay(program, sources, folder, name, template, start):
+GEMM = ["--strategy", "scientist", "--in-flight", "4", "--repairs", "1",
+        "--shapes", "1024,576,2048;1024,1024,512", "--held-out", "128,576,512"]
+SEAT = ["--strategy", "refine", "--shapes", "128,576,512;64,1024,512",
+        "--held-out", "128,512,256"]
+FP8 = "ir-templates/fp8_gemm_naive.ll"
+BF16 = "kernels/gemm_bf16/gemm_bf16_naive.ll"
+# name, template, options, what it begins with, how many answers are judged (each
+# is verified on shapes of its own branches, which takes seconds)
+RUNS = [
+    ("from-naive", FP8, GEMM, [], 3),
+    ("from-mfma", "ir-templates/fp8_gemm_mfma.ll", GEMM, STARTS, 3),
+    ("seat-fp8-before", FP8, SEAT, [], 2),
+    ("seat-bf16-before", BF16, SEAT, [], 1),
+]
+
+
+def replay(program, sources, folder, name, template, options, start, answers):
     examples = sources / "examples" / "model-runs"
     rows = [line.split("\t") for line in (examples / f"{name}.tsv").read_text().splitlines()[1:]]
     expected = {int(row[0]): (row[1], row[2]) for row in rows}
@@ -28,25 +43,21 @@ def replay(program, sources, folder, name, template, start):
         old.unlink()
     recording = folder / f"{name}.jsonl"
     recording.write_bytes(lzma.decompress((examples / f"{name}.jsonl.xz").read_bytes()))
-    options = []
     if start:
         tuned = sources / "kernels/fp8_gemm_blockscale/tuned/gfx942/kmajor"
         subprocess.run([program, "archive", "import", archive, tuned], check=True)
-        for one in start:
-            options += ["--start", one]
-    count = ANSWERS + max(len(start), 1)
+    starts = [word for one in start for word in ("--start", one)]
+    count = answers + max(len(start), 1)
     subprocess.run(
-        [program, "tune", sources / "ir-templates" / template, *options,
-         "--archive", archive, "--device", "sim", "--strategy", "scientist",
-         "--in-flight", "4", "--repairs", "1", "--evaluations", str(count),
-         "--shapes", "1024,576,2048;1024,1024,512", "--held-out", "128,576,512",
+        [program, "tune", sources / template, *starts, *options,
+         "--archive", archive, "--device", "sim", "--evaluations", str(count),
          "--model", f"replay-any:{recording}"], check=True)
     database = sqlite3.connect(archive)
     found = database.execute(
         "SELECT sequence, candidate_id, verdict FROM exchange WHERE verdict != ''"
         " ORDER BY sequence").fetchall()
-    assert len(found) >= ANSWERS, found
-    for sequence, candidate, verdict in found[:ANSWERS]:
+    assert len(found) >= answers, found
+    for sequence, candidate, verdict in found[:answers]:
         assert expected[sequence] == (candidate, verdict), (sequence, candidate, verdict)
         times = database.execute(
             "SELECT count(*) FROM measurement WHERE candidate_id = ? AND provenance LIKE 'sim:%'",
@@ -57,9 +68,8 @@ def replay(program, sources, folder, name, template, start):
 
 def main():
     program, sources, folder = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
-    replay(program, sources, folder, "from-naive", "fp8_gemm_naive.ll", [])
-    replay(program, sources, folder, "from-mfma", "fp8_gemm_mfma.ll",
-           STARTS)
+    for run in RUNS:
+        replay(program, sources, folder, *run)
 
 
 main()
