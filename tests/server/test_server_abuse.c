@@ -154,7 +154,9 @@ WS_TEST(a_ptxas_that_hangs) {
   double start = ws_clock_ms();
   ws_build_result result = build(compiler, arena, &request);
   WS_CHECK_INT(result.verdict, WS_VERDICT_TIMEOUT);
-  WS_CHECK(ws_clock_ms() - start < 2 * 4000); /* a hang counts when repeated */
+  /* A hang counts when repeated; either try is over long before its sleep of
+   * 100 s, on a machine whose disk stalls for seconds, too. */
+  WS_CHECK(ws_clock_ms() - start < 60000);
   unsetenv("WAVESMITH_PTXAS");
   check_good(compiler);
   ws_arena_destroy(arena);

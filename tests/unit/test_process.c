@@ -150,7 +150,7 @@ WS_TEST(stop_kills_what_the_child_has_started) {
   WS_CHECK(grandchild > 1);
   double start = ws_clock_ms();
   ws_process_stop(&process);
-  WS_CHECK(ws_clock_ms() - start < 2000);
+  WS_CHECK(ws_clock_ms() - start < 30000);
   WS_CHECK_INT(wait_signal(grandchild), SIGKILL);
 }
 

@@ -269,7 +269,7 @@ WS_TEST(destroy_drops_what_is_in_flight) {
   }
   WS_CHECK(!one.answered);
   one.provider->destroy(one.state);
-  WS_CHECK(ws_clock_ms() - start < 1500);
+  WS_CHECK(ws_clock_ms() - start < 15000);
   ws_arena_destroy(arena);
 }
 

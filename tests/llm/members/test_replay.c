@@ -205,7 +205,7 @@ WS_TEST(ten_thousand_answers) {
     WS_CHECK_INT(strtol(answer.text, NULL, 10), COUNT - 1 - i);
   }
   printf("# %d answers in %.0f ms\n", COUNT, ws_clock_ms() - begin);
-  WS_CHECK(ws_clock_ms() - begin < 5000);
+  WS_CHECK(ws_clock_ms() - begin < 60000);
   ws_llm_close(llm);
   ws_arena_destroy(arena);
 }
