@@ -36,6 +36,12 @@ ws_candidate *ws_candidate_create(ws_arena *arena, const ws_template *tmpl) {
   return candidate;
 }
 
+bool ws_body_same(const ws_body *a, const ws_body *b) {
+  return a->text && b->text
+             ? !strcmp(a->text, b->text) && !strcmp(a->language, b->language)
+             : !a->text && !b->text && a->variant == b->variant;
+}
+
 ws_candidate *ws_candidate_copy(ws_arena *arena, const ws_candidate *from) {
   ws_candidate *copy = allocate(arena, from->tmpl);
   for (int i = 0; i < from->tmpl->param_count; i++)

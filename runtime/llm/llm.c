@@ -30,7 +30,7 @@ typedef struct member {
 } member;
 
 typedef struct flight {
-  int64_t sequence;
+  int64_t sequence, ordinal;
   ws_request_kind kind;
   int member;
   const char *refusal; /* NULL: the member or the replay answers */
@@ -270,6 +270,7 @@ ws_status ws_llm_ask(ws_llm *llm, int index, const ws_llm_question *question,
                    "question %lld is asked while it is open",
                    (long long)question->sequence);
   flight added = {.sequence = question->sequence,
+                  .ordinal = question->ordinal,
                   .kind = question->kind,
                   .member = index,
                   .refusal = refusal_of(llm, index)};
@@ -295,7 +296,8 @@ static bool take_own(ws_llm *llm, ws_arena *arena, ws_llm_answer *out) {
     *out = (ws_llm_answer){.text = "",
                            .error = ws_arena_strdup(arena, taken.refusal)};
   else
-    *out = ws__replay_answer(llm->replay, arena, taken.kind, taken.sequence);
+    *out = ws__replay_answer(llm->replay, arena, taken.kind, taken.sequence,
+                             taken.ordinal);
   out->sequence = taken.sequence;
   out->member = taken.member;
   if (!taken.refusal)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * Replays: questions are found by their sequence. A strict replay compares
- * kind, member and the prompt's hash, and says in one line where the run has
- * left the recording: if the recording holds the prompts too, the first line
- * that differs.
+ * Replays: a strict one finds questions by their sequence and compares kind,
+ * member and the prompt's hash, and says in one line where the run has left the
+ * recording: if the recording holds the prompts too, the first line that
+ * differs.
  */
 #include "replay.h"
 #include "recording.h"
@@ -130,6 +130,11 @@ static ws_status check_same(const ws__replay *replay, int member,
 static ws_status fail_missing(const ws__replay *replay, ws_request_kind kind,
                               int64_t sequence, ws_diag *diag) {
   const ws_recording *recording = &replay->recording;
+  if (!replay->strict)
+    return ws_fail(
+        diag, WS_INPUT, replay->path, 0,
+        "the recording ends after answer %d; sequence %lld (%s) was asked",
+        recording->count, (long long)sequence, ws_request_text(kind));
   const char *text = ws_request_text(kind);
   if (recording->count == 0)
     return ws_fail(
@@ -157,8 +162,13 @@ ws_status ws__replay_check(const ws__replay *replay, int member,
 }
 
 ws_llm_answer ws__replay_answer(const ws__replay *replay, ws_arena *arena,
-                                ws_request_kind kind, int64_t sequence) {
-  const ws_recorded *item = ws__recording_find(&replay->recording, sequence);
+                                ws_request_kind kind, int64_t sequence,
+                                int64_t ordinal) {
+  const ws_recording *recording = &replay->recording;
+  const ws_recorded *item =
+      replay->strict               ? ws__recording_find(recording, sequence)
+      : ordinal < recording->count ? &recording->items[ordinal]
+                                   : NULL;
   if (!item) {
     ws_diag missing = {""};
     (void)!fail_missing(replay, kind, sequence, &missing);

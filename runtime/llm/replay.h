@@ -17,9 +17,12 @@ const ws_recording *ws__replay_recording(const ws__replay *replay);
 ws_status ws__replay_check(const ws__replay *replay, int member,
                            const ws_llm_question *question,
                            ws_diag *diag) WS_MUST_CHECK;
-/* The answer, at once; its texts live in the arena. A question that is missing
- * is answered with an error. */
+/* The answer, at once; its texts live in the arena: strict, that of the
+ * sequence; else that of the ordinal, since a run may have other requests
+ * between its questions than the recorded one. A question that is missing is
+ * answered with an error. */
 ws_llm_answer ws__replay_answer(const ws__replay *replay, ws_arena *arena,
-                                ws_request_kind kind, int64_t sequence);
+                                ws_request_kind kind, int64_t sequence,
+                                int64_t ordinal);
 
 #endif

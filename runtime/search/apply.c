@@ -112,7 +112,7 @@ static void queue_repair(ws_session *s, const ws__job *job, int result) {
   request.kind = WS_REQUEST_REPAIR;
   request.parents[0] = result;
   request.origin = "repair";
-  ws__repairs_push(&s->repairs, s->arena, &request);
+  ws__due_push(&s->repairs, s->arena, &request);
   s->knowledge.repairs_open++;
 }
 
@@ -191,17 +191,9 @@ static ws_status learn(ws_session *s, ws__job *job,
 }
 
 /* ---- what a model is told of it, and what is kept ---- */
-/* What a result is measured against: its parent; of a repair, what that was
- * meant to improve. -1: nothing that has times. */
-static int compared_to(const ws_session *s, const ws__result *result) {
-  int parent = result->request.parents[0];
-  while (parent >= 0 && isinf(s->knowledge.results[parent].score))
-    parent = s->knowledge.results[parent].request.parents[0];
-  return parent;
-}
-
-static double reward_of(const ws_session *s, const ws__result *result) {
-  int parent = compared_to(s, result);
+static double reward_of(const ws_session *s, int index) {
+  const ws__result *result = &s->knowledge.results[index];
+  int parent = ws__knowledge_compared(&s->knowledge, index);
   return parent < 0 || isinf(result->score)
              ? 0
              : result->score - s->knowledge.results[parent].score;
@@ -209,7 +201,7 @@ static double reward_of(const ws_session *s, const ws__result *result) {
 
 static ws_status close_exchange(ws_session *s, const ws__job *job, int index) {
   const ws__result *result = &s->knowledge.results[index];
-  int parent = compared_to(s, result);
+  int parent = ws__knowledge_compared(&s->knowledge, index);
   bool document = ws_request_is_document(job->request.kind);
   ws_exchange_row row = {
       .run_id = s->run.id,
@@ -219,7 +211,7 @@ static ws_status close_exchange(ws_session *s, const ws__job *job, int index) {
       .stage = result->stage,
       .reason = result->reason,
       .claims_json = "",
-      .reward = reward_of(s, result)};
+      .reward = reward_of(s, index)};
   if (job->reply)
     WS_TRY(ws__claims_json(s, job->arena, job, result,
                            parent >= 0 ? &s->knowledge.results[parent] : NULL,
@@ -234,13 +226,12 @@ static ws_status close_exchange(ws_session *s, const ws__job *job, int index) {
 }
 
 static void tell_bandit(ws_session *s, const ws__job *job, int index) {
-  const ws__result *result = &s->knowledge.results[index];
   if (!s->models.bandit || job->request.member < 0)
     return;
   const ws__arm arm = {.member = job->request.member,
                        .kind = job->request.kind,
                        .region = ws__request_region(s, &job->request)};
-  double reward = reward_of(s, result);
+  double reward = reward_of(s, index);
   ws__bandit_learn(s->models.bandit, &arm, reward > 0 ? reward : 0,
                    job->answer.usd);
 }
@@ -263,6 +254,7 @@ static void count(ws_session *s, const ws__job *job,
     return;
   }
   s->counts.verdicts[judgement->verdict]++;
+  s->counts.moves += job->request.climb > 0;
   if (job->was_ranked && job->ranked.device)
     count_ranked(s, &job->ranked);
   if (!job->candidate)
@@ -332,6 +324,7 @@ static ws_status apply(ws_session *s, ws__job *job) {
     queue_repair(s, job, index);
   if (s->proposing.strategy)
     s->proposing.strategy->learn(s->proposing.state, &s->knowledge, index);
+  ws__moves_learn(s, job, index);
   count(s, job, &judgement);
   if (judgement.verdict == WS_VERDICT_OK && job->candidate &&
       !s->ranking.by_device)

@@ -112,8 +112,7 @@ static void put_bodies(ws__page *page, const ws__subject *before,
   for (int i = 0; i < after->candidate->tmpl->region_count; i++) {
     const ws_body *a = &before->candidate->bodies[i],
                   *b = &after->candidate->bodies[i];
-    if (a->text ? b->text && !strcmp(a->text, b->text)
-                : !b->text && a->variant == b->variant)
+    if (ws_body_same(a, b))
       continue;
     const char *language;
     const char *old = ws_region_text(page->arena, before->candidate,
@@ -154,14 +153,19 @@ static ws_status put_attempt(ws__page *page, int index, int against,
   if (*result->id)
     WS_TRY(ws_archive_get_candidate(page->brief->archive, page->arena,
                                     result->id, &found, &row, page->diag));
+  const bool move = result->request.climb > 0;
   ws_strbuf_printf(out, "- %s %s", ws__page_name(page, index),
-                   ws_request_text(result->request.kind));
-  if (found && *row.label)
+                   move ? "small move" : ws_request_text(result->request.kind));
+  if (found && move)
+    ws_strbuf_printf(out, ", %s", row.move);
+  else if (found && *row.label)
     ws_strbuf_printf(out, " \"%s\"", row.label);
   ws_strbuf_puts(out, ": ");
   WS_TRY(put_outcome(page, index, against, out));
   WS_TRY(put_claims(page, index, out));
   ws_strbuf_puts(out, "\n");
+  if (move)
+    return WS_OK;
   WS_TRY(ws__page_why(page, index, against, out));
   return with_change ? put_change(page, index, against, out) : WS_OK;
 }
@@ -178,21 +182,39 @@ static bool is_child(const ws__page *page, int index, int parent) {
          ws__page_origin(page, index) == parent;
 }
 
-/* The latest first. */
+static bool is_move(const ws__page *page, int index) {
+  return result_at(page, index)->request.climb > 0;
+}
+
+/* Small moves aside; the latest first. */
 static ws_status put_children(ws__page *page, int parent, int most,
-                              ws_strbuf *out) {
+                              const char *title, ws_strbuf *out) {
   int count = 0;
   for (int i = page->brief->knowledge->count; i-- && count < most;)
-    if (i != page->parent.result && is_child(page, i, parent))
+    if (i != page->parent.result && is_child(page, i, parent) &&
+        !is_move(page, i)) {
+      ws_strbuf_puts(out, count ? "" : title);
       WS_TRY(put_attempt(page, i, parent, count++ < WITH_DIFF, out));
+    }
   return WS_OK;
 }
 
-static bool has_children(const ws__page *page, int parent) {
-  for (int i = 0; i < page->brief->knowledge->count; i++)
-    if (i != page->parent.result && is_child(page, i, parent))
-      return true;
-  return false;
+/* Those around the parent, and those of the climb that it came from. */
+static ws_status put_moves(ws__page *page, int parent, ws_strbuf *out) {
+  const int climb = result_at(page, parent)->request.climb;
+  int count = 0;
+  for (int i = page->brief->knowledge->count; i-- && count < MOST_CHILDREN;) {
+    const int origin = ws__page_origin(page, i);
+    if (i == parent || !is_move(page, i) ||
+        (origin != parent && result_at(page, i)->request.climb != climb))
+      continue;
+    if (!count++)
+      ws_strbuf_puts(out, "Parameters that the tool has moved by itself, and "
+                          "gains that it has merged (it does so after each new "
+                          "body or template: bring what it cannot):\n");
+    WS_TRY(put_attempt(page, i, origin, false, out));
+  }
+  return WS_OK;
 }
 
 static ws_status put_ancestors(ws__page *page, int from, ws_strbuf *out) {
@@ -208,22 +230,24 @@ static ws_status put_ancestors(ws__page *page, int from, ws_strbuf *out) {
 
 static ws_status put_family(ws__page *page, ws_strbuf *out) {
   const int parent = page->parent.result;
-  const int before = ws__page_origin(page, parent);
   if (parent < 0)
     return WS_OK;
-  if (has_children(page, parent)) {
-    ws_strbuf_puts(out, "Tried from the parent already, the latest first:\n");
-    WS_TRY(put_children(page, parent, MOST_CHILDREN, out));
-  }
+  int root = parent;
+  while (is_move(page, root))
+    root = ws__page_origin(page, root);
+  const int before = ws__page_origin(page, root);
+  WS_TRY(put_children(page, parent, MOST_CHILDREN,
+                      "Tried from the parent already, the latest first:\n",
+                      out));
+  WS_TRY(put_moves(page, parent, out));
   if (before < 0)
     return WS_OK;
   ws_strbuf_puts(out, "How the parent came to be, step by step back:\n");
   WS_TRY(put_ancestors(page, parent, out));
-  if (has_children(page, before)) {
-    ws_strbuf_printf(out, "Else tried from %s:\n", ws__page_name(page, before));
-    WS_TRY(put_children(page, before, MOST_COUSINS, out));
-  }
-  return WS_OK;
+  return put_children(page, before, MOST_COUSINS,
+                      ws_arena_printf(page->arena, "Else tried from %s:\n",
+                                      ws__page_name(page, before)),
+                      out);
 }
 
 /* All attempts since the last document of findings, the latest first. */

@@ -16,8 +16,8 @@ typedef struct proposer {
   ws_arena *arena;
   ws__space *space;
   const ws_candidate *first, *second; /* parents; NULL: none */
-  bool guided;
-  ws__draw draw; /* how the last uniform draw ended */
+  bool guided, near;                  /* near: a small move */
+  ws__draw draw;                      /* how the last uniform draw ended */
   ws_candidate **out_candidate;
   const char **out_move;
 } proposer;
@@ -143,7 +143,7 @@ static ws__draw exploit(proposer *p) {
   int *from = new_point(p), *to = new_point(p);
   ws__space_point_of(p->space, p->first, from);
   if (!draw_best(p, draw_move, ws__surrogate_gain, p->first, from, NULL, to))
-    return explore(p); /* all around it was seen */
+    return p->near ? WS__DRAW_NONE : explore(p); /* all around it was seen */
   return move_to(p, from, to);
 }
 
@@ -186,6 +186,7 @@ ws__draw ws__builtin_propose(ws__knowledge *knowledge, ws_rng *rng,
                 .arena = arena,
                 .space = knowledge->spaces[0],
                 .guided = request->guided,
+                .near = request->climb > 0,
                 .first = parent_of(knowledge, request->parents[0]),
                 .second = parent_of(knowledge, request->parents[1]),
                 .out_candidate = out_candidate,

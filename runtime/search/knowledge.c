@@ -175,6 +175,13 @@ int ws__knowledge_best(const ws__knowledge *knowledge, int shape) {
   return best;
 }
 
+int ws__knowledge_compared(const ws__knowledge *knowledge, int result) {
+  int parent = knowledge->results[result].request.parents[0];
+  while (parent >= 0 && isinf(knowledge->results[parent].score))
+    parent = knowledge->results[parent].request.parents[0];
+  return parent;
+}
+
 double ws__knowledge_geomean(const ws__knowledge *knowledge) {
   double log_sum = 0;
   int count = 0;

@@ -16,6 +16,7 @@ typedef struct ws__models {
   const ws_prompts *prompts;
   ws__bandit *bandit; /* NULL without llm */
   int in_flight;      /* of questions open at once */
+  int64_t questions;  /* of the run so far, those of earlier processes too */
   bool reached;       /* by a question of this process */
   int failures;       /* in a row */
 } ws__models;

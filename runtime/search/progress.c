@@ -32,7 +32,7 @@ static double rate_of(const ws__progress *progress,
 
 /* With replies that held none. */
 static int64_t towards_limit(const ws__counts *counts) {
-  return counts->evaluated + counts->replayed + counts->refused;
+  return counts->evaluated + counts->replayed + counts->refused - counts->moves;
 }
 
 static double seconds_left(const ws__progress_state *state) {
@@ -46,6 +46,8 @@ static void print_json(const ws__progress *progress,
   cJSON_AddStringToObject(json, "event", "progress");
   cJSON_AddNumberToObject(json, "evaluated", (double)state->counts->evaluated);
   cJSON_AddNumberToObject(json, "replayed", (double)state->counts->replayed);
+  if (state->counts->moves > 0)
+    cJSON_AddNumberToObject(json, "small_moves", (double)state->counts->moves);
   cJSON_AddNumberToObject(json, "per_second", rate_of(progress, state));
   if (state->best_geomean_us > 0)
     cJSON_AddNumberToObject(json, "best_geomean_us", state->best_geomean_us);

@@ -17,6 +17,7 @@ typedef struct ws__progress {
 typedef struct ws__counts {
   int64_t evaluated, replayed; /* candidates: new, known from the archive */
   int64_t refused;             /* replies that held none */
+  int64_t moves;               /* of all these: small moves, beyond the limit */
   int64_t documents;
   int64_t verdicts[WS_VERDICT_COUNT];
 } ws__counts;

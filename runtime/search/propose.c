@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * From request to question: the baseline and what to begin with, then repairs
- * that are due, then what the strategy wants; the built-in proposer answers at
- * once, a model when it does (answers.c). What the archive holds of a run's
- * answers is not asked again.
+ * From request to question: the baseline and what to begin with, then small
+ * moves and repairs that are due, then what the strategy wants; the built-in
+ * proposer answers at once, a model when it does (answers.c). What the archive
+ * holds of a run's answers is not asked again.
  */
 #include "session.h"
 
@@ -18,16 +18,21 @@ static bool is_at_limit(const ws_session *s) {
           s->proposing.candidates >= s->options->evaluations);
 }
 
+/* Small moves that are due are owed to what was asked before the limit. */
+static bool may_go_on(const ws_session *s) {
+  return ws__moves_are_due(s) ? !*s->clock.stop : !is_at_limit(s);
+}
+
 bool ws__round_is_open(const ws_session *s) {
   return s->rounds.size > 0 && !s->rounds.closed &&
-         s->ring.proposed < s->rounds.end && !is_at_limit(s);
+         s->ring.proposed < s->rounds.end && may_go_on(s);
 }
 
 bool ws__may_propose(const ws_session *s) {
   if (s->rounds.size > 0)
     return ws__round_is_open(s) &&
            ws__ring_count(&s->ring, WS__JOB_ASKED) < s->models.in_flight;
-  return !is_at_limit(s) && s->ring.proposed - s->ring.applied < s->ring.window;
+  return may_go_on(s) && s->ring.proposed - s->ring.applied < s->ring.window;
 }
 
 static void begin_round(ws__rounds *rounds, const ws__ring *ring) {
@@ -74,7 +79,7 @@ static bool next_given(ws_session *s, ws__request *out_request,
 }
 
 static ws__draw next_request(ws_session *s, ws__request *out) {
-  if (ws__repairs_pop(&s->repairs, out))
+  if (ws__due_pop(&s->repairs, out))
     return WS__DRAW_FOUND;
   return s->proposing.strategy
              ? s->proposing.strategy->next(s->proposing.state, &s->knowledge,
@@ -181,7 +186,7 @@ static ws__job *new_job(ws_session *s, const ws__request *request) {
   int leader = s->knowledge.leader;
   job->bar_us = leader >= 0 ? s->knowledge.results[leader].us : NULL;
   s->ring.proposed++;
-  if (!ws_request_is_document(request->kind))
+  if (!ws_request_is_document(request->kind) && !request->climb)
     s->proposing.candidates++;
   return job;
 }
@@ -234,13 +239,23 @@ static ws_status ask(ws_session *s, ws__job *job) {
   WS_TRY(render(s, job));
   WS_TRY(ws_archive_get_exchange(s->archive, job->arena, s->run.id,
                                  job->sequence, &found, &row, s->diag));
+  const int64_t ordinal = s->models.questions++;
   if (found)
     return reuse(s, job, &row);
   const ws_llm_question question = {.kind = job->request.kind,
                                     .sequence = job->sequence,
                                     .system = job->prompt.system,
-                                    .user = job->prompt.user};
+                                    .user = job->prompt.user,
+                                    .ordinal = ordinal};
   return ws_llm_ask(s->models.llm, job->request.member, &question, s->diag);
+}
+
+static void add_builtin(ws_session *s, const ws__request *request,
+                        const ws_candidate *candidate, const char *move) {
+  ws__job *job = new_job(s, request);
+  job->move = move;
+  set_known(s, job, candidate);
+  ws__seen_add(&s->proposing.seen, &candidate->id);
 }
 
 static ws_status answer_builtin(ws_session *s, const ws__request *request,
@@ -254,11 +269,17 @@ static ws_status answer_builtin(ws_session *s, const ws__request *request,
     s->proposing.no_more = true;
     return WS_OK;
   }
-  ws__job *job = new_job(s, request);
-  job->move = move;
-  set_known(s, job, candidate);
-  ws__seen_add(&s->proposing.seen, &candidate->id);
+  add_builtin(s, request, candidate, move);
   return WS_OK;
+}
+
+/* Those due that have no candidate are gone then: there may be more to ask. */
+static void propose_move(ws_session *s) {
+  ws__request request;
+  ws_candidate *candidate;
+  const char *move;
+  if (ws__moves_next(s, &request, &candidate, &move))
+    add_builtin(s, &request, candidate, move);
 }
 
 ws_status ws__propose(ws_session *s, bool *out_made) {
@@ -268,6 +289,10 @@ ws_status ws__propose(ws_session *s, bool *out_made) {
   if (next_given(s, &request, &given)) {
     set_known(s, new_job(s, &request), given);
     ws__seen_add(&s->proposing.seen, &given->id);
+    return WS_OK;
+  }
+  if (ws__moves_are_due(s)) {
+    propose_move(s);
     return WS_OK;
   }
   ws__draw draw = next_request(s, &request);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * What requests follow from, beside what is known: the strategy with its state,
- * repairs that are due, what was drawn before, and the random numbers.
+ * repairs and small moves that are due, what was drawn before, and the random
+ * numbers.
  */
 #ifndef WAVESMITH_SEARCH_PROPOSING_H
 #define WAVESMITH_SEARCH_PROPOSING_H
@@ -15,18 +16,31 @@ typedef struct ws__proposing {
   ws_rng rng;
   ws__seen seen;        /* candidates proposed so far, in flight included */
   ws__seen applied_ids; /* those of jobs that are applied */
-  int64_t candidates;   /* requests so far that want one */
+  int64_t candidates;   /* requests so far that want one, small moves aside */
   bool no_more;         /* nothing is left to ask */
 } ws__proposing;
 
-/* Repairs that are due, first in first out: apply.c adds, propose.c takes. */
-typedef struct ws__repairs {
+/* Requests that are due, first in first out: applying adds, proposing takes. */
+typedef struct ws__due {
   ws__request *items;
   int begin, end, capacity;
-} ws__repairs;
+} ws__due;
 
-void ws__repairs_push(ws__repairs *repairs, ws_arena *arena,
-                      const ws__request *request);
-bool ws__repairs_pop(ws__repairs *repairs, ws__request *out_request);
+void ws__due_push(ws__due *due, ws_arena *arena, const ws__request *request);
+bool ws__due_pop(ws__due *due, ws__request *out_request);
+
+/* One ascent by small moves (moves.c). */
+typedef struct ws__climb {
+  int best;  /* result that its wave is around */
+  int next;  /* the best of the wave so far; `best`: none is better */
+  int open;  /* moves of the wave without result */
+  int waves; /* begun so far */
+} ws__climb;
+
+typedef struct ws__moves {
+  ws__climb *climbs;
+  int count, capacity;
+  ws__due due;
+} ws__moves;
 
 #endif

@@ -75,6 +75,11 @@ static const char *settings_text(const ws_session *s) {
   }
   if (s->models.llm) {
     cJSON_AddNumberToObject(json, "repairs", s->options->repairs);
+    if (s->options->small_moves > 0)
+      cJSON_AddNumberToObject(json, "small_moves", s->options->small_moves);
+    if (s->proposing.strategy && s->proposing.strategy->needs_model &&
+        !s->options->blind_siblings && !s->rounds.size)
+      cJSON_AddStringToObject(json, "siblings", "seen");
     cJSON_AddItemToObject(json, "members", members_json(s));
   }
   return take_text(s, json);

@@ -15,8 +15,8 @@
  *
  * One thread. Parts: propose.c makes jobs, answers.c and reading.c give them
  * their candidates, produce.c has them built and timed, apply.c learns from
- * them; tune.c and outside.c drive. Each field's type stands, with who writes
- * it, in the header of its part.
+ * them, moves.c follows up what models brought; tune.c and outside.c drive.
+ * Each field's type stands, with who writes it, in the header of its part.
  */
 #ifndef WAVESMITH_SEARCH_SESSION_H
 #define WAVESMITH_SEARCH_SESSION_H
@@ -70,7 +70,8 @@ struct ws_session {
   ws__ring ring;
   ws__rounds rounds;
   ws__proposing proposing;
-  ws__repairs repairs;
+  ws__due repairs;
+  ws__moves moves;
   /* what is known */
   ws__knowledge knowledge;
   ws__sources sources;
@@ -117,6 +118,14 @@ const char *ws__request_region(const ws_session *s, const ws__request *request);
  * no candidate, what that was meant to change. NULL: nothing was there. */
 const ws_candidate *ws__request_base(const ws__knowledge *knowledge,
                                      const ws__request *request);
+
+/* moves.c */
+/* Looks at a result that was added: begins a climb, or goes on with one. */
+void ws__moves_learn(ws_session *s, const ws__job *job, int result);
+bool ws__moves_are_due(const ws_session *s);
+/* The next one that has a candidate; false: none of those due has. */
+bool ws__moves_next(ws_session *s, ws__request *out_request,
+                    ws_candidate **out_candidate, const char **out_move);
 
 /* answers.c: takes answers that have come; turns answers into candidates. */
 ws_status ws__take_answers(ws_session *s) WS_MUST_CHECK;

@@ -30,6 +30,7 @@ typedef struct ws__request {
   int island;     /* evolve; else 0 */
   int region;     /* of the first parent's template; -1: any */
   bool guided;    /* the built-in proposer ranks what it draws (surrogate.h) */
+  int climb;      /* that it is a small move of, from 1; 0: it is none */
   const char *plan;   /* write: the experiment, in words; else "" */
   const char *origin; /* "default", "random", "local", ...: the record's */
   int member;         /* who is asked; the engine fills it in */
@@ -75,6 +76,9 @@ typedef struct ws__knowledge {
   int leader;           /* parent with the best score; -1: none */
   int reference;        /* first result with a time; -1: none */
   int repairs_open;     /* the engine's: repairs asked or to be asked */
+  int moves_open;       /* likewise: small moves without result */
+  bool blind; /* experiments of one design are written without each other's
+                 results */
   const char *findings; /* the latest document of a distil request; "" */
   struct ws__surrogate *surrogate;
 } ws__knowledge;
@@ -94,6 +98,9 @@ int ws__knowledge_add(ws__knowledge *knowledge, const ws__result *result);
 bool ws__knowledge_is_parent(const ws__knowledge *knowledge, int result);
 /* The fastest result for shape, the baseline included; -1: none. */
 int ws__knowledge_best(const ws__knowledge *knowledge, int shape);
+/* What a result is measured against: its parent; of a repair, what that was
+ * meant to improve. -1: nothing that has times. */
+int ws__knowledge_compared(const ws__knowledge *knowledge, int result);
 /* Geometric mean over the shapes of their best times; 0: none. */
 double ws__knowledge_geomean(const ws__knowledge *knowledge);
 /* Speed-up of a over b: exp of the mean of ln(b us / a us) over the shapes that
@@ -120,8 +127,9 @@ const ws__strategy *ws__strategy_find(const char *name, ws_diag *diag);
  * yet, in the arena. explore: a legal point drawn uniformly of the template of
  * parents[0] (the task's if none); exploit: a move of the parent, else as
  * explore; crossover: each choice from one of two parents of one template, else
- * as exploit. Regions that a parent has rewritten stay rewritten. *out_move: in
- * words. */
+ * as exploit. Regions that a parent has rewritten stay rewritten. A small move
+ * stays around its parent: none, when all there was seen. *out_move: in words.
+ */
 ws__draw ws__builtin_propose(ws__knowledge *knowledge, ws_rng *rng,
                              ws_arena *arena, const ws__request *request,
                              ws_candidate **out_candidate,

@@ -314,6 +314,12 @@ static void learn(void *state, ws__knowledge *knowledge, int result) {
   evolution *e = state;
   const ws__request *request = &knowledge->results[result].request;
   bool fit = ws__knowledge_is_parent(knowledge, result);
+  if (request->climb) { /* owed to the island's answer before it */
+    island *isle = &e->islands[request->island % ISLANDS];
+    if (fit && join(e, knowledge, isle, result))
+      isle->stale = 0;
+    return;
+  }
   if (strcmp(request->origin, name)) { /* a start, for all of them */
     for (int i = 0; fit && i < ISLANDS; i++)
       join(e, knowledge, &e->islands[i], result);

@@ -69,7 +69,7 @@ static ws__draw next(void *state, ws__knowledge *knowledge, ws_rng *rng,
                      ws__request *out_request) {
   (void)rng;
   line *l = state;
-  if (l->open || knowledge->repairs_open > 0 ||
+  if (l->open || knowledge->repairs_open > 0 || knowledge->moves_open > 0 ||
       ws__must_wait_for_start(knowledge))
     return WS__DRAW_WAIT;
   if (l->best < 0 || l->stale >= STALE_TURNS)

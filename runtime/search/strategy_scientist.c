@@ -6,6 +6,8 @@
  *   design   it writes down avenues and rates five experiments on the base;
  *   write    three of these are made candidates: the most innovative, that with
  *            the highest possible gain, that with the highest certain gain;
+ *            each sees the results of those before, unless they are to be blind
+ *            (in rounds they always are);
  *   distil   once these and their repairs are judged, what was learned is
  *            written into the findings, which all later prompts show.
  * A reply that is of no use does not stop it: without a choice the leader is
@@ -157,7 +159,9 @@ static ws__draw next(void *state, ws__knowledge *knowledge, ws_rng *rng,
   (void)rng;
   science *s = state;
   bool more_writes = s->stage == WRITE && s->written < s->write_count;
-  if ((!more_writes && (s->open > 0 || knowledge->repairs_open > 0)) ||
+  bool awaits = s->open > 0 || knowledge->repairs_open > 0 ||
+                knowledge->moves_open > 0;
+  if ((awaits && !(more_writes && knowledge->blind)) ||
       ws__must_wait_for_start(knowledge))
     return WS__DRAW_WAIT;
   if (s->stage == WRITE && !more_writes)

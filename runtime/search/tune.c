@@ -143,6 +143,7 @@ static void fill_counts(const ws_session *s, ws_tune_result *out) {
   out->evaluated = s->counts.evaluated;
   out->replayed = s->counts.replayed;
   out->documents = s->counts.documents;
+  out->moves = s->counts.moves;
   out->refused = s->counts.refused;
   memcpy(out->verdicts, s->counts.verdicts, sizeof out->verdicts);
   out->timed = s->trials.timed;

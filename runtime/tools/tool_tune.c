@@ -76,6 +76,7 @@ static void add_models_json(cJSON *json, const ws_tune_result *result) {
   cJSON_AddNumberToObject(models, "usd", result->usd);
   cJSON_AddNumberToObject(models, "documents", (double)result->documents);
   cJSON_AddNumberToObject(models, "refused", (double)result->refused);
+  cJSON_AddNumberToObject(models, "small_moves", (double)result->moves);
 }
 
 static cJSON *confirmations_json(const ws_tune_result *result) {

@@ -122,6 +122,15 @@ const ws_option tune_option_rows[] = {
      AT(in_flight), .low = 1, .high = 16},
     {"repairs", "N", "of one failed candidate (default: 1)", WS_OPTION_INT,
      AT(repairs), .low = 0, .high = 16},
+    {"small-moves", "N",
+     "of parameters, and merges of gains, that the tool tries by itself after "
+     "each template or body of a model, as long as they gain; beyond "
+     "--evaluations (default: 4; 0: none)",
+     WS_OPTION_INT, AT(small_moves), .low = 0, .high = 64},
+    {"blind-siblings", NULL,
+     "scientist: the experiments of a design are asked for at once, none sees "
+     "another's result",
+     WS_OPTION_FLAG, AT(blind_siblings)},
     {"token-budget", "N", "ends the run cleanly", WS_OPTION_INT64,
      AT(token_budget)},
     {"usd-budget", "X", "ends the run cleanly", WS_OPTION_REAL, AT(usd_budget),
@@ -144,6 +153,7 @@ ws_status tune_options_read(const ws_command *command, int argc, char **argv,
                                    .device = "auto",
                                    .seed = 1,
                                    .repairs = -1,
+                                   .small_moves = 4,
                                    .token_budget = -1,
                                    .usd_budget = -1}};
   out->tune.models = out->models;

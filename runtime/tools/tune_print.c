@@ -255,6 +255,9 @@ static void print_models(const ws_tune_result *result) {
            (long long)result->questions, (long long)result->prompt_tokens,
            (long long)result->reply_tokens, result->usd,
            (long long)result->documents, (long long)result->refused);
+  if (result->moves > 0)
+    printf("          %lld small moves by the tool around their answers\n",
+           (long long)result->moves);
   if (*result->stop && !result->awaited)
     printf("Ended:    %s\n", result->stop);
 }
@@ -266,7 +269,7 @@ static const char *how_to_go_on(const ws_tune_result *result,
   if (result->exhausted)
     return "nothing is left to try: no further legal point was found";
   if (!result->interrupted && options->evaluations > 0 &&
-      result->evaluated + result->replayed + result->refused >=
+      result->evaluated + result->replayed + result->refused - result->moves >=
           options->evaluations)
     return "the same command with a larger --evaluations (it counts the known "
            "ones too), or with another --seed";

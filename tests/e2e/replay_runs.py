@@ -18,9 +18,11 @@ import sys
 STARTS = ["ff28bcb4", "ecbba477", "3a26633c", "c1520dfc"]
 
 
-GEMM = ["--strategy", "scientist", "--in-flight", "4", "--repairs", "1",
+# as it was when they were recorded
+ONLY_MODEL = ["--small-moves", "0", "--blind-siblings"]
+GEMM = [*ONLY_MODEL, "--strategy", "scientist", "--in-flight", "4", "--repairs", "1",
         "--shapes", "1024,576,2048;1024,1024,512", "--held-out", "128,576,512"]
-SEAT = ["--strategy", "refine", "--shapes", "128,576,512;64,1024,512",
+SEAT = [*ONLY_MODEL, "--strategy", "refine", "--shapes", "128,576,512;64,1024,512",
         "--held-out", "128,512,256"]
 FP8 = "ir-templates/fp8_gemm_naive.ll"
 BF16 = "kernels/gemm_bf16/gemm_bf16_naive.ll"

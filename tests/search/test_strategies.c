@@ -559,6 +559,21 @@ WS_TEST(refine_follows_one_line) {
   free_world(&t.w);
 }
 
+WS_TEST(refine_waits_for_small_moves_and_goes_on_from_them) {
+  talk t = begin_talk("refine");
+  start(&t, 8, 8);
+  must_ask(&t, WS_REQUEST_EXPLOIT, 0, -1);
+  int answer = answer_to(&t, &t.request, candidate_at(&t.w, 1, 2), 4, 4, 0);
+  ws__request move = ws__exploit_request(answer, -1, "moves");
+  move.climb = 1;
+  t.w.knowledge.moves_open = 1;
+  WS_CHECK_INT(ask(&t), WS__DRAW_WAIT);
+  t.w.knowledge.moves_open = 0;
+  int moved = answer_to(&t, &move, candidate_at(&t.w, 1, 3), 3, 3, 0);
+  must_ask(&t, WS_REQUEST_EXPLOIT, moved, -1);
+  free_world(&t.w);
+}
+
 WS_TEST(refine_begins_anew_in_another_cell) {
   talk t = begin_talk("refine");
   start(&t, 8, 8);
@@ -725,6 +740,7 @@ static void science_until_write(talk *t, const ws_reply *select,
 
 WS_TEST(a_generation_of_the_scientist) {
   talk t = begin_talk("scientist");
+  t.w.knowledge.blind = true;
   int base = start(&t, 8, 8);
   ws__request other = ws__request_of(WS_REQUEST_EXPLORE, "start");
   int reference = answer_to(&t, &other, candidate_at(&t.w, 2, 2), 9, 9, 0);
@@ -787,6 +803,7 @@ WS_TEST(the_scientist_does_without_useful_documents) {
 
 WS_TEST(two_experiments_are_two_requests) {
   talk t = begin_talk("scientist");
+  t.w.knowledge.blind = true;
   int base = start(&t, 8, 8);
   ws_reply plan = {.experiments = experiments, .experiment_count = 2};
   must_ask(&t, WS_REQUEST_DESIGN, base, -1); /* there is one to choose from */
@@ -796,5 +813,22 @@ WS_TEST(two_experiments_are_two_requests) {
   must_ask(&t, WS_REQUEST_WRITE, base, -1);
   WS_CHECK_CONTAINS(t.request.plan, "wide loads");
   WS_CHECK_INT(ask(&t), WS__DRAW_WAIT);
+  free_world(&t.w);
+}
+
+WS_TEST(experiments_that_are_not_blind_wait_for_each_other) {
+  talk t = begin_talk("scientist");
+  int base = start(&t, 8, 8);
+  ws_reply plan = {.experiments = experiments, .experiment_count = 2};
+  must_ask(&t, WS_REQUEST_DESIGN, base, -1);
+  document(&t, &plan);
+  must_ask(&t, WS_REQUEST_WRITE, base, -1);
+  WS_CHECK_INT(ask(&t), WS__DRAW_WAIT);
+  t.w.knowledge.moves_open = 1; /* what it brought is followed up first */
+  answer_to(&t, &t.request, candidate_at(&t.w, 3, 1), 7, 7, 0);
+  WS_CHECK_INT(ask(&t), WS__DRAW_WAIT);
+  t.w.knowledge.moves_open = 0;
+  must_ask(&t, WS_REQUEST_WRITE, base, -1);
+  WS_CHECK_CONTAINS(t.request.plan, "wide loads");
   free_world(&t.w);
 }

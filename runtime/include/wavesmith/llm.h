@@ -76,6 +76,7 @@ typedef struct ws_llm_question {
   ws_request_kind kind;
   int64_t sequence; /* of the request in its run; unique there */
   const char *system, *user;
+  int64_t ordinal; /* questions of the run before it; for replay-any */
 } ws_llm_question;
 
 typedef struct ws_llm_answer {

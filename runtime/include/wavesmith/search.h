@@ -47,6 +47,13 @@ typedef struct ws_tune_options {
   const char *const *start; /* ids of candidates in the archive to begin with */
   int start_count;
   int repairs; /* of one failed candidate by a model; < 0: 1 */
+  /* By the built-in proposer around each template or body that a model brought
+   * and that was accepted: of a wave, and as many again around what gains, up to
+   * three waves. Not counted by `evaluations`. <= 0: none */
+  int small_moves;
+  /* scientist: a design's experiments are written without seeing each other's
+   * results, side by side. In rounds they are anyway. */
+  bool blind_siblings;
 
   /* Models: none is the built-in proposer alone (wavesmith/llm.h). */
   const char *const *models; /* specs */
@@ -133,6 +140,7 @@ typedef struct ws_tune_result {
   int64_t questions, prompt_tokens, reply_tokens;
   double usd;
   int64_t documents; /* answers that are no candidates and were not to be */
+  int64_t moves;     /* small moves: of evaluated and replayed */
   int64_t refused;   /* replies that held none: verdict illegal, too */
   const char *stop;  /* "" or why it ended before its limits, in words */
   int64_t awaited;   /* jobs of a batch that have no answer yet */

@@ -199,6 +199,8 @@ typedef struct ws_body {
   const char *text;
 } ws_body;
 
+bool ws_body_same(const ws_body *a, const ws_body *b);
+
 typedef struct ws_candidate {
   const ws_template *tmpl;
   int64_t *values; /* by parameter index */

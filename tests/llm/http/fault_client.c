@@ -53,7 +53,7 @@ asked ask_at(const ws__provider *provider, const char *url, bool stream,
                    .max_reply_tokens = 64,
                    .temperature = 0.5};
   ws_llm_question question = {WS_REQUEST_EXPLOIT, 42, "be brief",
-                              "say \"hi\"\n"};
+                              "say \"hi\"\n", 0};
   asked one = {.provider = provider};
   ws_diag diag;
   setenv("WS_TEST_KEY", TEST_KEY, 1);

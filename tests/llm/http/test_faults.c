@@ -202,7 +202,7 @@ WS_TEST(one_provider_has_many_questions_in_flight) {
   ws_diag diag;
   for (int i = 1; i < COUNT; i++) {
     ws_llm_question question = {WS_REQUEST_EXPLOIT, 42 + i, "be brief",
-                                "say \"hi\"\n"};
+                                "say \"hi\"\n", 0};
     WS_CHECK(one.provider->ask(one.state, &question, &diag) == WS_OK);
   }
   int seen[COUNT] = {0};
@@ -351,7 +351,7 @@ WS_TEST(the_proxy_of_the_environment_is_used) {
                    .model = "tiny",
                    .temperature = -1};
   ws_llm_options options = {.request_seconds = 2, .retries = 0};
-  ws_llm_question question = {WS_REQUEST_WRITE, 42, "", "hi"};
+  ws_llm_question question = {WS_REQUEST_WRITE, 42, "", "hi", 0};
   asked one = {.provider = &ws__provider_openai};
   ws_diag diag;
   WS_CHECK(one.provider->create(&spec, &options, &one.state, &diag) == WS_OK);
