@@ -30,13 +30,14 @@ static void put_mix(const ws_mix *mix, ws_strbuf *out) {
   ws_strbuf_puts(out, "\n");
 }
 
+/* "wave slots": each of the others would let more in. */
 static const char *limiter(const ws_target *target,
                            const ws_kernel_facts *facts, int threads) {
-  static const char *const texts[] = {[WS__LIMITED_BY_REGISTERS] = "registers",
-                                      [WS__LIMITED_BY_LDS] = "LDS",
-                                      [WS__LIMITED_BY_WAVES] =
-                                          "wave slots, or several together"};
-  return texts[ws__limiter_of(target, facts, threads)];
+  const ws__limits limits = ws__limits_of(target, facts, threads);
+  return limits.waves                     ? "wave slots"
+         : limits.registers && limits.lds ? "registers and LDS each"
+         : limits.lds                     ? "LDS"
+                                          : "registers";
 }
 
 static void put_amd_kernel(const ws_kernel_facts *k, ws_strbuf *out) {

@@ -19,8 +19,10 @@ enum {
   LEAST_SHARE = 2, /* per cent */
   MOST_LINES = 8,  /* of hot lines; of the second shape: */
   FEW_LINES = 3,
-  LOOP_BYTES = 2500
+  LOOP_BYTES = 1800
 };
+/* Rows of the loop below this share of an iteration are told as one. */
+static const double row_share = 0.015;
 
 static double number(const cJSON *object, const char *key) {
   const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
@@ -78,11 +80,8 @@ static void put_row(const cJSON *row, ws_strbuf *out) {
   const double line = number(row, "line"), latency = number(row, "latency");
   ws_strbuf_printf(out, "%7.1f %-7s ", number(row, "clocks"),
                    string(row, "waits"));
-  if (*text)
-    ws_strbuf_puts(out, text);
-  else
-    ws_strbuf_printf(out, "... %.0f more", number(row, "count"));
-  if (*text && number(row, "count") > 1)
+  ws_strbuf_puts(out, text);
+  if (number(row, "count") > 1)
     ws_strbuf_printf(out, " x%.0f", number(row, "count"));
   if (latency > 0)
     ws_strbuf_printf(out, " (data after %.0f)", latency);
@@ -91,8 +90,37 @@ static void put_row(const cJSON *row, ws_strbuf *out) {
   ws_strbuf_puts(out, "\n");
 }
 
+/* Rows that are told as one. */
+typedef struct small_rows {
+  double clocks, count;
+} small_rows;
+
+static void put_small(small_rows *small, ws_strbuf *out) {
+  if (small->count > 0)
+    ws_strbuf_printf(out, "%7.1f         ... %.0f more\n", small->clocks,
+                     small->count);
+  *small = (small_rows){0, 0};
+}
+
+static void put_rows(const cJSON *rows, double clocks, ws_strbuf *out) {
+  const size_t end = out->size + LOOP_BYTES;
+  const cJSON *row;
+  small_rows small = {0, 0};
+  cJSON_ArrayForEach(row, rows) {
+    const double own = number(row, "clocks");
+    if (own < row_share * clocks || !*string(row, "text") || out->size >= end) {
+      small.clocks += own;
+      small.count += number(row, "count");
+      continue;
+    }
+    put_small(&small, out);
+    put_row(row, out);
+  }
+  put_small(&small, out);
+}
+
 static void put_loop(const cJSON *loop, ws_strbuf *out) {
-  const cJSON *row, *rows = cJSON_GetObjectItemCaseSensitive(loop, "rows");
+  const cJSON *rows = cJSON_GetObjectItemCaseSensitive(loop, "rows");
   if (!cJSON_GetArraySize(rows))
     return;
   ws_strbuf_printf(out,
@@ -102,11 +130,7 @@ static void put_loop(const cJSON *loop, ws_strbuf *out) {
                    "region:line):\n",
                    100 * number(loop, "share"), number(loop, "iterations"),
                    number(loop, "clocks"), number(loop, "instructions"));
-  const size_t end = out->size + LOOP_BYTES;
-  cJSON_ArrayForEach(row, rows) {
-    if (out->size < end)
-      put_row(row, out);
-  }
+  put_rows(rows, number(loop, "clocks"), out);
 }
 
 static void put_lines(ws__page *page, const cJSON *profile, int most,

@@ -39,18 +39,19 @@ int ws__threads_of(const ws_candidate *candidate, const char *kernel) {
   return (int)threads;
 }
 
-ws__limiter ws__limiter_of(const ws_target *target,
-                           const ws_kernel_facts *facts, int threads) {
-  int workgroups = ws__workgroups_per_cu(target, facts, threads);
-  ws_kernel_facts fewer = *facts;
-  fewer.vgpr = fewer.agpr = 8;
-  if (ws__workgroups_per_cu(target, &fewer, threads) > workgroups)
-    return WS__LIMITED_BY_REGISTERS;
-  fewer = *facts;
-  fewer.lds_bytes = fewer.dynamic_lds = 0;
-  return ws__workgroups_per_cu(target, &fewer, threads) > workgroups
-             ? WS__LIMITED_BY_LDS
-             : WS__LIMITED_BY_WAVES;
+ws__limits ws__limits_of(const ws_target *target, const ws_kernel_facts *facts,
+                         int threads) {
+  const int workgroups = ws__workgroups_per_cu(target, facts, threads);
+  ws_kernel_facts registers = *facts, lds = *facts;
+  registers.lds_bytes = registers.dynamic_lds = 0;
+  lds.vgpr = lds.agpr = 8;
+  ws_kernel_facts neither = registers;
+  neither.vgpr = neither.agpr = 8;
+  return (ws__limits){
+      .registers =
+          ws__workgroups_per_cu(target, &registers, threads) == workgroups,
+      .lds = ws__workgroups_per_cu(target, &lds, threads) == workgroups,
+      .waves = ws__workgroups_per_cu(target, &neither, threads) == workgroups};
 }
 
 /* Along *value, a field of *facts, from what it is to 1 or `most`. */
@@ -63,7 +64,7 @@ static ws__occupancy_step next_step(const ws_target *target,
        *value += direction) {
     const int workgroups = ws__workgroups_per_cu(target, facts, threads);
     if (workgroups != now)
-      return (ws__occupancy_step){*value, workgroups};
+      return (ws__occupancy_step){workgroups ? *value : 0, workgroups};
   }
   return (ws__occupancy_step){0, now};
 }

@@ -9,11 +9,11 @@
 #include "wavesmith/bound_model.h"
 #include "wavesmith/target.h"
 
-typedef enum ws__limiter {
-  WS__LIMITED_BY_REGISTERS,
-  WS__LIMITED_BY_LDS,
-  WS__LIMITED_BY_WAVES /* or several together */
-} ws__limiter;
+/* With which of them, the others at their least, no more workgroups fit than
+ * now. Wave slots are never at their least. */
+typedef struct ws__limits {
+  bool registers, lds, waves;
+} ws__limits;
 /* threads from 1 to 1024. Facts without registers (nothing has assembled the
  * code) do not limit. */
 int ws__workgroups_per_cu(const ws_target *target, const ws_kernel_facts *facts,
@@ -23,13 +23,13 @@ double ws__waves_per_simd(const ws_target *target, const ws_kernel_facts *facts,
                           int threads);
 /* Of a kernel's first launch; 0: not known. */
 int ws__threads_of(const ws_candidate *candidate, const char *kernel);
-ws__limiter ws__limiter_of(const ws_target *target,
-                           const ws_kernel_facts *facts, int threads);
+ws__limits ws__limits_of(const ws_target *target, const ws_kernel_facts *facts,
+                         int threads);
 /* The next count of registers, or bytes of LDS, from the kernel's on in a
  * direction (1, -1) with which a compute unit holds another number of
  * workgroups. */
 typedef struct ws__occupancy_step {
-  int at, workgroups; /* at 0: there is none */
+  int at, workgroups; /* at 0: there is none, or one that none fits with */
 } ws__occupancy_step;
 ws__occupancy_step ws__register_step(const ws_target *target,
                                      const ws_kernel_facts *facts, int threads,

@@ -3,6 +3,7 @@
  * Briefs: what a model is told of made-up results.
  */
 #include "brief_run.h"
+#include "occupancy.h"
 
 /* ---- tests ---- */
 
@@ -133,6 +134,30 @@ WS_TEST(facts_say_that_registers_limit) {
                     "2 workgroups per CU, 2 waves per SIMD, limited by "
                     "registers.");
   run_destroy(r);
+}
+
+/* 144 VGPRs are 3 waves per SIMD: with 8 waves in a workgroup one fits, and a
+ * second beside 40 KiB of LDS would not either. Below 129 registers 4 waves
+ * fit a SIMD, but not the LDS; over 256 registers no workgroup fits at all. */
+WS_TEST(facts_say_that_two_things_limit) {
+  ws_kernel_facts facts = {
+      .name = "kernel", .vgpr = 144, .lds_bytes = 40960};
+  const ws_target *gfx942 = ws_target_find("gfx942");
+  ws__limits limits = ws__limits_of(gfx942, &facts, 512);
+  WS_CHECK(limits.registers && limits.lds && !limits.waves);
+  WS_CHECK_INT(ws__register_step(gfx942, &facts, 512, -1).at, 0);
+  WS_CHECK_INT(ws__register_step(gfx942, &facts, 512, 1).at, 0);
+  facts.lds_bytes = 16384; /* four fit */
+  WS_CHECK_INT(ws__register_step(gfx942, &facts, 512, -1).at, 128);
+  WS_CHECK_INT(ws__register_step(gfx942, &facts, 512, -1).workgroups, 2);
+  facts.vgpr = 64; /* 8 waves per SIMD: 4 workgroups, as LDS has */
+  facts.lds_bytes = 0;
+  WS_CHECK(ws__limits_of(gfx942, &facts, 512).waves);
+  /* 65536 / 16384 = 4; a byte more and 512 more are allocated: 3 */
+  facts.lds_bytes = 16384;
+  facts.vgpr = 32;
+  WS_CHECK_INT(ws__lds_step(gfx942, &facts, 512, 1).at, 16385);
+  WS_CHECK_INT(ws__lds_step(gfx942, &facts, 512, 1).workgroups, 3);
 }
 
 /* Halved times of a parent with 1 %: 2 e^(+-0.00707). */

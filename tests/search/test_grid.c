@@ -143,19 +143,19 @@ WS_TEST(blocks_of_a_multiprocessor) {
   static const struct {
     int32_t threads, registers, dynamic_lds;
     int workgroups;
-    ws__limiter limiter;
+    bool limit_registers, limit_lds, limit_waves;
   } cases[] = {
       /* 12 warps of 168 * 32 registers: 64512 of 65536 */
-      {384, 168, 100000, 1, WS__LIMITED_BY_REGISTERS},
-      {384, 168, 232448, 1, WS__LIMITED_BY_WAVES}, /* both */
+      {384, 168, 100000, 1, true, false, false},
+      {384, 168, 232448, 1, true, true, false}, /* both */
       /* 2 * (115712 + 1024) = 233472, just what there is */
-      {128, 64, 115712, 2, WS__LIMITED_BY_LDS},
-      {128, 64, 115713, 1, WS__LIMITED_BY_LDS},
+      {128, 64, 115712, 2, false, true, false},
+      {128, 64, 115713, 1, false, true, false},
       /* 2048 / 256 = 8; 8 warps of 32 * 32 registers: 8 blocks too */
-      {256, 32, 0, 8, WS__LIMITED_BY_WAVES},
+      {256, 32, 0, 8, true, true, true},
       /* 33 registers are 1280 in units of 256: 65536 / 10240 = 6.4 */
-      {256, 33, 0, 6, WS__LIMITED_BY_REGISTERS},
-      {1024, 0, 0, 2, WS__LIMITED_BY_WAVES}, /* nothing has assembled it */
+      {256, 33, 0, 6, true, false, false},
+      {1024, 0, 0, 2, true, true, true}, /* nothing has assembled it */
   };
   const ws_target *target = ws_target_find("sm_90a");
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -164,8 +164,10 @@ WS_TEST(blocks_of_a_multiprocessor) {
                                    .dynamic_lds = cases[i].dynamic_lds};
     WS_CHECK_INT(ws__workgroups_per_cu(target, &facts, cases[i].threads),
                  cases[i].workgroups);
-    WS_CHECK_INT(ws__limiter_of(target, &facts, cases[i].threads),
-                 cases[i].limiter);
+    const ws__limits limits = ws__limits_of(target, &facts, cases[i].threads);
+    WS_CHECK(limits.registers == cases[i].limit_registers);
+    WS_CHECK(limits.lds == cases[i].limit_lds);
+    WS_CHECK(limits.waves == cases[i].limit_waves);
   }
 }
 

@@ -258,7 +258,7 @@ WS_TEST(files_replace_one_by_one) {
                                 sections, 1, 99999, &s.prompt, NULL),
                WS_OK);
   WS_CHECK_TEXT(s.prompt.user, "mine\r\n\r\nP\n");
-  WS_CHECK_CONTAINS(s.prompt.version, "exploit 90, system 3");
+  WS_CHECK_CONTAINS(s.prompt.version, "exploit 90, system 4");
   WS_CHECK_CONTAINS(s.prompt.system, "gfx942");
   ws_arena_destroy(s.arena);
 }
