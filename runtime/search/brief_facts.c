@@ -43,9 +43,12 @@ static const char *limiter(const ws_target *target,
 static void put_amd_kernel(const ws_kernel_facts *k, ws_strbuf *out) {
   ws_strbuf_printf(out,
                    "Kernel %s: %d VGPRs (%d of them AGPRs), %d SGPRs, %d bytes "
-                   "of LDS, %d of scratch, %d VGPR spills; %d bytes of code.",
-                   k->name, k->vgpr, k->agpr, k->sgpr, k->lds_bytes,
-                   k->scratch_bytes, k->vgpr_spills, k->code_bytes);
+                   "of LDS",
+                   k->name, k->vgpr, k->agpr, k->sgpr, k->lds_bytes);
+  if (k->scratch_bytes || k->vgpr_spills)
+    ws_strbuf_printf(out, ", %d of scratch, %d VGPR spills", k->scratch_bytes,
+                     k->vgpr_spills);
+  ws_strbuf_printf(out, "; %d bytes of code.", k->code_bytes);
 }
 
 /* Nothing has assembled it: registers 0. */
@@ -101,8 +104,10 @@ static void put_steps(const ws_target *target, const ws_kernel_facts *k,
 }
 
 static void put_loops(const ws_kernel_facts *k, ws_strbuf *out) {
-  ws_strbuf_puts(out, "- instructions, static:");
-  put_mix(&k->mix, out);
+  if (!k->loop_count) {
+    ws_strbuf_puts(out, "- instructions, static:");
+    put_mix(&k->mix, out);
+  }
   for (int i = 0; i < k->loop_count; i++) {
     ws_strbuf_printf(out, "- innermost loop %d:", i + 1);
     put_mix(&k->loops[i].mix, out);

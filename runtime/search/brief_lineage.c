@@ -20,7 +20,8 @@ enum {
   MOST_TIMES = 12, /* shapes of a search whose times are told by attempt */
   WITH_DIFF = 4,
   DIFF_LINES = 10,
-  REASON_BYTES = 200
+  REASON_BYTES = 200,
+  REPLY_BYTES = 100 /* why a reply held no candidate */
 };
 
 static const ws__result *result_at(const ws__page *page, int index) {
@@ -92,9 +93,10 @@ static ws_status put_outcome(ws__page *page, int index, int against,
   if (*result->stage)
     ws_strbuf_printf(out, " (%s)", result->stage);
   const char *reason = ws__page_without_folders(page, result->reason);
+  const int most = *result->id ? REASON_BYTES : REPLY_BYTES;
   if (*reason)
-    ws_strbuf_printf(out, ": %.*s%s", REASON_BYTES, reason,
-                     strlen(reason) > REASON_BYTES ? "..." : "");
+    ws_strbuf_printf(out, ": %.*s%s", most, reason,
+                     strlen(reason) > (size_t)most ? "..." : "");
   return WS_OK;
 }
 
@@ -162,7 +164,8 @@ static ws_status put_attempt(ws__page *page, int index, int against,
     ws_strbuf_printf(out, " \"%s\"", row.label);
   ws_strbuf_puts(out, ": ");
   WS_TRY(put_outcome(page, index, against, out));
-  WS_TRY(put_claims(page, index, out));
+  if (result->verdict == WS_VERDICT_OK)
+    WS_TRY(put_claims(page, index, out));
   ws_strbuf_puts(out, "\n");
   if (move)
     return WS_OK;

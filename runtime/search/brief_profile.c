@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * The parent's profile, from the simulator's report: one JSON object a line,
- * each with "text", the explanation, and "profile", its numbers. The hot lines
- * are told anew, with the lines of code that they stand for. Two shapes: the
+ * each with "profile", its numbers. They are told in few bytes, the hot lines
+ * with the lines of code that they stand for. Two shapes: the
  * slowest, and shortened the one furthest from its limit.
  */
 #include "brief_page.h"
@@ -14,11 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char hot_lines[] = "hottest lines";
 enum {
   LEAST_SHARE = 2, /* per cent */
   MOST_LINES = 8,  /* of hot lines; of the second shape: */
   FEW_LINES = 3,
+  QUOTE_BYTES = 80,
   LOOP_BYTES = 1800
 };
 /* Rows of the loop below this share of an iteration are told as one. */
@@ -39,17 +39,18 @@ static const char *base_name(const char *file) {
   return slash ? slash + 1 : file;
 }
 
-/* The largest stalls, those of at least 10 %. */
-static void put_stalls(const cJSON *stalls, ws_strbuf *out) {
+/* The largest stalls, those of at least 10 % (of more than three, 2 %). */
+static void put_stalls(const cJSON *stalls, int most, ws_strbuf *out) {
+  const double least = most > 3 ? 0.02 : 0.1;
   double below = 2;
-  for (int n = 0; n < 3; n++) {
+  for (int n = 0; n < most; n++) {
     const cJSON *item, *largest = NULL;
     cJSON_ArrayForEach(item, stalls) if (cJSON_IsNumber(item) &&
                                          item->valuedouble < below &&
                                          (!largest || item->valuedouble >
                                                           largest->valuedouble))
         largest = item;
-    if (!largest || largest->valuedouble < 0.1)
+    if (!largest || largest->valuedouble < least)
       return;
     ws_strbuf_printf(out, "%s%.0f %% %s", n ? ", " : "",
                      100 * largest->valuedouble, largest->string);
@@ -68,17 +69,20 @@ static void put_line(ws__page *page, const cJSON *line, ws_strbuf *out) {
   if (row)
     ws_strbuf_printf(out, ":%d", row);
   ws_strbuf_puts(out, " (");
-  put_stalls(cJSON_GetObjectItemCaseSensitive(line, "stalls"), out);
+  put_stalls(cJSON_GetObjectItemCaseSensitive(line, "stalls"), 3, out);
   ws_strbuf_puts(out, ")");
   const char *code = row ? ws__page_quote(page, &page->parent, file, row) : "";
-  ws_strbuf_printf(out, *code ? ": `%s`\n" : "%s\n", code);
+  if (*code)
+    ws_strbuf_printf(out, ": `%.*s%s`", QUOTE_BYTES, code,
+                     strlen(code) > QUOTE_BYTES ? "..." : "");
+  ws_strbuf_puts(out, "\n");
 }
 
-/* "  812.4 vmem    s_waitcnt vmcnt(0)  ; load_b:45" */
+/* "812.4 vmem s_waitcnt vmcnt(0) ; load_b:45" */
 static void put_row(const cJSON *row, ws_strbuf *out) {
   const char *text = string(row, "text");
   const double line = number(row, "line"), latency = number(row, "latency");
-  ws_strbuf_printf(out, "%7.1f %-7s ", number(row, "clocks"),
+  ws_strbuf_printf(out, "%.1f %s ", number(row, "clocks"),
                    string(row, "waits"));
   ws_strbuf_puts(out, text);
   if (number(row, "count") > 1)
@@ -86,7 +90,7 @@ static void put_row(const cJSON *row, ws_strbuf *out) {
   if (latency > 0)
     ws_strbuf_printf(out, " (data after %.0f)", latency);
   if (line >= 1)
-    ws_strbuf_printf(out, "  ; %s:%.0f", string(row, "region"), line);
+    ws_strbuf_printf(out, " ; %s:%.0f", string(row, "region"), line);
   ws_strbuf_puts(out, "\n");
 }
 
@@ -97,8 +101,7 @@ typedef struct small_rows {
 
 static void put_small(small_rows *small, ws_strbuf *out) {
   if (small->count > 0)
-    ws_strbuf_printf(out, "%7.1f         ... %.0f more\n", small->clocks,
-                     small->count);
+    ws_strbuf_printf(out, "%.1f ... %.0f more\n", small->clocks, small->count);
   *small = (small_rows){0, 0};
 }
 
@@ -123,13 +126,13 @@ static void put_loop(const cJSON *loop, ws_strbuf *out) {
   const cJSON *rows = cJSON_GetObjectItemCaseSensitive(loop, "rows");
   if (!cJSON_GetArraySize(rows))
     return;
-  ws_strbuf_printf(out,
-                   "Hottest loop: %.0f %% of all wave clocks; a wave goes "
-                   "round %.4g times, %.0f clocks each; %.0f instructions "
-                   "(clocks of an iteration, mostly waiting for, instruction; "
-                   "region:line):\n",
-                   100 * number(loop, "share"), number(loop, "iterations"),
-                   number(loop, "clocks"), number(loop, "instructions"));
+  ws_strbuf_printf(
+      out,
+      "Hottest loop: %.0f %% of the wave clocks; %.4g iterations of "
+      "%.0f clocks, %.0f instructions (clocks, mostly waiting "
+      "for, instruction; region:line):\n",
+      100 * number(loop, "share"), number(loop, "iterations"),
+      number(loop, "clocks"), number(loop, "instructions"));
   put_rows(rows, number(loop, "clocks"), out);
 }
 
@@ -141,22 +144,77 @@ static void put_lines(ws__page *page, const cJSON *profile, int most,
     if (count == most || number(line, "share") * 100 < LEAST_SHARE)
       continue;
     if (!count++)
-      ws_strbuf_puts(out, "Hottest lines (share of all wave clocks; why the "
-                          "waves did not issue; the code):\n");
+      ws_strbuf_puts(out, "Hottest lines (share of the wave clocks; why waves "
+                          "did not issue):\n");
     put_line(page, line, out);
   }
 }
 
+static void put_busy(const cJSON *profile, ws_strbuf *out) {
+  static const char *const units[][2] = {{"mfma_busy", "MFMA"},
+                                         {"valu_busy", "VALU"},
+                                         {"salu_busy", "SALU"},
+                                         {"lds_busy", "LDS"},
+                                         {"vmem_busy", "VMEM"}};
+  const char *separator = "busy, %: ";
+  for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+    ws_strbuf_printf(out, "%s%s %.0f", separator, units[i][1],
+                     100 * number(profile, units[i][0]));
+    separator = ", ";
+  }
+}
+
+static void put_memory(const cJSON *profile, ws_strbuf *out) {
+  static const char *const levels[][3] = {
+      {"L1", "l1_bytes", "l1_hit"},
+      {"L2", "l2_bytes", "l2_hit"},
+      {"Infinity Cache", "mall_bytes", "mall_hit"},
+      {"HBM", "hbm_bytes", NULL}};
+  const char *separator = "Memory, MB (hits): ";
+  for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+    ws_strbuf_printf(out, "%s%s %.3g", separator, levels[i][0],
+                     number(profile, levels[i][1]) / 1e6);
+    if (levels[i][2])
+      ws_strbuf_printf(out, " (%.0f %%)", 100 * number(profile, levels[i][2]));
+    separator = ", ";
+  }
+  ws_strbuf_puts(out, ".\n");
+}
+
+static void put_latency(const cJSON *profile, const char *of, const char *mean,
+                        const char *most, ws_strbuf *out) {
+  if (number(profile, mean) > 0)
+    ws_strbuf_printf(out, " %s after %.0f clocks (%.0f at most).", of,
+                     number(profile, mean), number(profile, most));
+}
+
+static void put_summary(const cJSON *profile, ws_strbuf *out) {
+  const double clock_mhz = number(profile, "clock_mhz");
+  ws_strbuf_printf(out, "%s: %.4g us", string(profile, "kernel"),
+                   number(profile, "us"));
+  if (clock_mhz > 0)
+    ws_strbuf_printf(out, ", %.4g of it after the launch",
+                     number(profile, "clocks") / clock_mhz);
+  ws_strbuf_printf(out, "; bound by %s; ", string(profile, "bound"));
+  put_busy(profile, out);
+  ws_strbuf_puts(out, "; waves: ");
+  put_stalls(cJSON_GetObjectItemCaseSensitive(profile, "stalls"), 6, out);
+  ws_strbuf_printf(
+      out,
+      "; %.0f waves per SIMD, %.0f workgroups, %.3g rounds of "
+      "them.\nLDS conflicts: %.3g x the clocks.",
+      number(profile, "waves_per_simd"), number(profile, "workgroups"),
+      number(profile, "waves_of_grid"), number(profile, "lds_conflict"));
+  put_latency(profile, "LDS data", "lds_latency", "lds_latency_most", out);
+  put_latency(profile, "Global data", "load_latency", "load_latency_most", out);
+  ws_strbuf_puts(out, " ");
+  put_memory(profile, out);
+}
+
 static void put_launch(ws__page *page, const cJSON *launch, ws_strbuf *out) {
-  const char *text = string(launch, "text");
-  const char *lines = strstr(text, hot_lines);
   const cJSON *profile = cJSON_GetObjectItemCaseSensitive(launch, "profile");
-  ws_strbuf_append(out, text, lines ? (size_t)(lines - text) : strlen(text));
-  if (!*text)
-    ws_strbuf_printf(out, "%s: %.4g us, bound by %s\n",
-                     string(profile, "kernel"), number(profile, "us"),
-                     string(profile, "bound"));
   const cJSON *loop = cJSON_GetObjectItemCaseSensitive(profile, "loop");
+  put_summary(profile, out);
   put_lines(page, profile, number(loop, "share") > 0 ? FEW_LINES : MOST_LINES,
             out); /* the loop has the rest */
   put_loop(loop, out);
@@ -169,7 +227,7 @@ static void put_short(ws__page *page, const cJSON *launch, ws_strbuf *out) {
   ws_strbuf_printf(
       out, "%s: %.4g us, bound by %s; waves: ", string(profile, "kernel"),
       number(profile, "us"), string(profile, "bound"));
-  put_stalls(cJSON_GetObjectItemCaseSensitive(profile, "stalls"), out);
+  put_stalls(cJSON_GetObjectItemCaseSensitive(profile, "stalls"), 3, out);
   if (number(loop, "share") > 0)
     ws_strbuf_printf(out, "; hottest loop %.4g x %.0f clocks",
                      number(loop, "iterations"), number(loop, "clocks"));

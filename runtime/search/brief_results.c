@@ -209,10 +209,9 @@ const char *ws__page_aim(ws__page *page) {
     if (share > 0)
       ws_strbuf_printf(&out, " (%.3g %% of the wave clocks)", 100 * share);
     ws_strbuf_puts(&out,
-                   "; touch another region or a parameter only where that is "
-                   "needed for it. Where you see that more is to be gained "
-                   "elsewhere, change that instead and say why in one line. "
-                   "No whole template this time.\n");
+                   "; another region or a parameter only where that needs it. "
+                   "Where more is to be gained elsewhere, change that instead "
+                   "and say why in one line. No whole template this time.\n");
   } else if (request->kind == WS_REQUEST_EXPLOIT && page->heat.reach > 0 &&
              page->heat.reach < WS__FAR_FROM_LIMIT) {
     ws_strbuf_printf(&out,
