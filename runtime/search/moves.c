@@ -13,7 +13,7 @@
 
 enum { MOST_WAVES = 3, MOST_MERGES = 2 /* of a wave */ };
 
-/* Slower than this times the best, it is not a matter of parameters. */
+/* Slower than its parent by more than this is no matter of parameters. */
 static const double hopeless = 1.5;
 
 static const ws__result *result_at(const ws_session *s, int index) {
@@ -119,14 +119,14 @@ static void close_one(ws_session *s, int index) {
 /* ---- climbs ---- */
 /* Parameters alone were the model's own small move. */
 static bool begins_climb(const ws_session *s, const ws__job *job, int result) {
-  const ws__knowledge *k = &s->knowledge;
+  const int parent = ws__knowledge_compared(&s->knowledge, result);
   return s->options->small_moves > 0 && s->proposing.strategy &&
          job->by_model && job->reply &&
          (job->reply->template_code || job->reply->region_count > 0) &&
          result_at(s, result)->verdict == WS_VERDICT_OK &&
-         ws__knowledge_is_parent(k, result) && k->leader >= 0 &&
-         result_at(s, result)->score >
-             result_at(s, k->leader)->score - log(hopeless);
+         ws__knowledge_is_parent(&s->knowledge, result) &&
+         (parent < 0 || result_at(s, result)->score >
+                            result_at(s, parent)->score - log(hopeless));
 }
 
 static void begin_climb(ws_session *s, int result) {

@@ -331,6 +331,12 @@ WS_TEST(shapes_of_version_7_have_names) {
   MUST(ws_archive_get_profile(archive, arena, id, "x", &found, &shape, &report,
                               diag));
   WS_CHECK(found && ws_shape_same(&shape, &small));
+  /* since version 9 a second one, of another shape, takes no place */
+  ws_profile_row *profiles;
+  MUST(ws_archive_put_profile(archive, id, "x", &large, "{}", diag));
+  MUST(ws_archive_list_profiles(archive, arena, id, "x", &profiles, &count,
+                                diag));
+  WS_CHECK_INT(count, 2);
   ws_archive_close(archive);
   WS_CHECK_TEXT(fixture_sql(arena, path, "PRAGMA user_version"), "9");
   WS_CHECK_TEXT(fixture_sql(arena, path,

@@ -73,10 +73,10 @@ WS_TEST(none_without_the_option_a_body_or_a_model) {
 WS_TEST(none_around_what_is_hopeless) {
   bench b =
       MOVES(4, SET("tile_m=128\ntile_n=128\nwaves=8\nunroll=4\ndepth=2"),
-            BODY("stage", "tile_m=16\ntile_n=16\nwaves=1\nunroll=1\ndepth=0"));
+            BODY("stage", "tile_m=32\ntile_n=16\nwaves=1\nunroll=1\ndepth=0"));
   tune(&b);
-  WS_CHECK_TEXT(query(&b, "SELECT count(*) FROM candidate WHERE sequence = 2"),
-                "1\n");
+  WS_CHECK_TEXT(query(&b, "SELECT verdict FROM candidate WHERE sequence = 2"),
+                "ok\n");
   WS_CHECK_INT(count_moves(&b), 0);
   free_bench(&b);
 }
@@ -157,5 +157,33 @@ WS_TEST(refine_waits_for_its_moves) {
                                  "proposer = 'moves' AND sequence < %d",
                                  last)),
       12);
+  free_bench(&b);
+}
+
+/* Another number of moves asks other things: it is another run. */
+WS_TEST(another_number_of_moves_is_another_run) {
+  bench b = MOVES(1, BODY("stage", "tile_m=32"));
+  tune(&b);
+  b.options.small_moves = 2;
+  tune(&b);
+  WS_CHECK_INT(number(&b, "SELECT count(*) FROM run"), 2);
+  tune(&b);
+  WS_CHECK_INT(number(&b, "SELECT count(*) FROM run"), 2);
+  free_bench(&b);
+}
+
+/* evolve: moves are their answer's island's. */
+WS_TEST(moves_are_of_their_answers_island) {
+  bench b = MOVES(1, BODY("stage", "tile_m=32"), BODY("stage", "tile_m=64"),
+                  BODY("stage", "tile_n=32"), BODY("stage", "tile_n=64"));
+  b.options.strategy = "evolve";
+  tune(&b);
+  WS_CHECK(count_moves(&b) >= 4);
+  WS_CHECK_INT(number(&b, "SELECT count(*) FROM candidate c JOIN candidate p "
+                          "ON p.id = c.parent_id WHERE c.proposer = 'moves' "
+                          "AND c.island != p.island"),
+               0);
+  WS_CHECK(number(&b, "SELECT count(DISTINCT island) FROM candidate WHERE "
+                      "proposer = 'moves'") > 1);
   free_bench(&b);
 }

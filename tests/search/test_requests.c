@@ -157,6 +157,21 @@ WS_TEST(children_spread_the_effort) {
   }
 }
 
+/* What a move gained is its island's; a start is for all of them. */
+WS_TEST(a_small_move_stays_on_its_island) {
+  talk t = begin_talk("evolve");
+  start(&t, 8, 8);
+  ws__request home = of_island(2);
+  int answer = answer_to(&t, &home, candidate_at(&t.w, 2, 1), 4, 4, 3);
+  ws__request move = ws__exploit_request(answer, -1, "moves");
+  move.climb = 1;
+  move.island = 2;
+  int moved = answer_to(&t, &move, candidate_at(&t.w, 2, 2), 1, 1, 4);
+  WS_CHECK_INT(count_drawn(&t, 0, moved, 10), 0);
+  WS_CHECK(count_drawn(&t, 2, moved, 10) > 2);
+  free_world(&t.w);
+}
+
 WS_TEST(the_best_migrate_round_the_ring) {
   talk t = begin_talk("evolve");
   start(&t, 8, 8);
