@@ -12,8 +12,10 @@
  * source, and parameters must not be folded, so they stay "externally
  * initialised" until the end.
  */
+#include "check.h"
 #include "family.h"
 #include "hip.h"
+#include "opencl_names.h"
 #include "parse.h"
 #include "promises.h"
 #include "template_ir.h"
@@ -52,11 +54,23 @@ static LLVMModuleRef read_ir(ws_hip *h, const char *ir) {
                        h->findings);
 }
 
+/* OpenCL C has its words put in front of it here: HIP says what it includes. */
+static const char *compiled_text(ws_hip *h, const ws_hip_request *request) {
+  return strcmp(h->language, "opencl")
+             ? request->text
+             : ws_arena_printf(h->findings->arena,
+                               "#include <wavesmith/hip.h>\n# 1 \"%s\"\n%s",
+                               h->file, request->text);
+}
+
 static LLVMModuleRef compile(ws_hip *h, const ws_hip_request *request) {
   LLVMContextRef context = LLVMContextCreate();
+  if (!strcmp(h->language, "opencl") &&
+      !ws__check_opencl(request->text, h->file, h->findings))
+    return NULL;
   ws__pass_collect_diagnostics(context, h->findings);
-  return ws__hip_compile(h, context, request->text, request->options,
-                         request->option_count);
+  return ws__hip_compile(h, context, compiled_text(h, request),
+                         request->options, request->option_count);
 }
 
 /* ---- functions ----------------------------------------------------------- */
@@ -238,6 +252,16 @@ static void settle_dynamic(ws_hip *h, ws_hip_note *note) {
     replace_lds(h, note, global, note->fields[1]);
 }
 
+/* In OpenCL C the code names a declaration, and the value is beside it. */
+static void join_declaration(ws_hip *h, const ws_hip_note *note) {
+  LLVMValueRef declared = LLVMGetNamedGlobal(h->module, note->fields[0]);
+  if (!declared || declared == note->subject || !LLVMIsDeclaration(declared))
+    return;
+  LLVMSetExternallyInitialized(note->subject, true);
+  LLVMReplaceAllUsesWith(declared, note->subject);
+  LLVMDeleteGlobal(declared);
+}
+
 static void settle_param(ws_hip *h, ws_hip_note *note) {
   LLVMTypeRef type = LLVMGlobalGetValueType(note->subject);
   LLVMValueRef value = LLVMGetInitializer(note->subject);
@@ -245,6 +269,8 @@ static void settle_param(ws_hip *h, ws_hip_note *note) {
       LLVMGetIntTypeWidth(type) != 32 || !value || !LLVMIsAConstantInt(value))
     WS_HIP_REFUSE(h, note->line, "parameter '%s' must be an int with a number",
                   note->fields[0]);
+  else
+    join_declaration(h, note);
 }
 
 /* Notes of a kind in the order of the file: LDS needs parameters. */
@@ -407,8 +433,14 @@ static void refuse_calls(ws_hip *h) {
     if (!LLVMIsDeclaration(f) || LLVMGetIntrinsicID(f) || !LLVMGetFirstUse(f))
       continue;
     const struct callee *callee = find_callee(name_of(f));
-    WS_HIP_REFUSE(h, line_of_use(f, 4), "%s: %s",
-                  callee->shown ? callee->shown : base_of(h, f), callee->why);
+    const char *shown = callee->shown ? callee->shown : base_of(h, f);
+    const char *instead =
+        strcmp(h->language, "opencl") ? NULL : ws__opencl_instead(shown);
+    if (instead)
+      WS_HIP_REFUSE(h, line_of_use(f, 4), "there is no library with %s; write %s",
+                    shown, instead);
+    else
+      WS_HIP_REFUSE(h, line_of_use(f, 4), "%s: %s", shown, callee->why);
   }
 }
 
@@ -593,13 +625,19 @@ static const struct note_kind {
   const char *name;
   int fields;
   void (*record)(ws_hip *h, const ws_hip_note *note);
+  bool of_function; /* else of a variable */
 } note_kinds[] = {
-    {"template", 4, record_template}, {"param", 3, record_param},
-    {"require", 2, record_as_is},     {"shared", 2, record_lds},
-    {"lds", 2, record_lds},           {"launch", 6, record_as_is},
-    {"workspace", 1, record_as_is},   {"region", 1, record_region},
-    {"variant", 2, record_variant},   {"allow", 1, record_as_is},
-    {"arguments", 2, NULL},
+    {"template", 4, record_template, false},
+    {"param", 3, record_param, false},
+    {"require", 2, record_as_is, false},
+    {"shared", 2, record_lds, false},
+    {"lds", 2, record_lds, false},
+    {"launch", 6, record_as_is, false},
+    {"workspace", 1, record_as_is, false},
+    {"region", 1, record_region, true},
+    {"variant", 2, record_variant, true},
+    {"allow", 1, record_as_is, false},
+    {"arguments", 2, NULL, false},
 };
 
 static const struct note_kind *find_kind(const char *name) {
@@ -613,7 +651,8 @@ static bool check_notes(ws_hip *h) {
   for (int i = 0; i < h->note_count; i++) {
     const ws_hip_note *note = &h->notes[i];
     const struct note_kind *kind = find_kind(note->kind);
-    if (!kind || kind->fields != note->count)
+    if (!kind || kind->fields != note->count ||
+        kind->of_function != !LLVMIsAGlobalVariable(note->subject))
       WS_HIP_REFUSE(h, note->line,
                     "annotation wavesmith.%s is none that wavesmith/hip.h "
                     "makes (text over several lines is not taken)",
@@ -722,7 +761,7 @@ static const char *print(ws_hip *h) {
   char *text = LLVMPrintModuleToString(h->module);
   const char *result = ws_arena_printf(
       h->findings->arena,
-      "; Made by `wavesmith import` of %s: mend the HIP and import it again.\n"
+      "; Made by `wavesmith import` of %s: mend it and import it again.\n"
       "%s",
       h->file, text);
   LLVMDisposeMessage(text);
@@ -730,7 +769,8 @@ static const char *print(ws_hip *h) {
 }
 
 static bool prepare(ws_hip *h, const ws_hip_request *request) {
-  h->module = request->ir ? read_ir(h, request->ir) : compile(h, request);
+  h->module = strcmp(request->language, "ir") ? compile(h, request)
+                                              : read_ir(h, request->text);
   if (!h->module)
     return false;
   if (!ws__ir_family_of(h->module) ||
@@ -747,6 +787,7 @@ const char *ws_hip_import(const ws_hip_request *request,
                           ws_findings *findings) {
   ws_hip h = {.file = request->file,
               .text = request->own,
+              .language = request->language,
               .target = request->target,
               .findings = findings};
   if (!prepare(&h, request))

@@ -320,18 +320,18 @@ ws_status ws_compiler_describe(ws_compiler *compiler, ws_arena *arena,
                                const char *file, const char *text, size_t size,
                                const ws_template **out_template,
                                ws_diag *diag) WS_MUST_CHECK;
-/* HIP to a template (docs/hip.md). */
+/* HIP or OpenCL C to a template (docs/hip.md). */
 typedef struct ws_import {
   const char *file, *target;
-  const char *own;  /* the author's text */
-  const char *text; /* with what the options add; or another clang's IR of it */
-  bool is_ir;
+  const char *own;      /* the author's text */
+  const char *text;     /* with what the options add */
+  const char *language; /* of text: "hip", "opencl"; "ir": another clang's */
   const char *const *options; /* for clang: -I, -D */
   int option_count;
   const char *name, *problem; /* where the file does not say */
 } ws_import;
 /* *out_text is the template, or "" and findings say why, by the lines of the
- * HIP. */
+ * author's text. */
 ws_status ws_compiler_import(ws_compiler *compiler, ws_arena *arena,
                              const ws_import *import, const char **out_text,
                              const ws_finding **out_findings, int *out_count,
