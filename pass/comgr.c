@@ -300,9 +300,10 @@ bool ws_comgr_compile_opencl(const char *text, const char *file,
       "-fdeclare-opencl-builtins",
       "-mcode-object-version=5",
       "-gline-tables-only",
+      "-DWS_MOST(parameter)=(parameter)",
       "-isystem",
       folder};
-  size_t count = 11;
+  size_t count = 12;
   for (int i = 0; candidate && i < candidate->tmpl->param_count; i++)
     options[count++] =
         ws_arena_printf(arena, "-D%s=%lld", candidate->tmpl->params[i].name,
@@ -327,19 +328,20 @@ bool ws_comgr_compile_opencl(const char *text, const char *file,
   return true;
 }
 
-/* ---- import -------------------------------------------------------------------
+/* ---- import
+ * -------------------------------------------------------------------
  */
 
 static void add_import_errors(const char *log, const char *file, bool compiled,
-                           ws_findings *findings) {
+                              ws_findings *findings) {
   int before = findings->count;
   ws_hip_error error;
   for (const char *at = log; ws_hip_next_error(findings->arena, &at, &error);)
     ws_findings_add(findings, "hip", "", error.file, error.line, "%s",
                     error.text);
   if (findings->count == before && !compiled)
-    ws_findings_add(findings, "hip", "", file, 0,
-                    "it does not compile: %.600s", log);
+    ws_findings_add(findings, "hip", "", file, 0, "it does not compile: %.600s",
+                    log);
 }
 
 bool ws_comgr_compile_import(const char *text, const char *compiled_as,

@@ -43,10 +43,9 @@ static const char *const *join_options(ws_hip *h, const char *headers,
   int common_count, count;
   const char *const *common =
       ws_hip_options(h->findings->arena, headers, &common_count);
-  const char **options =
-      ws_arena_alloc(h->findings->arena,
-                     (size_t)(own_count + common_count + OPENCL + 1) *
-                         sizeof *options);
+  const char **options = ws_arena_alloc(
+      h->findings->arena,
+      (size_t)(own_count + common_count + OPENCL + 1) * sizeof *options);
   count = append(options, 0, own, own_count);
   if (!strcmp(h->language, "opencl")) {
     const char *folder = ws_comgr_clang_headers(h->file, h->findings);
@@ -72,10 +71,9 @@ LLVMModuleRef ws__hip_compile(ws_hip *h, LLVMContextRef context,
     return NULL;
   }
   options = join_options(h, headers, options, option_count, &option_count);
-  if (!options ||
-      !ws_comgr_compile_import(text, h->file, h->language, h->target, options,
-                               option_count, arena, &bitcode, &size,
-                               h->findings))
+  if (!options || !ws_comgr_compile_import(text, h->file, h->language,
+                                           h->target, options, option_count,
+                                           arena, &bitcode, &size, h->findings))
     return NULL;
   LLVMModuleRef module = NULL;
   LLVMMemoryBufferRef buffer =

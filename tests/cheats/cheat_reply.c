@@ -62,13 +62,14 @@ cheat cheat_through_reply(ws_arena *arena, const cheat *tried) {
   cheat out = *tried;
   ws_diag diag = {""};
   ws_reply reply;
+  const char *language;
   ws_strbuf text;
   ws_strbuf_init(&text);
   put_reply(&text, tried);
   if (ws_reply_parse(arena, text.data, WS_REQUEST_WRITE, &reply, &diag) !=
           WS_OK ||
       ws_reply_template_text(arena, &reply, tried->base_text,
-                             &out.template_text, &diag) != WS_OK)
+                             &out.template_text, &language, &diag) != WS_OK)
     cheat_quit(tried->name, "is no reply:", diag.text);
   ws_strbuf_deinit(&text);
   if (strcmp(out.template_text, tried->template_text))

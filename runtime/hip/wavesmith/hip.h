@@ -60,12 +60,11 @@ constexpr int ceildiv(int a, int b) { return (a + b - 1) / b; }
 #define WS__JOIN2(a, b) a##b
 #define WS__JOIN(a, b) WS__JOIN2(a, b)
 #define WS__RECORD(kind, text)                                                 \
-  WS__RECORD_STORAGE __attribute__((used)) WS__NOTE(kind, text) char WS__JOIN( \
-      ws__record_, __COUNTER__) = 0;
+  WS__RECORD_STORAGE __attribute__((used))                                     \
+  WS__NOTE(kind, text) char WS__JOIN(ws__record_, __COUNTER__) = 0;
 
 #define WS_PARAM(name, value, values, meaning)                                 \
-  WS__PARAM(name, value,                                                       \
-            WS__NOTE("param", #name "\n" values "\n" meaning))                  \
+  WS__PARAM(name, value, WS__NOTE("param", #name "\n" values "\n" meaning))    \
   enum { ws__most_##name = WS__LAST_VALUE(values) };
 #define WS_MOST(name) (ws__most_##name)
 #define WS_REGION(contract) WS__NOTE("region", contract)

@@ -244,25 +244,26 @@ static const char two_functions[] =
 
 WS_TEST(edits_of_a_whole_template) {
   ws_arena *arena = ws_arena_create();
-  const char *text = "";
+  const char *text = "", *language;
   ws_diag diag;
   ws_reply reply = parse(
       arena, "## template\n```llvm\n<<<<<<< SEARCH\n  ret float 1.0\n=======\n"
              "  ret float 2.0\n>>>>>>> REPLACE\n```\nand\n" LINES(
                  "1", "define float @decode() {\n", "; new\n"));
-  WS_CHECK_INT(
-      ws_reply_template_text(arena, &reply, two_functions, &text, &diag),
-      WS_OK);
+  WS_CHECK_INT(ws_reply_template_text(arena, &reply, two_functions, &text,
+                                      &language, &diag),
+               WS_OK);
   WS_CHECK_TEXT(text, "; new\n  ret float 0.0\n}\n"
                       "define float @dot() {\n  ret float 2.0\n}\n");
-  WS_CHECK_INT(ws_reply_template_text(arena, &reply, "a\n", &text, &diag),
-               WS_INPUT);
+  WS_CHECK_INT(
+      ws_reply_template_text(arena, &reply, "a\n", &text, &language, &diag),
+      WS_INPUT);
   WS_CHECK_CONTAINS(diag.text, "line 1 of the template is 'a'");
   reply = parse(arena, "## template\n<<<<<<< SEARCH\n}\n=======\n>>>>>>> "
                        "REPLACE\n");
-  WS_CHECK_INT(
-      ws_reply_template_text(arena, &reply, two_functions, &text, &diag),
-      WS_INPUT);
+  WS_CHECK_INT(ws_reply_template_text(arena, &reply, two_functions, &text,
+                                      &language, &diag),
+               WS_INPUT);
   WS_CHECK_CONTAINS(diag.text, "reply:2: the edit's search text is in the "
                                "template 2 times (lines 3 and 6)");
   ws_arena_destroy(arena);
