@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Whole kernels in OpenCL C, answered by recorded replies, on the simulator.
+
+usage: opencl_on_sim.py WAVESMITH SOURCES
+
+Each is described, compiled, verified against the problem's own reference, timed,
+and tuned over its parameters. One that does not compile is refused with the line
+of what was written and mended by edits of that; one that skips work is wrong.
+"""
+import json
+import pathlib
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+
+def template(text):
+    return f"## template (opencl)\n```c\n{text}```\n"
+
+
+def edit(old, new):
+    return f"## template\n<<<<<<< SEARCH\n{old}\n=======\n{new}\n>>>>>>> REPLACE\n"
+
+
+def record(path, replies):
+    lines = [{"wavesmith_recording": 1, "members": [{"name": "openai:test", "weight": 1}]}]
+    for sequence, text in enumerate(replies, 1):
+        lines.append({"sequence": sequence, "kind": "explore", "member": 0,
+                      "prompt_hash": "0" * 32, "reply": text, "error": "", "prompt_tokens": 1,
+                      "reply_tokens": 1, "usd": 0, "seconds": 0})
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def tune(program, base, folder, shapes, replies, *options):
+    """(verdict, stage, reason, template, assignments, is it timed) by reply."""
+    record(folder / "recording.jsonl", replies)
+    (folder / "a.db").unlink(missing_ok=True)
+    subprocess.run(
+        [program, "tune", base, "--archive", folder / "a.db", "--device", "sim", "--strategy",
+         "best-of-n", "--evaluations", str(len(replies) + 1), "--in-flight", "1", "--shapes",
+         shapes, "--model", f"replay-any:{folder}/recording.jsonl", *options],
+        check=True, stdout=subprocess.DEVNULL)
+    return sqlite3.connect(folder / "a.db").execute(
+        "SELECT e.verdict, e.stage, e.reason, t.name, c.assignments, (SELECT count(*) FROM"
+        " measurement m WHERE m.candidate_id = c.id AND m.provenance LIKE 'sim:%') > 0"
+        " FROM exchange e LEFT JOIN candidate c ON c.id = e.candidate_id"
+        " LEFT JOIN template t ON t.hash = c.template_hash ORDER BY e.sequence").fetchall()
+
+
+def check(got, want):
+    if got != want:
+        raise SystemExit(f"got  {got}\nwant {want}")
+
+
+def naive(program, sources, folder):
+    text = (sources / "tests/search/rmsnorm.cl").read_text()
+    good = "  float total = 0.0f;"
+    bad = "  float total = nothing;"
+    line = text[:text.index(good)].count("\n") + 1
+    rows = tune(program, sources / "kernels/rmsnorm/naive.ll", folder, "16,1024;64,512",
+                [template(text.replace(good, bad)), edit(bad, good),
+                 template(text) + "## parameters\nlanes=128\nwide=8\n",
+                 template(text.replace("(float)weight[c]", "1.0f")),
+                 template(text) + "## parameters\nlanes=96\n"], "--repairs", "1")
+    check(rows[0], ("illegal", "reply",
+                    f"template.cl:{line}: use of undeclared identifier 'nothing'", None, None, 0))
+    check(rows[1][0], "ok")
+    check(rows[1][3:], ("rmsnorm_cl", "lanes=64;wide=2", 1))
+    check(rows[2][0], "ok")
+    check(rows[2][3:], ("rmsnorm_cl", "lanes=128;wide=8", 1))
+    check(rows[3][:2], ("wrong", "sanitize"))
+    check(rows[4][:2], ("illegal", "reply"))
+
+
+def matrix(program, sources, folder):
+    text = (sources / "examples/opencl/gemm_bf16.cl").read_text()
+    unmet = text.replace("    meet(); // the tiles are there\n", "")
+    rows = tune(program, sources / "kernels/gemm_bf16/gemm_bf16_naive.ll", folder, "64,128,128",
+                [template(text), template(text) + "## parameters\nwaves=4\ndepth=64\npad=8\n",
+                 template(unmet)])
+    check(rows[0][0], "ok")
+    check(rows[0][3:], ("gemm_lds_cl", "waves=2;depth=32;pad=4", 1))
+    check(rows[1][0], "ok")
+    check(rows[1][3:], ("gemm_lds_cl", "waves=4;depth=64;pad=8", 1))
+    check(rows[2][:2], ("wrong", "sanitize"))
+
+
+def tuned(program, sources, folder):
+    """The built-in proposer moves the parameters of the imported file."""
+    subprocess.run([program, "import", sources / "examples/opencl/gemm_bf16.cl", "-o",
+                    folder / "g.ll"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([program, "tune", folder / "g.ll", "--archive", folder / "g.db", "--device",
+                    "estimate", "--evaluations", "12", "--seed", "1"], check=True,
+                   stdout=subprocess.DEVNULL)
+    points = {row[0] for row in sqlite3.connect(folder / "g.db").execute(
+        "SELECT assignments FROM candidate WHERE verdict = 'ok'")}
+    values = [{point.split(";")[i] for point in points} for i in range(3)]
+    if min(map(len, values)) < 2:
+        raise SystemExit(f"a parameter was never moved: {points}")
+
+
+def main():
+    program, sources = sys.argv[1], pathlib.Path(sys.argv[2])
+    with tempfile.TemporaryDirectory() as name:
+        for part in (naive, matrix, tuned):
+            part(program, sources, pathlib.Path(name))
+
+
+main()
