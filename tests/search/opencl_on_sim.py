@@ -59,14 +59,22 @@ def naive(program, sources, folder):
     good = "  float total = 0.0f;"
     bad = "  float total = nothing;"
     line = text[:text.index(good)].count("\n") + 1
+    long = text + "// and so on\n" * 200
     rows = tune(program, sources / "kernels/rmsnorm/naive.ll", folder, "sim", "16,1024;64,512",
                 "48,512",
-                [template(text.replace(good, bad)), edit(bad, good),
+                [template(long.replace(good, bad)), edit(bad, good),
                  template(text) + "## parameters\nlanes=128\nwide=8\n",
                  template(text.replace("(float)weight[c]", "1.0f")),
                  template(text) + "## parameters\nlanes=96\n"], "--repairs", "1")
     check(rows[0], ("illegal", "reply",
                     f"template.cl:{line}: use of undeclared identifier 'nothing'", None, None, 0))
+    prompt = sqlite3.connect(folder / "a.db").execute(
+        "SELECT m.text FROM exchange e JOIN content m ON m.hash = e.prompt"
+        " WHERE e.sequence = 2").fetchone()[0]
+    shown = prompt[prompt.index("The template as it was written:\n```c\n"):]
+    shown = shown[:shown.index("\n```\n")]
+    check((bad in shown, "lines left out" in shown, shown.count("and so on") < 20),
+          (True, True, True))
     check(rows[1][0], "ok")
     check(rows[1][3:], ("rmsnorm_cl", "lanes=64;wide=2", 1))
     check(rows[2][0], "ok")
