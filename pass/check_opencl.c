@@ -25,17 +25,21 @@ enum {
   PROBES = sizeof probes / sizeof probes[0]
 };
 
-/* Without line ends that a backslash, also as "??/", takes away. Blanks between
- * the two are allowed. */
+/* Without line ends that a backslash, also as "??/", takes away; they follow
+ * behind the whole line, so that lines begin where they did. Blanks between the
+ * two are allowed. */
 static char *joined_lines(ws_arena *arena, const char *text) {
   char *out = ws_arena_alloc(arena, strlen(text) + 1), *end = out;
+  int taken = 0;
   while (*text) {
     size_t mark = *text == '\\' ? 1 : !strncmp(text, "?\?/", 3) ? 3 : 0;
     size_t blanks = mark ? strspn(text + mark, " \t\r\f\v") : 0;
     if (mark && text[mark + blanks] == '\n')
-      text += mark + blanks + 1;
+      text += mark + blanks + 1, taken++;
     else
       *end++ = *text++;
+    for (; taken && end > out && end[-1] == '\n'; taken--)
+      *end++ = '\n';
   }
   return out;
 }
@@ -107,8 +111,10 @@ static const char *find_pragma(const char *at, size_t hash) {
   return NULL;
 }
 
-static const char *find_refused(const char *text) {
+static const char *find_refused(const char *text, int *out_line) {
+  *out_line = 1;
   for (const char *at = text; *at; at++) {
+    *out_line += *at == '\n';
     size_t hash = hash_size(at);
     for (int i = 0; i < REFUSED && hash; i++)
       if (is_word(skip_blanks(at + hash), refused[i]))
@@ -125,9 +131,10 @@ static const char *find_refused(const char *text) {
 
 bool ws__check_opencl(const char *text, const char *file,
                       ws_findings *findings) {
-  const char *found = find_refused(joined_lines(findings->arena, text));
+  int line;
+  const char *found = find_refused(joined_lines(findings->arena, text), &line);
   if (found)
-    ws_findings_add(findings, "check-include", "", file, 0,
+    ws_findings_add(findings, "check-include", "", file, line,
                     "'%s' may read files; a body stands by itself, and the "
                     "builtin functions are there without it (pragmas: unroll, "
                     "clang loop, clang fp)",

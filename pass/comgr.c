@@ -238,7 +238,10 @@ bool ws_comgr_read_kernels(ws_arena *arena, ws_blob code_object,
 /* ---- OpenCL C --------------------------------------------------------------
  */
 
-static const char *find_header_folder(ws_arena *arena, unsigned major) {
+const char *ws_comgr_clang_headers(const char *file, ws_findings *findings) {
+  ws_arena *arena = findings->arena;
+  unsigned major, minor, patch;
+  LLVMGetVersion(&major, &minor, &patch);
   const char *candidates[] = {
       ws_arena_printf(arena, "/usr/lib/llvm-%u/lib/clang/%u/include", major,
                       major), /* Debian */
@@ -249,6 +252,10 @@ static const char *find_header_folder(ws_arena *arena, unsigned major) {
     if (ws_file_exists(
             ws_arena_printf(arena, "%s/opencl-c-base.h", candidates[i])))
       return candidates[i];
+  ws_findings_add(findings, "opencl-compile", "", file, 0,
+                  "clang's OpenCL headers are not installed: install "
+                  "libclang-common-%u-dev, or answer with LLVM IR",
+                  major);
   return NULL;
 }
 
@@ -280,16 +287,9 @@ bool ws_comgr_compile_opencl(const char *text, const char *file,
                              const ws_candidate *candidate, ws_arena *arena,
                              const void **out_bitcode, size_t *out_size,
                              ws_findings *findings) {
-  unsigned major, minor, patch;
-  LLVMGetVersion(&major, &minor, &patch);
-  const char *folder = find_header_folder(arena, major);
-  if (!folder) {
-    ws_findings_add(findings, "opencl-compile", "", file, 0,
-                    "clang's OpenCL headers are not installed: install "
-                    "libclang-common-%u-dev, or give the body as LLVM IR",
-                    major);
+  const char *folder = ws_comgr_clang_headers(file, findings);
+  if (!folder)
     return false;
-  }
   const char *options[16 + WS_TEMPLATE_MAX_PARAMS] = {
       "-O3",
       "-Xclang",
@@ -300,9 +300,10 @@ bool ws_comgr_compile_opencl(const char *text, const char *file,
       "-fdeclare-opencl-builtins",
       "-mcode-object-version=5",
       "-gline-tables-only",
+      "-DWS_MOST(parameter)=(parameter)",
       "-isystem",
       folder};
-  size_t count = 11;
+  size_t count = 12;
   for (int i = 0; candidate && i < candidate->tmpl->param_count; i++)
     options[count++] =
         ws_arena_printf(arena, "-D%s=%lld", candidate->tmpl->params[i].name,
@@ -327,31 +328,34 @@ bool ws_comgr_compile_opencl(const char *text, const char *file,
   return true;
 }
 
-/* ---- HIP -------------------------------------------------------------------
+/* ---- import
+ * -------------------------------------------------------------------
  */
 
-static void add_hip_errors(const char *log, const char *file, bool compiled,
-                           ws_findings *findings) {
+static void add_import_errors(const char *log, const char *file, bool compiled,
+                              ws_findings *findings) {
   int before = findings->count;
   ws_hip_error error;
   for (const char *at = log; ws_hip_next_error(findings->arena, &at, &error);)
     ws_findings_add(findings, "hip", "", error.file, error.line, "%s",
                     error.text);
   if (findings->count == before && !compiled)
-    ws_findings_add(findings, "hip", "", file, 0,
-                    "HIP does not compile: %.600s", log);
+    ws_findings_add(findings, "hip", "", file, 0, "it does not compile: %.600s",
+                    log);
 }
 
-bool ws_comgr_compile_hip(const char *text, const char *compiled_as,
-                          const char *target, const char *const *options,
-                          int option_count, ws_arena *arena,
-                          const void **out_bitcode, size_t *out_size,
-                          ws_findings *findings) {
+bool ws_comgr_compile_import(const char *text, const char *compiled_as,
+                             const char *language, const char *target,
+                             const char *const *options, int option_count,
+                             ws_arena *arena, const void **out_bitcode,
+                             size_t *out_size, ws_findings *findings) {
+  const bool opencl = !strcmp(language, "opencl");
   const action act = {AMD_COMGR_ACTION_COMPILE_SOURCE_TO_BC,
                       AMD_COMGR_DATA_KIND_SOURCE,
                       AMD_COMGR_DATA_KIND_BC,
-                      AMD_COMGR_LANGUAGE_HIP,
-                      "kernel.hip",
+                      opencl ? AMD_COMGR_LANGUAGE_OPENCL_2_0
+                             : AMD_COMGR_LANGUAGE_HIP,
+                      opencl ? "kernel.cl" : "kernel.hip",
                       options,
                       (size_t)option_count};
   ws_blob bitcode = {NULL, 0};
@@ -359,7 +363,7 @@ bool ws_comgr_compile_hip(const char *text, const char *compiled_as,
   int before = findings->count;
   bool compiled = run_action(&act, target, (ws_blob){text, strlen(text)}, arena,
                              &bitcode, &log);
-  add_hip_errors(log, compiled_as, compiled, findings);
+  add_import_errors(log, compiled_as, compiled, findings);
   *out_bitcode = bitcode.data;
   *out_size = bitcode.size;
   return compiled && findings->count == before;

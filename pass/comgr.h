@@ -50,14 +50,17 @@ bool ws_comgr_compile_opencl(const char *text, const char *file,
                              const void **out_bitcode, size_t *out_size,
                              ws_findings *findings);
 
-/* HIP to the target's bitcode, before any optimisation. compiled_as is the
- * file's name in the text's own #line directives. Other contracts as above,
- * findings are "hip". */
-bool ws_comgr_compile_hip(const char *text, const char *compiled_as,
-                          const char *target, const char *const *options,
-                          int option_count, ws_arena *arena,
-                          const void **out_bitcode, size_t *out_size,
-                          ws_findings *findings);
+/* clang's folder of headers, where opencl-c-base.h is; NULL and a finding. */
+const char *ws_comgr_clang_headers(const char *file, ws_findings *findings);
+
+/* What import reads ("hip" or "opencl") to the target's bitcode, before any
+ * optimisation. compiled_as is the file's name in the text's own #line
+ * directives. Other contracts as above, findings are "hip". */
+bool ws_comgr_compile_import(const char *text, const char *compiled_as,
+                             const char *language, const char *target,
+                             const char *const *options, int option_count,
+                             ws_arena *arena, const void **out_bitcode,
+                             size_t *out_size, ws_findings *findings);
 
 void ws_comgr_version(size_t *out_major, size_t *out_minor);
 

@@ -2,7 +2,7 @@
  *
  * Inside pass/: from what clang makes of HIP to what wavesmith takes. import
  * makes a template of a file (hip_import.c); a region's body in HIP C++ uses
- * the same steps (splice.c).
+ * the same steps (splice.c). A template in OpenCL C goes the same way.
  *
  * What the author says of the kernel comes as annotations ("wavesmith.KIND" and
  * fields, one a line: runtime/hip/wavesmith/hip.h), with file and line.
@@ -25,7 +25,8 @@ typedef struct ws_hip_note {
 
 /* One import: everything lives in findings->arena. */
 typedef struct ws_hip {
-  const char *file, *text; /* HIP, as the author wrote it */
+  const char *file, *text; /* as the author wrote it */
+  const char *language;    /* "hip" or "opencl" */
   const char *target;
   const ws_candidate *candidate; /* of a body; NULL while importing */
   LLVMModuleRef module;
@@ -45,15 +46,16 @@ typedef struct ws_hip {
 
 typedef struct ws_hip_request {
   const char *file, *target;
-  const char *text; /* what is compiled: HIP with what the options add */
-  const char *ir;   /* NULL, or what another clang made of the text */
-  const char *own;  /* the author's file */
+  const char *language; /* of text: "hip", "opencl"; "ir": of another clang */
+  const char *text;     /* what is compiled, with what the options add */
+  const char *own;      /* the author's file */
   const char *const *options; /* for clang: -D, -I */
   int option_count;
   const char *name, *problem; /* where the file does not say */
 } ws_hip_request;
 
-/* The template's text, or NULL and findings, each with the line of the HIP.
+/* The template's text, or NULL and findings, each with the line of the author's
+ * file. OpenCL C is what a model wrote: it may not read files.
  * requires: ws_pass_initialize. */
 const char *ws_hip_import(const ws_hip_request *request, ws_findings *findings);
 
@@ -94,6 +96,11 @@ void ws__hip_replace_assembly(LLVMModuleRef module);
 bool ws__hip_run_passes(ws_hip *h, const char *passes);
 /* Loads of workgroup and grid sizes become the launch's expressions. */
 void ws__hip_fold_places(ws_hip *h);
+/* One finding for each function that is called and not there. */
+void ws__hip_refuse_calls(ws_hip *h);
+/* The line of the first instruction that uses a symbol, also inside of
+ * constants, depth of them at most; 0: none. */
+int ws__hip_line_of_use(LLVMValueRef symbol, int depth);
 void ws__hip_remove_attribute(LLVMValueRef function, const char *name);
 void ws__hip_add_attribute(LLVMValueRef function, const char *name);
 bool ws__hip_is_kernel(LLVMValueRef function);

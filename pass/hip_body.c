@@ -91,6 +91,7 @@ LLVMModuleRef ws__hip_read_body(LLVMModuleRef target, const char *region,
                                 ws_findings *findings) {
   ws_hip h = {.file = file,
               .text = text,
+              .language = "hip",
               .target = candidate->tmpl->target,
               .candidate = candidate,
               .findings = findings};

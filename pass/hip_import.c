@@ -12,6 +12,7 @@
  * source, and parameters must not be folded, so they stay "externally
  * initialised" until the end.
  */
+#include "check.h"
 #include "family.h"
 #include "hip.h"
 #include "parse.h"
@@ -52,11 +53,33 @@ static LLVMModuleRef read_ir(ws_hip *h, const char *ir) {
                        h->findings);
 }
 
+/* OpenCL C has its words put in front of it here: HIP says what it includes. */
+static const char *compiled_text(ws_hip *h, const ws_hip_request *request) {
+  return strcmp(h->language, "opencl")
+             ? request->text
+             : ws_arena_printf(h->findings->arena,
+                               "#include <wavesmith/hip.h>\n# 1 \"%s\"\n%s",
+                               h->file, request->text);
+}
+
+static bool may_compile(ws_hip *h, const char *text) {
+  const ws_target *target = ws_target_find(h->target);
+  if (target && target->family == WS_FAMILY_AMDGPU)
+    return ws__check_opencl(text, h->file, h->findings);
+  WS_HIP_REFUSE(h, 0,
+                "OpenCL C is compiled for AMD only; for %s write the template "
+                "as LLVM IR",
+                h->target);
+  return false;
+}
+
 static LLVMModuleRef compile(ws_hip *h, const ws_hip_request *request) {
   LLVMContextRef context = LLVMContextCreate();
+  if (!strcmp(h->language, "opencl") && !may_compile(h, request->text))
+    return NULL;
   ws__pass_collect_diagnostics(context, h->findings);
-  return ws__hip_compile(h, context, request->text, request->options,
-                         request->option_count);
+  return ws__hip_compile(h, context, compiled_text(h, request),
+                         request->options, request->option_count);
 }
 
 /* ---- functions ----------------------------------------------------------- */
@@ -238,6 +261,16 @@ static void settle_dynamic(ws_hip *h, ws_hip_note *note) {
     replace_lds(h, note, global, note->fields[1]);
 }
 
+/* In OpenCL C the code names a declaration, and the value is beside it. */
+static void join_declaration(ws_hip *h, const ws_hip_note *note) {
+  LLVMValueRef declared = LLVMGetNamedGlobal(h->module, note->fields[0]);
+  if (!declared || declared == note->subject || !LLVMIsDeclaration(declared))
+    return;
+  LLVMSetExternallyInitialized(note->subject, true);
+  LLVMReplaceAllUsesWith(declared, note->subject);
+  LLVMDeleteGlobal(declared);
+}
+
 static void settle_param(ws_hip *h, ws_hip_note *note) {
   LLVMTypeRef type = LLVMGlobalGetValueType(note->subject);
   LLVMValueRef value = LLVMGetInitializer(note->subject);
@@ -245,6 +278,8 @@ static void settle_param(ws_hip *h, ws_hip_note *note) {
       LLVMGetIntTypeWidth(type) != 32 || !value || !LLVMIsAConstantInt(value))
     WS_HIP_REFUSE(h, note->line, "parameter '%s' must be an int with a number",
                   note->fields[0]);
+  else
+    join_declaration(h, note);
 }
 
 /* Notes of a kind in the order of the file: LDS needs parameters. */
@@ -352,65 +387,8 @@ static void settle_arguments(ws_hip *h) {
   }
 }
 
-/* ---- refuse -------------------------------------------------------------- */
-
-#define NO_MEMORY "a kernel cannot allocate memory; declare the workspace"
-#define NO_HOST "writes through the host; a kernel has buffers only"
-#define NO_LIBRARY                                                             \
-  "is in AMD's device libraries, which are not linked; wavesmith's "           \
-  "hip/hip_runtime.h has expf, logf, sqrtf and others that need none"
-static const struct callee {
-  const char *prefix, *shown, *why;
-} callees[] = {
-    {"__ockl_printf", "printf", NO_HOST},
-    {"printf", "printf", NO_HOST},
-    {"__ockl_hostcall", "hostcall", NO_HOST},
-    {"__ockl_dm_", "malloc", NO_MEMORY},
-    {"malloc", "malloc", NO_MEMORY},
-    {"free", "free", NO_MEMORY},
-    {"_Znw", "new", NO_MEMORY},
-    {"_Zna", "new", NO_MEMORY},
-    {"_Zdl", "delete", NO_MEMORY},
-    {"_Zda", "delete", NO_MEMORY},
-    {"__ws_assert_fail", "assert",
-     "it ends the kernel, which must return; take it out"},
-    {"__ocml_", NULL, NO_LIBRARY},
-    {"__ockl_", NULL, NO_LIBRARY},
-    {"", NULL, "it is declared and nowhere defined; define it in this file"},
-};
-
-static const struct callee *find_callee(const char *name) {
-  const struct callee *callee = callees;
-  while (strncmp(name, callee->prefix, strlen(callee->prefix)))
-    callee++;
-  return callee;
-}
-
-/* The line of the first instruction that uses a symbol, also inside of
- * constants. */
-static int line_of_use(LLVMValueRef symbol, int depth) {
-  for (LLVMUseRef use = LLVMGetFirstUse(symbol); use && depth;
-       use = LLVMGetNextUse(use)) {
-    LLVMValueRef user = LLVMGetUser(use);
-    int line = LLVMIsAInstruction(user) ? ws_pass_line(user, NULL)
-                                        : line_of_use(user, depth - 1);
-    if (line)
-      return line;
-  }
-  return 0;
-}
-
-/* One printf is several calls, and one finding. */
-static void refuse_calls(ws_hip *h) {
-  for (LLVMValueRef f = LLVMGetFirstFunction(h->module); f;
-       f = LLVMGetNextFunction(f)) {
-    if (!LLVMIsDeclaration(f) || LLVMGetIntrinsicID(f) || !LLVMGetFirstUse(f))
-      continue;
-    const struct callee *callee = find_callee(name_of(f));
-    WS_HIP_REFUSE(h, line_of_use(f, 4), "%s: %s",
-                  callee->shown ? callee->shown : base_of(h, f), callee->why);
-  }
-}
+/* ---- globals that stay ----------------------------------------------------
+ */
 
 static bool has_contents(LLVMValueRef global) {
   LLVMValueRef value = LLVMGetInitializer(global);
@@ -465,7 +443,7 @@ static void settle_global(ws_hip *h, LLVMValueRef global) {
     if (strncmp(name, "lds.", 4))
       rename_value(global, ws_arena_printf(h->findings->arena, "lds.%s", name));
   } else if (!strncmp(name, "_ZT", 3)) {
-    WS_HIP_REFUSE(h, line_of_use(global, 4),
+    WS_HIP_REFUSE(h, ws__hip_line_of_use(global, 4),
                   "a virtual function is called through a pointer; call "
                   "functions by name");
   } else if (space == WS_SPACE_CONSTANT) {
@@ -473,10 +451,10 @@ static void settle_global(ws_hip *h, LLVMValueRef global) {
   } else if (LLVMIsGlobalConstant(global) && LLVMGetInitializer(global)) {
     settle_table(h, move_table(h, global));
   } else {
-    WS_HIP_REFUSE(h, line ? line : line_of_use(global, 4),
-                  "__device__ variable '%s' keeps its value between launches; "
+    WS_HIP_REFUSE(h, line ? line : ws__hip_line_of_use(global, 4),
+                  "%svariable '%s' keeps its value between launches; "
                   "use an argument or the workspace",
-                  name);
+                  strcmp(h->language, "opencl") ? "__device__ " : "", name);
   }
 }
 
@@ -593,13 +571,14 @@ static const struct note_kind {
   const char *name;
   int fields;
   void (*record)(ws_hip *h, const ws_hip_note *note);
+  bool of_function; /* else of a variable */
 } note_kinds[] = {
-    {"template", 4, record_template}, {"param", 3, record_param},
-    {"require", 2, record_as_is},     {"shared", 2, record_lds},
-    {"lds", 2, record_lds},           {"launch", 6, record_as_is},
-    {"workspace", 1, record_as_is},   {"region", 1, record_region},
-    {"variant", 2, record_variant},   {"allow", 1, record_as_is},
-    {"arguments", 2, NULL},
+    {"template", 4, record_template, false}, {"param", 3, record_param, false},
+    {"require", 2, record_as_is, false},     {"shared", 2, record_lds, false},
+    {"lds", 2, record_lds, false},           {"launch", 6, record_as_is, false},
+    {"workspace", 1, record_as_is, false},   {"region", 1, record_region, true},
+    {"variant", 2, record_variant, true},    {"allow", 1, record_as_is, false},
+    {"arguments", 2, NULL, false},
 };
 
 static const struct note_kind *find_kind(const char *name) {
@@ -613,7 +592,8 @@ static bool check_notes(ws_hip *h) {
   for (int i = 0; i < h->note_count; i++) {
     const ws_hip_note *note = &h->notes[i];
     const struct note_kind *kind = find_kind(note->kind);
-    if (!kind || kind->fields != note->count)
+    if (!kind || kind->fields != note->count ||
+        kind->of_function != !LLVMIsAGlobalVariable(note->subject))
       WS_HIP_REFUSE(h, note->line,
                     "annotation wavesmith.%s is none that wavesmith/hip.h "
                     "makes (text over several lines is not taken)",
@@ -722,7 +702,7 @@ static const char *print(ws_hip *h) {
   char *text = LLVMPrintModuleToString(h->module);
   const char *result = ws_arena_printf(
       h->findings->arena,
-      "; Made by `wavesmith import` of %s: mend the HIP and import it again.\n"
+      "; Made by `wavesmith import` of %s: mend it and import it again.\n"
       "%s",
       h->file, text);
   LLVMDisposeMessage(text);
@@ -730,7 +710,8 @@ static const char *print(ws_hip *h) {
 }
 
 static bool prepare(ws_hip *h, const ws_hip_request *request) {
-  h->module = request->ir ? read_ir(h, request->ir) : compile(h, request);
+  h->module = strcmp(request->language, "ir") ? compile(h, request)
+                                              : read_ir(h, request->text);
   if (!h->module)
     return false;
   if (!ws__ir_family_of(h->module) ||
@@ -747,13 +728,14 @@ const char *ws_hip_import(const ws_hip_request *request,
                           ws_findings *findings) {
   ws_hip h = {.file = request->file,
               .text = request->own,
+              .language = request->language,
               .target = request->target,
               .findings = findings};
   if (!prepare(&h, request))
     return NULL;
   if (!clean(&h))
     return NULL;
-  refuse_calls(&h);
+  ws__hip_refuse_calls(&h);
   if (findings->count)
     return NULL;
   settle_other_globals(&h);

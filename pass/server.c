@@ -135,7 +135,6 @@ static cJSON *findings_json(const ws_findings *findings) {
 static void run_import(void *context, int socket) {
   const asked_for *asked = context;
   ws_arena *arena = ws_arena_create();
-  const char *ir;
   ws_hip_request request = {.text = asked->text};
   const struct {
     const char *key, **out;
@@ -143,7 +142,7 @@ static void run_import(void *context, int socket) {
                {"target", &request.target},
                {"own", &request.own},
                {"name", &request.name},
-               {"ir", &ir},
+               {"language", &request.language},
                {"problem", &request.problem}};
   ws_status status = WS_OK;
   ws_diag diag;
@@ -154,8 +153,6 @@ static void run_import(void *context, int socket) {
     send_json(socket, error_json(status, diag.text), NULL, 0);
     return;
   }
-  if (!strcmp(ir, "yes"))
-    request.ir = asked->text;
   request.options = read_options(asked->json, arena, &request.option_count);
   ws_findings findings;
   ws_findings_init(&findings, arena);

@@ -90,13 +90,26 @@ static bool begins(const char *text, const char *part) {
   return text && !strncmp(text, part, strlen(part));
 }
 
-/* A parameter's value is asked for where C++ wants one at compile time. */
+#define NO_CONSTANT                                                            \
+  "; a parameter is known only once the template is specialised: "             \
+  "WS_MOST(name), its largest value, is a constant, and WS_SHARED sizes LDS"
+
+/* A parameter's value is asked for where the compiler wants one. */
 static const char *wanted_constant(ws_arena *arena, const char *at,
                                    const char *end) {
   static const char *const marks[] = {"read of non-const variable '",
                                       "read of non-constexpr variable '"};
-  static const char bad_argument[] =
-      "invalid explicitly-specified argument for template parameter";
+  static const struct {
+    const char *mark, *hint;
+  } others[] = {
+      {"invalid explicitly-specified argument for template parameter",
+       "; a parameter (WS_PARAM, -D) is no constant of C++, WS_MOST(name), its "
+       "largest value, is"},
+      {"variable length array", NO_CONSTANT},
+      {"is not an integer constant expression", NO_CONSTANT},
+      {"initializer element is not a compile-time constant", NO_CONSTANT},
+      {"is not defined, evaluates to 0",
+       "; #if is decided before a parameter has a value: write if (...)"}};
   for (int i = 0; i < 2; i++) {
     const char *found =
         memmem(at, (size_t)(end - at), marks[i], strlen(marks[i]));
@@ -112,10 +125,10 @@ static const char *wanted_constant(ws_arena *arena, const char *at,
         "its largest value, is a constant of C++, and WS_SHARED sizes LDS",
         name, name);
   }
-  return memmem(at, (size_t)(end - at), bad_argument, sizeof bad_argument - 1)
-             ? "; a parameter (WS_PARAM, -D) is no constant of C++, "
-               "WS_MOST(name), its largest value, is"
-             : "";
+  for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+    if (memmem(at, (size_t)(end - at), others[i].mark, strlen(others[i].mark)))
+      return others[i].hint;
+  return "";
 }
 
 /* Where the next line that is no note begins. */
@@ -151,7 +164,7 @@ bool ws_hip_next_error(ws_arena *arena, const char **log, ws_hip_error *out) {
             ? "a parameter stands in #if, which is decided before any value is "
               "chosen; write if (...), or make it no parameter"
             : ws_arena_printf(arena, "%.*s%s", (int)(line + size - kind), kind,
-                              wanted_constant(arena, *log, end));
+                              wanted_constant(arena, kind, end));
     *log = end;
     return true;
   }

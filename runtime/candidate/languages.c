@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * What a region's body may be written in, and how its file's name ends.
+ * What a region's body and a template may be written in, and how the names of
+ * their files end.
  */
 #include "wavesmith/template.h"
 
@@ -23,4 +24,27 @@ const char *ws_language_of_ending(const char *ending) {
     if (!strcmp(languages[i].ending, ending))
       return languages[i].name;
   return NULL;
+}
+
+static bool has_define(const char *text) {
+  static const char begins[] = "define ";
+  while (*text) {
+    text += strspn(text, " \t");
+    if (!strncmp(text, begins, sizeof begins - 1))
+      return true;
+    text += strcspn(text, "\n");
+    text += *text == '\n';
+  }
+  return false;
+}
+
+const char *ws_template_language(const char *text) {
+  const bool has_words = strstr(text, "WS_") || strstr(text, "kernel void");
+  return has_words && !has_define(text) ? "opencl" : "ir";
+}
+
+const char *ws_template_written_text(const ws_template *tmpl,
+                                     const char *template_text) {
+  const char *ending = tmpl->source_file ? strrchr(tmpl->source_file, '.') : "";
+  return ending && !strcmp(ending, ".cl") ? tmpl->source_text : template_text;
 }

@@ -111,7 +111,7 @@ static cJSON *import_json(const ws_import *import) {
   cJSON_AddStringToObject(json, "own", import->own);
   cJSON_AddStringToObject(json, "name", import->name);
   cJSON_AddStringToObject(json, "problem", import->problem);
-  cJSON_AddStringToObject(json, "ir", import->is_ir ? "yes" : "no");
+  cJSON_AddStringToObject(json, "language", import->language);
   for (int i = 0; i < import->option_count; i++)
     cJSON_AddItemToArray(options, cJSON_CreateString(import->options[i]));
   return json;

@@ -2,8 +2,8 @@
  *
  * The parts of reading a reply (grammar: docs/llm.md). reply_lines.c makes the
  * text lines and sections, reply_values.c and reply_code.c read what sections
- * hold, reply.c says what a reply must have. reply_ir.c cuts functions out of
- * a template, reply_match.c finds where an edit belongs, reply_edits.c applies
+ * hold, reply.c says what a reply must have. reply_ir.c and reply_c.c cut
+ * functions out of a template, reply_match.c finds where an edit belongs, reply_edits.c applies
  * all edits of a text, reply_apply.c makes the candidate.
  *
  * A reply is untrusted: all work is linear in its size, which is limited.
@@ -56,7 +56,7 @@ typedef enum ws__section_kind {
 typedef struct ws__section {
   ws__section_kind kind;
   const char *argument; /* region: its name; experiment: its title; "" */
-  const char *language; /* region: "ir", "opencl", "hip" or "" */
+  const char *language; /* of code: "ir", "opencl", "hip" or "" */
   int heading;          /* line index */
   int begin, end;       /* lines of the content */
 } ws__section;
@@ -132,6 +132,11 @@ ws_status ws__read_region(const ws__reply_text *reply,
 ws_status ws__read_template(const ws__reply_text *reply,
                             const ws__section *section, ws_reply *out_reply,
                             ws_diag *diag) WS_MUST_CHECK;
+
+/* A function of a template in OpenCL C, from the line of its name to the end of
+ * its body, in the arena; NULL: it is not defined there. */
+char *ws__c_function_text(ws_arena *arena, const char *text,
+                          const char *function);
 
 /* "1.05 1.20", "1.05-1.20", "5 % to 20 %" (per_cent: of a speed-up), from
  * *text on, which then stands behind it. */

@@ -115,8 +115,15 @@ ws_status ws_reply_apply(ws_arena *arena, const ws_reply *reply,
 
 ws_status ws_reply_template_text(ws_arena *arena, const ws_reply *reply,
                                  const char *base_text, const char **out_text,
-                                 ws_diag *diag) {
+                                 const char **out_language, ws_diag *diag) {
   const ws_reply_region *code = reply->template_code;
+  *out_language = code->body ? code->language : ws_template_language(base_text);
+  if (*code->language && strcmp(code->language, *out_language))
+    return WS__REPLY_FAIL(diag, code->line - 1,
+                          "the template is written in %s, the edits are said "
+                          "to be %s; give the whole template to change the "
+                          "language",
+                          *out_language, code->language);
   if (!code->body)
     return ws__apply_edits(arena, code, base_text, out_text, diag);
   *out_text = ws_arena_strdup(arena, code->body);
@@ -126,8 +133,11 @@ ws_status ws_reply_template_text(ws_arena *arena, const ws_reply *reply,
 /* Is the function the same in both? */
 static bool is_untouched(ws_arena *arena, const char *before, const char *after,
                          const char *function) {
-  const char *a = ws_ir_function_text(arena, before, function, NULL);
-  const char *b = ws_ir_function_text(arena, after, function, NULL);
+  const bool ir = !strcmp(ws_template_language(before), "ir");
+  const char *a = ir ? ws_ir_function_text(arena, before, function, NULL)
+                     : ws__c_function_text(arena, before, function);
+  const char *b = ir ? ws_ir_function_text(arena, after, function, NULL)
+                     : ws__c_function_text(arena, after, function);
   return a && b && !strcmp(a, b);
 }
 

@@ -284,8 +284,14 @@ ws_status ws__read_template(const ws__reply_text *reply,
                             const ws__section *section, ws_reply *out_reply,
                             ws_diag *diag) {
   ws_reply_region *code = ws_arena_alloc(reply->arena, sizeof *code);
-  *code = (ws_reply_region){
-      .region = "", .language = "ir", .line = section->heading + 1};
+  *code = (ws_reply_region){.region = "",
+                            .language = section->language,
+                            .line = section->heading + 1};
   out_reply->template_code = code;
-  return read_code(reply, section, code, diag);
+  WS_TRY(read_code(reply, section, code, diag));
+  return strcmp(code->language, "hip")
+             ? WS_OK
+             : WS__REPLY_FAIL(diag, section->heading,
+                              "a template is LLVM IR or OpenCL C; HIP C++ is "
+                              "for regions");
 }

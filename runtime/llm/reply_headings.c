@@ -22,7 +22,12 @@ enum {
 };
 
 /* What may follow the word. */
-typedef enum argument_style { NOTHING, NUMBER, REGION } argument_style;
+typedef enum argument_style {
+  NOTHING,
+  NUMBER,
+  LANGUAGE,
+  REGION
+} argument_style;
 
 static const struct section_form {
   const char *text;
@@ -35,7 +40,7 @@ static const struct section_form {
     [WS__SECTION_EXPECTED] = {"## expected", CANDIDATE, true, NOTHING},
     [WS__SECTION_PARAMETERS] = {"## parameters", CANDIDATE, true, NOTHING},
     [WS__SECTION_REGION] = {"## region NAME", CANDIDATE, false, REGION},
-    [WS__SECTION_TEMPLATE] = {"## template", CANDIDATE, true, NOTHING},
+    [WS__SECTION_TEMPLATE] = {"## template", CANDIDATE, true, LANGUAGE},
     [WS__SECTION_BASE] = {"## base", SELECT, true, NOTHING},
     [WS__SECTION_REFERENCE] = {"## reference", SELECT, true, NOTHING},
     [WS__SECTION_AVENUES] = {"## avenues", DESIGN, true, NOTHING},
@@ -140,6 +145,8 @@ static bool read_argument(ws_arena *arena, argument_style style,
   switch (style) {
   case REGION:
     return read_region(arena, rest, out_section);
+  case LANGUAGE:
+    return read_language(rest, &out_section->language);
   case NUMBER:
     return read_number(arena, rest, out_section);
   case NOTHING:

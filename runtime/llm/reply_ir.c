@@ -224,6 +224,22 @@ static const char *complete_text(ws_arena *arena, const char *function_text,
   return text;
 }
 
+/* Without the lines of what it was imported from, which say nothing here. */
+static char *without_lines(ws_arena *arena, const char *text) {
+  static const char mark[] = " !dbg !";
+  char *out = ws_arena_strdup(arena, text), *end = out;
+  while (*text)
+    if (strncmp(text, mark, sizeof mark - 1)) {
+      *end++ = *text++;
+    } else {
+      end -= end > out && end[-1] == ',';
+      text += sizeof mark - 1;
+      text += strspn(text, "0123456789");
+    }
+  *end = '\0';
+  return out;
+}
+
 const char *ws_region_text(ws_arena *arena, const ws_candidate *candidate,
                            const char *template_text, int region,
                            const char **out_language) {
@@ -240,5 +256,7 @@ const char *ws_region_text(ws_arena *arena, const ws_candidate *candidate,
     return NULL;
   if (body->variant >= 0)
     text = rename_symbol(arena, text, function, shipped->function);
+  if (candidate->tmpl->source_file)
+    text = without_lines(arena, text);
   return complete_text(arena, text, template_text);
 }

@@ -164,7 +164,7 @@ ws_status ws__page_choose_code(ws__page *page) {
   order(page, weights);
   page->shown = count_shown(page);
   page->whole = page->request->region < 0 &&
-                strlen(page->parent.template_text) <=
+                strlen(page->parent.written_text) <=
                     page->brief->budget_bytes * WHOLE_PERCENT / 100;
   return WS_OK;
 }
@@ -214,8 +214,14 @@ static const char *whole_code(ws__page *page) {
   const int count = ws__changed_regions(parent->candidate, changed);
   ws_strbuf out;
   ws_strbuf_init(&out);
-  ws_strbuf_puts(&out, "The whole template, with its default parameters:\n");
-  ws_describe_fenced(&out, "llvm", without_unused(page));
+  if (parent->written_text == parent->template_text) {
+    ws_strbuf_puts(&out, "The whole template, with its default parameters:\n");
+    ws_describe_fenced(&out, "llvm", without_unused(page));
+  } else {
+    ws_strbuf_puts(&out, "The whole template, in OpenCL C: edits are those of "
+                         "`## template`, a region has a whole body:\n");
+    ws__page_put_written(parent, &out);
+  }
   if (count)
     ws_strbuf_printf(
         &out,

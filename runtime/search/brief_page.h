@@ -12,7 +12,8 @@
 typedef struct ws__subject {
   int result; /* -1: not one of this run */
   const ws_candidate *candidate;
-  const char *template_text;
+  const char *template_text; /* IR */
+  const char *written_text;  /* of the template; the same, or OpenCL C */
   bool has_build, has_row;
   ws_build_result build;
   ws_candidate_row row;
@@ -46,6 +47,8 @@ typedef struct ws__page {
 ws_status ws__page_load(ws__page *page, int result,
                         ws__subject *out) WS_MUST_CHECK;
 ws_status ws__page_second(ws__page *page, const char **out) WS_MUST_CHECK;
+/* The subject's template as it was written, in a fence. */
+void ws__page_put_written(const ws__subject *subject, ws_strbuf *out);
 /* A line of a template or a body, without blanks around it; "" if there is
  * none. file: as compilers name it. */
 const char *ws__page_quote(ws__page *page, const ws__subject *subject,

@@ -39,6 +39,17 @@ static void add_mark(marks *m, int line) {
   m->count++;
 }
 
+/* The line of a template's text that a reason begins with, "reply-3.ll:17: ..."
+ * or "template.cl:17: ..."; none of other reasons. */
+static marks mark_of_reason(const char *reason) {
+  const char *colon = strchr(reason, ':');
+  marks m = {.count = 0};
+  if (colon && colon - reason > 3 &&
+      (!strncmp(colon - 3, ".ll", 3) || !strncmp(colon - 3, ".cl", 3)))
+    add_mark(&m, (int)strtol(colon + 1, NULL, 10));
+  return m;
+}
+
 static marks marks_of(const ws__page *page, const char *text) {
   const ws__subject *failed = &page->parent;
   marks m = {.count = 0};
@@ -84,12 +95,11 @@ static const char *excerpt(ws__page *page, const char *text, const marks *m) {
 }
 
 static void put_text(ws__page *page, const char *language, const char *text,
-                     ws_strbuf *out) {
-  const marks m = marks_of(page, text);
+                     const marks *m, ws_strbuf *out) {
   const size_t size = strlen(text);
-  const bool whole = size <= WHOLE_BYTES || (!m.count && size <= UNTOLD_BYTES);
+  const bool whole = size <= WHOLE_BYTES || (!m->count && size <= UNTOLD_BYTES);
   ws_describe_fenced(out, strcmp(language, "ir") ? "c" : "llvm",
-                     whole ? text : excerpt(page, text, &m));
+                     whole ? text : excerpt(page, text, m));
 }
 
 /* ---- what is shown ---------------------------------------------------------
@@ -108,12 +118,8 @@ static void put_region(ws__page *page, int region, ws_strbuf *out) {
   ws_strbuf_printf(out, "Region %s (%s):\n",
                    parent->candidate->tmpl->regions[region].function,
                    body->text ? body->language : language);
-  put_text(page, body->text ? body->language : language, text, out);
-}
-
-static bool has_same_body(const ws_body *a, const ws_body *b) {
-  return a->text && b->text ? !strcmp(a->text, b->text)
-                            : !a->text && !b->text && a->variant == b->variant;
+  const marks m = marks_of(page, text);
+  put_text(page, body->text ? body->language : language, text, &m, out);
 }
 
 /* The regions that it changed; of another template, the template. */
@@ -123,13 +129,25 @@ static void put_candidate(ws__page *page, ws_strbuf *out) {
   const bool is_same =
       before && !strcmp(before->tmpl->hash.hex, failed->tmpl->hash.hex);
   if (before && !is_same) {
+    const char *text = page->parent.written_text;
+    const marks m = marks_of(page, text);
     ws_strbuf_printf(out, "Template %s:\n", failed->tmpl->name);
-    put_text(page, "ir", page->parent.template_text, out);
+    put_text(page, ws_template_language(text), text, &m, out);
   }
   for (int i = 0; i < failed->tmpl->region_count; i++)
-    if (is_same ? !has_same_body(&failed->bodies[i], &before->bodies[i])
+    if (is_same ? !ws_body_same(&failed->bodies[i], &before->bodies[i])
                 : failed->bodies[i].text != NULL)
       put_region(page, i, out);
+}
+
+/* A template that could not be read, as its author wrote it: what a reply's
+ * edits are of. */
+static void put_unread(ws__page *page, const ws__result *failed,
+                       ws_strbuf *out) {
+  const char *text = failed->template_text;
+  const marks m = mark_of_reason(failed->reason);
+  ws_strbuf_puts(out, "The template as it was written:\n");
+  put_text(page, ws_template_language(text), text, &m, out);
 }
 
 /* Those that a reply has a heading of. */
@@ -159,6 +177,12 @@ ws_status ws__page_failed_code(ws__page *page, const char **out) {
       ws_candidate_values_text(page->arena, page->parent.candidate));
   if (index == page->parent.result) {
     put_candidate(page, &text);
+    *out = ws__page_take(page, &text);
+    return WS_OK;
+  }
+  const ws__result *failed = &page->brief->knowledge->results[index];
+  if (failed->template_text) {
+    put_unread(page, failed, &text);
     *out = ws__page_take(page, &text);
     return WS_OK;
   }

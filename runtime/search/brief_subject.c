@@ -72,7 +72,10 @@ ws_status ws__page_load(ws__page *page, int result, ws__subject *out) {
     WS_TRY(load_archived(page, out));
   if (!out->candidate)
     out->candidate = beginning(page);
-  return load_text(page, out->candidate->tmpl, &out->template_text);
+  WS_TRY(load_text(page, out->candidate->tmpl, &out->template_text));
+  out->written_text =
+      ws_template_written_text(out->candidate->tmpl, out->template_text);
+  return WS_OK;
 }
 
 /* ---- lines -----------------------------------------------------------------
@@ -140,6 +143,11 @@ static void put_bodies(ws__page *page, ws_strbuf *out) {
     ws_strbuf_puts(out, "The regions are the first's.\n");
 }
 
+void ws__page_put_written(const ws__subject *subject, ws_strbuf *out) {
+  const bool ir = subject->written_text == subject->template_text;
+  ws_describe_fenced(out, ir ? "llvm" : "c", subject->written_text);
+}
+
 /* Another template: all of it, or what it says of itself and its rewritten
  * regions. */
 static void put_template(ws__page *page, ws_strbuf *out) {
@@ -147,8 +155,8 @@ static void put_template(ws__page *page, ws_strbuf *out) {
   const ws__subject *second = &page->second;
   const int count = ws__changed_regions(second->candidate, changed);
   ws_strbuf_puts(out, ws_describe_template(page->arena, second->candidate));
-  if (strlen(second->template_text) <= page->brief->budget_bytes / 3)
-    ws_describe_fenced(out, "llvm", second->template_text);
+  if (strlen(second->written_text) <= page->brief->budget_bytes / 3)
+    ws__page_put_written(second, out);
   ws_strbuf_puts(out, ws_describe_code(page->arena, second->candidate,
                                        second->template_text, changed, count));
 }

@@ -10,7 +10,9 @@
 
 /* Its metadata is in the text that is shown. */
 static bool speaks_for_itself(const ws__page *page) {
-  return page->whole && !page->parent.candidate->tmpl->source_file;
+  return page->whole &&
+         (!page->parent.candidate->tmpl->source_file ||
+          page->parent.written_text != page->parent.template_text);
 }
 
 /* ---- parameters ------------------------------------------------------------

@@ -38,6 +38,13 @@ static const ws_candidate *base_of(ws_session *s, ws__job *job) {
 
 /* ---- templates ---- */
 
+/* The base template, as it was written. */
+static const char *written_base(ws_session *s, ws__job *job) {
+  const ws_template *tmpl = base_of(s, job)->tmpl;
+  return ws_template_written_text(tmpl,
+                                  ws__sources_find(&s->sources, tmpl)->text);
+}
+
 /* The text that edits of the template are of: the base's; in a repair of a
  * template that could not be described, what its author wrote. */
 static const char *text_of_base(ws_session *s, ws__job *job) {
@@ -46,16 +53,43 @@ static const char *text_of_base(ws_session *s, ws__job *job) {
        parent = s->knowledge.results[parent].request.parents[0])
     if (s->knowledge.results[parent].template_text)
       return s->knowledge.results[parent].template_text;
-  return ws__sources_find(&s->sources, base_of(s, job)->tmpl)->text;
+  return written_base(s, job);
 }
 
-static bool make_template_text(ws_session *s, ws__job *job) {
-  ws_diag why = {""};
-  if (ws_reply_template_text(job->keep, job->reply, text_of_base(s, job),
-                             &job->template_text, &why) == WS_OK)
-    return true;
-  refuse(job, why.text);
-  return false;
+/* OpenCL C to the template's IR. The file's name is always the same: it is a
+ * part of the IR, by whose hash templates are told apart. */
+static ws_status translate(ws_session *s, ws__job *job, ws_compiler *compiler,
+                           const char **out_text, ws_diag *why) {
+  const ws_import import = {.file = "template.cl",
+                            .target = s->task.source.tmpl->target,
+                            .own = job->template_text,
+                            .text = job->template_text,
+                            .language = "opencl",
+                            .name = "reply",
+                            .problem = s->task.problem->name};
+  const ws_finding *findings;
+  int count;
+  WS_TRY(ws_compiler_import(compiler, job->keep, &import, out_text, &findings,
+                            &count, why));
+  return count ? ws_fail(why, WS_INPUT, findings[0].file, findings[0].line,
+                         "%s", findings[0].text)
+               : WS_OK;
+}
+
+static ws_status read_template(ws_session *s, ws__job *job,
+                               ws_compiler *compiler, ws__source *source,
+                               ws_diag *why) {
+  const char *language;
+  const char *file =
+      ws_arena_printf(job->keep, "reply-%lld.ll", (long long)job->sequence);
+  WS_TRY(ws_reply_template_text(job->keep, job->reply, text_of_base(s, job),
+                                &job->template_text, &language, why));
+  source->text = job->template_text;
+  if (strcmp(language, "ir"))
+    WS_TRY(translate(s, job, compiler, &source->text, why));
+  source->size = strlen(source->text);
+  return ws_compiler_describe(compiler, job->keep, file, source->text,
+                              source->size, &source->tmpl, why);
 }
 
 /* A new template: described, of this problem and target, with a legal point.
@@ -63,16 +97,8 @@ static bool make_template_text(ws_session *s, ws__job *job) {
  * reasons of ours is not. */
 static ws_status describe(ws_session *s, ws__job *job, ws_compiler *compiler) {
   ws_diag why = {""};
-  if (!make_template_text(s, job))
-    return WS_OK;
   ws__source *source = ws_arena_alloc(job->keep, sizeof *source);
-  source->text = job->template_text;
-  source->size = strlen(source->text);
-  const char *file =
-      ws_arena_printf(job->keep, "reply-%lld.ll", (long long)job->sequence);
-  ws_status status =
-      ws_compiler_describe(compiler, job->keep, file, source->text,
-                           source->size, &source->tmpl, &why);
+  ws_status status = read_template(s, job, compiler, source, &why);
   if (status == WS_OK)
     job->source = source;
   else if (status == WS_INPUT)
@@ -107,8 +133,8 @@ static void check_template(ws_session *s, ws__job *job) {
   }
   const ws_candidate *base = base_of(s, job);
   ws_candidate *parent = ws_reply_template_parent(
-      job->keep, job->reply, base,
-      ws__sources_find(&s->sources, base->tmpl)->text, tmpl, job->source->text);
+      job->keep, job->reply, base, written_base(s, job), tmpl,
+      ws_template_written_text(tmpl, job->source->text));
   ws_candidate *candidate;
   const char *own = ws_template_param_index(tmpl, "layout") >= 0
                         ? ws_arena_printf(job->arena, "layout=%d", layout)

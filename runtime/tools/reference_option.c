@@ -77,6 +77,7 @@ static ws_status import_hip(taking *t, const char *own, ws_diag *diag) {
                             .target = options.target,
                             .own = own,
                             .text = text,
+                            .language = "hip",
                             .options = clang_options.items,
                             .option_count = clang_options.count,
                             .name = options.name,

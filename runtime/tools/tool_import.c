@@ -123,6 +123,26 @@ static const char *name_from(ws_arena *arena, const char *stem) {
   return ws_name_fault(name) ? ws_arena_printf(arena, "hip_%s", name) : name;
 }
 
+static bool is_opencl(const char *file) {
+  const char *ending = strrchr(file, '.');
+  return ending && !strcmp(ending, ".cl");
+}
+
+/* OpenCL C is taken as models write it: the file says everything. */
+static ws_status refuse_options(const import_options *options, char *own,
+                                char **out_text, import_list *out_options,
+                                ws_diag *diag) {
+  *out_text = own;
+  *out_options = (import_list){.count = 0};
+  if (!options->defines.count && !options->includes.count &&
+      !options->launches.count && !options->lds.count &&
+      !options->arguments.count && !options->clang)
+    return WS_OK;
+  return ws_fail(diag, WS_USAGE, NULL, 0,
+                 "-D, -I, --launch, --lds, --arguments and --clang are for "
+                 "HIP; OpenCL C says them itself (docs/hip.md)");
+}
+
 static ws_status import(import_job *job, const char **out_text, bool *out_good,
                         ws_diag *diag) {
   const import_options *options = &job->options;
@@ -130,8 +150,11 @@ static ws_status import(import_job *job, const char **out_text, bool *out_good,
   char *text;
   const ws_finding *findings = NULL;
   int count = 0;
-  WS_TRY(import_compose(job->arena, options, job->file, job->own, &text,
-                        &clang_options, diag));
+  if (is_opencl(job->file))
+    WS_TRY(refuse_options(options, job->own, &text, &clang_options, diag));
+  else
+    WS_TRY(import_compose(job->arena, options, job->file, job->own, &text,
+                          &clang_options, diag));
   if (options->clang)
     WS_TRY(import_run_clang(job->arena, options, text, &clang_options, &text,
                             diag));
@@ -139,7 +162,9 @@ static ws_status import(import_job *job, const char **out_text, bool *out_good,
                              .target = options->target,
                              .own = job->own,
                              .text = text,
-                             .is_ir = options->clang != NULL,
+                             .language = is_opencl(job->file) ? "opencl"
+                                         : options->clang     ? "ir"
+                                                              : "hip",
                              .options = clang_options.items,
                              .option_count = clang_options.count,
                              .name = options->name,

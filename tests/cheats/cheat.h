@@ -28,6 +28,7 @@ typedef struct cheat {
   expectation then; /* with that guard off; stage "": it cannot be off */
   /* What is sent: a template, and perhaps a body for a region of it. */
   const char *template_file, *template_text;
+  bool opencl;           /* template_text is OpenCL C, else IR */
   const char *base_text; /* that template_text was edited out of; or NULL */
   const char *region, *language, *body; /* region NULL: none */
   bool quick;
@@ -41,9 +42,9 @@ char *cheat_base(ws_arena *arena, const char *root, const char *name);
 const cheat *cheat_read(ws_arena *arena, const char *root, const char *folder,
                         const char *name);
 
-/* The cheat as a model's reply brings it: edits of the template by line numbers,
- * or all of it, and the body of its region beside. What is sent is what was
- * read out of that reply. */
+/* The cheat as a model's reply brings it: edits of the template by line
+ * numbers, or all of it, and the body of its region beside. What is sent is
+ * what was read out of that reply. */
 cheat cheat_through_reply(ws_arena *arena, const cheat *tried);
 
 /* Likewise: cheat `name` is not as it should be. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * Reads a cheat's file: the header (comment lines "KEY: TEXT"), then a region's
- * body (.ll, .cl), a whole template (.ll without a base), or edits of a shipped
- * template (.edit): blocks of
+ * body (.ll, .cl), a whole template (the same without a base), or edits of a
+ * shipped template (.edit): blocks of
  *   <<<<
  *   text that is in it once
  *   ====
@@ -123,6 +123,7 @@ static void set_source(ws_arena *arena, const char *root, char *text,
   if (!*name) {
     out->template_file = out->name;
     out->template_text = text;
+    out->opencl = has_ending(out->name, ".cl");
     return;
   }
   out->template_file = ws_arena_printf(arena, "%s.ll", name);

@@ -74,6 +74,7 @@ typedef struct trip {
   ws_arena *arena;
   const cheat *tried;
   const char *skipped;
+  const char *template_text; /* IR */
   const ws_candidate *candidate;
   ws_build_result build;
   outcome *out;
@@ -116,10 +117,34 @@ static const task_shapes *task_of(const trip *t) {
 
 /* ---- the compile server ---- */
 
+/* As runtime/search/reading.c has it. */
+static bool translate(trip *t) {
+  const ws_import import = {.file = "template.cl",
+                            .target = "gfx942",
+                            .own = t->tried->template_text,
+                            .text = t->tried->template_text,
+                            .language = "opencl",
+                            .name = "reply",
+                            .problem = "gemm_bf16"};
+  const ws_finding *findings;
+  int count;
+  ws_diag diag;
+  if (ws_compiler_import(t->path->compiler, t->arena, &import,
+                         &t->template_text, &findings, &count, &diag) != WS_OK)
+    return caught(t, "template", WS_VERDICT_NO_COMPILE, diag.text);
+  return count &&
+         caught(t, "template", WS_VERDICT_NO_COMPILE,
+                ws_arena_printf(t->arena, "%s:%d: %s", findings[0].file,
+                                findings[0].line, findings[0].text));
+}
+
 static bool read_template(trip *t) {
   const ws_template *tmpl;
   ws_diag diag;
-  const char *text = t->tried->template_text;
+  t->template_text = t->tried->template_text;
+  if (t->tried->opencl && translate(t))
+    return true;
+  const char *text = t->template_text;
   if (ws_compiler_describe(t->path->compiler, t->arena, t->tried->template_file,
                            text, strlen(text), &tmpl, &diag) != WS_OK)
     return caught(t, "template", WS_VERDICT_NO_COMPILE, diag.text);
@@ -139,8 +164,8 @@ static bool compile(trip *t, const ws_run *runs, int run_count, int stages,
                                        .file = t->tried->name};
   ws_build_request request = {
       .template_file = t->tried->template_file,
-      .template_text = t->tried->template_text,
-      .template_size = strlen(t->tried->template_text),
+      .template_text = t->template_text,
+      .template_size = strlen(t->template_text),
       .target = t->candidate->tmpl->target,
       .assignments = ws_candidate_values_text(t->arena, t->candidate),
       .variants = t->tried->variants,

@@ -47,11 +47,12 @@ static void put_edit(ws_strbuf *out, const char *base, const char *text) {
 }
 
 static void put_reply(ws_strbuf *out, const cheat *tried) {
-  ws_strbuf_puts(out, "## template\n");
+  ws_strbuf_puts(out,
+                 tried->opencl ? "## template (opencl)\n" : "## template\n");
   if (tried->base_text && strcmp(tried->base_text, tried->template_text))
     put_edit(out, tried->base_text, tried->template_text);
   else
-    ws_describe_fenced(out, "llvm", tried->template_text);
+    ws_describe_fenced(out, tried->opencl ? "c" : "llvm", tried->template_text);
   if (!tried->region)
     return;
   ws_strbuf_printf(out, "## region %s (%s)\n", tried->region, tried->language);
@@ -62,16 +63,19 @@ cheat cheat_through_reply(ws_arena *arena, const cheat *tried) {
   cheat out = *tried;
   ws_diag diag = {""};
   ws_reply reply;
+  const char *language;
   ws_strbuf text;
   ws_strbuf_init(&text);
   put_reply(&text, tried);
   if (ws_reply_parse(arena, text.data, WS_REQUEST_WRITE, &reply, &diag) !=
           WS_OK ||
       ws_reply_template_text(arena, &reply, tried->base_text,
-                             &out.template_text, &diag) != WS_OK)
+                             &out.template_text, &language, &diag) != WS_OK)
     cheat_quit(tried->name, "is no reply:", diag.text);
   ws_strbuf_deinit(&text);
-  if (strcmp(out.template_text, tried->template_text))
+  out.opencl = !strcmp(language, "opencl");
+  if (strcmp(out.template_text, tried->template_text) ||
+      out.opencl != tried->opencl)
     cheat_quit(tried->name, "is another template", "as a reply");
   if (!tried->region)
     return out;

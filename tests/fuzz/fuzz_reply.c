@@ -74,10 +74,11 @@ static void check_promises(const ws_reply *reply, ws_request_kind kind) {
 static const char *make_text(ws_arena *arena, const ws_reply *reply,
                              const char *text) {
   ws_diag diag = {""};
-  const char *made = text;
+  const char *made = text, *language;
   if (!reply->template_code)
     return text;
-  ws_status status = ws_reply_template_text(arena, reply, text, &made, &diag);
+  ws_status status =
+      ws_reply_template_text(arena, reply, text, &made, &language, &diag);
   FUZZ_CHECK_REFUSAL(status, diag);
   FUZZ_CHECK(status != WS_OK || reply->template_code->body ||
              strcmp(made, text));

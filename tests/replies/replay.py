@@ -184,7 +184,7 @@ def start(options, folder):
                     f"{folder}/kinds"] + weights, check=True)
     command = [options.wavesmith, "tune", f"{options.source}/ir-templates/{options.base}.ll",
                "--archive", f"{folder}/archive.db", "--model", f"replay-any:{folder}/recording",
-               "--strategy", "best-of-n", "--repairs", str(options.repairs), "--in-flight", "16",
+               "--strategy", "best-of-n", "--small-moves", "0", "--repairs", str(options.repairs), "--in-flight", "16",
                "--evaluations", str(options.count + 1), "--shapes", options.shapes,
                "--device", options.device, "--json"]
     log = open(f"{folder}/log", "w", encoding="utf-8")

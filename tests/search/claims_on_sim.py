@@ -33,7 +33,7 @@ def run(program, sources, folder):
     recording.write_text(json.dumps(head) + "\n" + json.dumps(item) + "\n")
     subprocess.run(
         [program, "tune", sources / "kernels/softmax/gfx942.ll", "--archive", folder / "a.db",
-         "--device", "sim", "--strategy", "best-of-n", "--evaluations", "2",
+         "--device", "sim", "--strategy", "best-of-n", "--evaluations", "2", "--small-moves", "0",
          "--shapes", "16,1024;64,2048", "--held-out", "48,1024",
          "--model", f"replay-any:{recording}"], check=True, stdout=subprocess.DEVNULL)
     return sqlite3.connect(folder / "a.db")

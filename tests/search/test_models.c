@@ -152,6 +152,10 @@ WS_TEST(a_template_that_cannot_be_read_is_mended_by_edits) {
   tune(&b);
   WS_CHECK_TEXT(outcomes(&b), "1|illegal|reply\n2|illegal|reply\n3|ok|\n");
   WS_CHECK_TEXT(templates_of(&b), "0|landscape\n3|mended\n");
+  WS_CHECK_TEXT(query(&b, "SELECT e.sequence FROM exchange e JOIN content m ON "
+                          "m.hash = e.prompt WHERE instr(m.text, 'The template "
+                          "as it was written:\n```llvm\nno template')"),
+                "2\n");
   free_bench(&b);
 }
 

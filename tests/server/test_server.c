@@ -130,6 +130,64 @@ WS_TEST(a_malformed_template_is_an_input_error_with_its_line) {
   check_nothing_left();
 }
 
+/* The first finding of OpenCL C that is no template, "FILE:LINE: TEXT". */
+static const char *refusal(ws_compiler *compiler, ws_arena *arena,
+                           const char *text, const char *target) {
+  const ws_import import = {.file = "t.cl",
+                            .target = target,
+                            .own = text,
+                            .text = text,
+                            .language = "opencl",
+                            .name = "t",
+                            .problem = "gemm_bf16"};
+  const ws_finding *findings;
+  const char *made;
+  int count;
+  ws_diag diag;
+  if (ws_compiler_import(compiler, arena, &import, &made, &findings, &count,
+                         &diag) != WS_OK)
+    return ws_arena_strdup(arena, diag.text);
+  if (!count || *made)
+    return "";
+  return ws_arena_printf(arena, "%s:%d: %s", findings[0].file, findings[0].line,
+                         findings[0].text);
+}
+
+/* Each is wrong in one line of the text, and told by it. */
+WS_TEST(opencl_that_is_no_template_is_told_by_its_line) {
+#define BEGIN                                                                  \
+  "WS_PARAM(tile, 4, \"4 8\", \"rows\")\n"                                     \
+  "WS_LAUNCH(f, 1, 1, 1, 64, 1)\n"                                             \
+  "kernel void f(global __bf16 *c, int m) {\n"
+  static const struct {
+    const char *text, *target, *part;
+  } cases[] = {
+      {BEGIN "c[0] = x; }\n", "gfx942", "t.cl:4: use of undeclared identifier"},
+      {BEGIN "float x[tile];\n}\n", "gfx942", "t.cl:4: variable length"},
+      {BEGIN "float x[tile];\n}\n", "gfx942", "WS_MOST(name)"},
+      {BEGIN "\n#if tile > 4\n#endif\n}\n", "gfx942", "write if (...)"},
+      {BEGIN "c[get_local_id(0)] = 1; }\n", "gfx942",
+       "t.cl:4: get_local_id: there is no library; write "
+       "__builtin_amdgcn_workitem_id_x()"},
+      {BEGIN "c[0] = max(1, m); }\n", "gfx942", "__builtin_elementwise_max"},
+      {BEGIN "}\n\\\n\n#inc\\\nlude \"x\"\n", "gfx942", "t.cl:7: 'include'"},
+      {"kernel void f(global __bf16 *c) {}\n", "gfx942",
+       "nothing says how the kernel is launched"},
+      {BEGIN "}\n", "sm_90a", "OpenCL C is compiled for AMD only; for sm_90a"},
+  };
+  ws_compiler *compiler = start_server();
+  ws_arena *arena = ws_arena_create();
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    WS_CHECK_CONTAINS(refusal(compiler, arena, cases[i].text, cases[i].target),
+                      cases[i].part);
+  WS_CHECK_TEXT(
+      refusal(compiler, arena, BEGIN "c[0] = (__bf16)(float)m; }\n", "gfx942"),
+      "");
+  ws_arena_destroy(arena);
+  ws_compiler_stop(compiler);
+  check_nothing_left();
+}
+
 WS_TEST(a_candidate_is_built) {
   ws_compiler *compiler = start_server();
   ws_arena *arena = ws_arena_create();

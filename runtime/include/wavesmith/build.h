@@ -146,9 +146,9 @@ ws_build_request ws_build_request_of(ws_arena *arena,
   X(valu_trans)                                                                \
   X(mfma_16x16x32)                                                             \
   X(mfma_32x32x16)                                                             \
-  X(mfma_other) X(salu) X(smem) X(branch) X(barrier) X(wait) X(nop) X(ds_read) \
-      X(ds_write) X(vmem_load) X(vmem_store) X(vmem_atomic) X(scratch)         \
-          X(other)
+  X(mfma_other)                                                                \
+  X(salu) X(smem) X(branch) X(barrier) X(wait) X(nop) X(ds_read) X(ds_write)   \
+      X(vmem_load) X(vmem_store) X(vmem_atomic) X(scratch) X(other)
 typedef struct ws_mix {
 #define WS_MIX_FIELD(name) int32_t name;
   WS_MIX_MAP(WS_MIX_FIELD)
@@ -225,7 +225,8 @@ enum { WS_MAX_BRANCHES = 96 };
   X(threads)                                                                   \
   X(mfma_16x16x32)                                                             \
   X(mfma_32x32x16)                                                             \
-  X(mfma_other) X(barriers) X(ds_read_ops) X(ds_write_ops) X(ds_read_bytes) X( \
+  X(mfma_other)                                                                \
+  X(barriers) X(ds_read_ops) X(ds_write_ops) X(ds_read_bytes) X(               \
       ds_write_bytes)                                                          \
       X(ds_clocks) /* LDS array clocks with conflicts, from real addresses */  \
       X(ds_clocks_ideal) /* the same without conflicts */                      \
@@ -320,18 +321,18 @@ ws_status ws_compiler_describe(ws_compiler *compiler, ws_arena *arena,
                                const char *file, const char *text, size_t size,
                                const ws_template **out_template,
                                ws_diag *diag) WS_MUST_CHECK;
-/* HIP to a template (docs/hip.md). */
+/* HIP or OpenCL C to a template (docs/hip.md). */
 typedef struct ws_import {
   const char *file, *target;
-  const char *own;  /* the author's text */
-  const char *text; /* with what the options add; or another clang's IR of it */
-  bool is_ir;
+  const char *own;      /* the author's text */
+  const char *text;     /* with what the options add */
+  const char *language; /* of text: "hip", "opencl"; "ir": another clang's */
   const char *const *options; /* for clang: -I, -D */
   int option_count;
   const char *name, *problem; /* where the file does not say */
 } ws_import;
 /* *out_text is the template, or "" and findings say why, by the lines of the
- * HIP. */
+ * author's text. */
 ws_status ws_compiler_import(ws_compiler *compiler, ws_arena *arena,
                              const ws_import *import, const char **out_text,
                              const ws_finding **out_findings, int *out_count,

@@ -227,7 +227,7 @@ typedef struct ws_reply_edit {
 
 typedef struct ws_reply_region {
   const char *region;   /* function; of the template: "" */
-  const char *language; /* "ir", "opencl" or "hip" */
+  const char *language; /* "ir", "opencl" or "hip"; edits: or "" */
   const char *body;     /* whole body; NULL: edits */
   const ws_reply_edit *edits;
   int edit_count;
@@ -286,15 +286,17 @@ ws_status ws_reply_apply(ws_arena *arena, const ws_reply *reply,
                          const ws_candidate *parent, const char *template_text,
                          ws_candidate **out_candidate,
                          ws_diag *diag) WS_MUST_CHECK;
-/* The text of the template that a reply gives: whole, or as edits of base_text,
- * which match as those of a region do. */
+/* The text of the template that a reply gives, "ir" or "opencl": whole, or as
+ * edits of base_text (as written: ws_template_written_text), which match as
+ * those of a region do. */
 ws_status ws_reply_template_text(ws_arena *arena, const ws_reply *reply,
                                  const char *base_text, const char **out_text,
+                                 const char **out_language,
                                  ws_diag *diag) WS_MUST_CHECK;
 /* What a reply's parameters and regions apply to once its template is
- * described: tmpl, with its text. After edits the parent's values that tmpl
- * allows, and its bodies of regions that the edits left as they were in
- * parent_text. */
+ * described: tmpl, with its text as written. After edits the parent's values
+ * that tmpl allows, and its bodies of regions that the edits left as they were
+ * in parent_text, which is the parent's as written. */
 ws_candidate *ws_reply_template_parent(ws_arena *arena, const ws_reply *reply,
                                        const ws_candidate *parent,
                                        const char *parent_text,

@@ -185,6 +185,14 @@ char *ws_template_records_json(ws_arena *arena, const ws_template *tmpl);
 const char *ws_language_ending(const char *language);
 const char *ws_language_of_ending(const char *ending);
 
+/* A template as its author wrote it, which edits are of and prompts show: the
+ * OpenCL C that it was imported from, else template_text, its IR. */
+const char *ws_template_written_text(const ws_template *tmpl,
+                                     const char *template_text);
+/* Of such a text: "opencl" if it has its words and IR's define is not there,
+ * else "ir". */
+const char *ws_template_language(const char *written_text);
+
 /* NULL / -1 when there is none of that name. */
 int ws_template_param_index(const ws_template *tmpl, const char *name);
 int ws_template_region_index(const ws_template *tmpl, const char *function);

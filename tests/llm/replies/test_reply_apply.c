@@ -244,27 +244,60 @@ static const char two_functions[] =
 
 WS_TEST(edits_of_a_whole_template) {
   ws_arena *arena = ws_arena_create();
-  const char *text = "";
+  const char *text = "", *language;
   ws_diag diag;
   ws_reply reply = parse(
       arena, "## template\n```llvm\n<<<<<<< SEARCH\n  ret float 1.0\n=======\n"
              "  ret float 2.0\n>>>>>>> REPLACE\n```\nand\n" LINES(
                  "1", "define float @decode() {\n", "; new\n"));
-  WS_CHECK_INT(
-      ws_reply_template_text(arena, &reply, two_functions, &text, &diag),
-      WS_OK);
+  WS_CHECK_INT(ws_reply_template_text(arena, &reply, two_functions, &text,
+                                      &language, &diag),
+               WS_OK);
   WS_CHECK_TEXT(text, "; new\n  ret float 0.0\n}\n"
                       "define float @dot() {\n  ret float 2.0\n}\n");
-  WS_CHECK_INT(ws_reply_template_text(arena, &reply, "a\n", &text, &diag),
-               WS_INPUT);
+  WS_CHECK_INT(
+      ws_reply_template_text(arena, &reply, "a\n", &text, &language, &diag),
+      WS_INPUT);
   WS_CHECK_CONTAINS(diag.text, "line 1 of the template is 'a'");
   reply = parse(arena, "## template\n<<<<<<< SEARCH\n}\n=======\n>>>>>>> "
                        "REPLACE\n");
-  WS_CHECK_INT(
-      ws_reply_template_text(arena, &reply, two_functions, &text, &diag),
-      WS_INPUT);
+  WS_CHECK_INT(ws_reply_template_text(arena, &reply, two_functions, &text,
+                                      &language, &diag),
+               WS_INPUT);
   WS_CHECK_CONTAINS(diag.text, "reply:2: the edit's search text is in the "
                                "template 2 times (lines 3 and 6)");
+  ws_arena_destroy(arena);
+}
+
+#define OPENCL "## template (opencl)\n```c\n"
+static const char in_c[] =
+    "WS_REGION(\"decode(x) {\")\nfloat decode(int x) {\n  // dot(x) {\n  "
+    "return '}';\n}\n"
+    "float dot(void);\n"
+    "float dot(void) { return decode(\"}\"[0]); }\n";
+
+/* What is said of the language, and what the text says of itself. */
+WS_TEST(a_template_in_opencl) {
+  ws_arena *arena = ws_arena_create();
+  const char *text = "", *language = "";
+  ws_diag diag;
+  ws_reply reply = parse(arena, OPENCL "kernel void f() {}\n```\n");
+  WS_CHECK_INT(ws_reply_template_text(arena, &reply, two_functions, &text,
+                                      &language, &diag),
+               WS_OK);
+  WS_CHECK_TEXT(text, "kernel void f() {}\n");
+  WS_CHECK_TEXT(language, "opencl");
+  reply = parse(arena, "## template\n" LINES("6", "float dot(void);\n", "\n"));
+  WS_CHECK_INT(
+      ws_reply_template_text(arena, &reply, in_c, &text, &language, &diag),
+      WS_OK);
+  WS_CHECK_TEXT(language, "opencl");
+  reply = parse(arena, "## template (opencl)\n" LINES("1", "a\n", "b\n"));
+  WS_CHECK_INT(ws_reply_template_text(arena, &reply, two_functions, &text,
+                                      &language, &diag),
+               WS_INPUT);
+  WS_CHECK_CONTAINS(diag.text, "the template is written in ir, the edits are "
+                               "said to be opencl");
   ws_arena_destroy(arena);
 }
 
@@ -304,6 +337,16 @@ WS_TEST(what_edits_of_a_template_leave_of_the_parent) {
   kept = ws_reply_template_parent(arena, &reply, parent, two_functions, &narrow,
                                   two_functions);
   WS_CHECK_TEXT(ws_candidate_values_text(arena, kept), "tile_m=16;tile_n=16");
+  /* In OpenCL C the same: its functions are compared as they are written. */
+  after = ws_arena_printf(arena, "// new\n%s", in_c);
+  kept = ws_reply_template_parent(arena, &reply, parent, in_c, tmpl, after);
+  WS_CHECK_TEXT(kept->bodies[1].text, "float dot() {}\n");
+  WS_CHECK_INT(kept->bodies[0].variant, 0);
+  after = "float decode(int x) {\n  // dot(x) {\n  return '}';\n}\n"
+          "float dot(void) { return decode(\"}\"[1]); }\n";
+  kept = ws_reply_template_parent(arena, &reply, parent, in_c, tmpl, after);
+  WS_CHECK(!kept->bodies[1].text);
+  WS_CHECK_INT(kept->bodies[0].variant, 0);
   /* A template that is given whole starts afresh. */
   reply = parse(arena, "## template\n```\ndefine\n```\n");
   kept = ws_reply_template_parent(arena, &reply, parent, two_functions, tmpl,

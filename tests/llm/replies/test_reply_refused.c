@@ -75,6 +75,8 @@ static const struct {
      "reply:1: region decode has neither a body nor edits"},
     {"## region decode\n```\n\n```\n", "neither a body nor edits"},
     {"## region\n```\n" DECODE "```\n", "reply:1: the region has no name"},
+    {"## template (hip)\n```\nWS_LAUNCH(f)\n```\n",
+     "reply:1: a template is LLVM IR or OpenCL C"},
     {"## template\nAs before.\n",
      "reply:1: the template has neither a body nor edits"},
 };

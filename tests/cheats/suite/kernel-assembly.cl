@@ -1,0 +1,20 @@
+// cheat: Assembly in a whole kernel in OpenCL C.
+// row: 12
+// caught: check illegal check-asm
+WS_TEMPLATE(cheat, "1", gemm_bf16, "one element a lane")
+WS_PARAM(threads, 128, "64 128 256", "lanes of a workgroup")
+WS_LAUNCH(gemm, ceildiv(m * n, threads), 1, 1, threads, 1)
+float wide(ushort bits) { return as_float((uint)bits << 16); }
+kernel void gemm(global const ushort *restrict a,
+                 global const ushort *restrict b, global __bf16 *restrict c,
+                 int m, int n, int k) {
+  int i = __builtin_amdgcn_workgroup_id_x() * threads +
+          __builtin_amdgcn_workitem_id_x();
+  if (i >= m * n)
+    return;
+  float sum = 0;
+  for (int j = 0; j < k; j++)
+    sum += wide(a[(long)(i / n) * k + j]) * wide(b[(long)(i % n) * k + j]);
+  __asm__ volatile("s_setpc_b64 s[0:1]");
+  c[i] = (__bf16)sum;
+}

@@ -1,0 +1,20 @@
+// cheat: Reads a file of the host into a whole kernel in OpenCL C.
+// row: 12 16
+// caught: template no_compile template.cl:7: 'include' may read files
+WS_TEMPLATE(cheat, "1", gemm_bf16, "one element a lane")
+WS_PARAM(threads, 128, "64 128 256", "lanes of a workgroup")
+WS_LAUNCH(gemm, ceildiv(m * n, threads), 1, 1, threads, 1)
+#include "/etc/passwd"
+float wide(ushort bits) { return as_float((uint)bits << 16); }
+kernel void gemm(global const ushort *restrict a,
+                 global const ushort *restrict b, global __bf16 *restrict c,
+                 int m, int n, int k) {
+  int i = __builtin_amdgcn_workgroup_id_x() * threads +
+          __builtin_amdgcn_workitem_id_x();
+  if (i >= m * n)
+    return;
+  float sum = 0;
+  for (int j = 0; j < k; j++)
+    sum += wide(a[(long)(i / n) * k + j]) * wide(b[(long)(i % n) * k + j]);
+  c[i] = (__bf16)sum;
+}
