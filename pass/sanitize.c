@@ -300,6 +300,7 @@ static bool load_program(sanitize_job *job, bool diagnose) {
   LLVMModuleRef module = ws__instrument(
       job->module, job->candidate->tmpl, job->problem, launches_needed(job),
       diagnose, machine, layout, &job->program);
+  sanitizer->sites = job->program.sites;
   count_time(&start, &sanitizer->times.instrument);
   bool loaded = module && ws__jit_load(module, &job->program);
   count_time(&start, &sanitizer->times.code);
@@ -477,6 +478,7 @@ bool ws_pass_sanitize(LLVMModuleRef module, const ws_candidate *candidate,
   int before = findings->count;
   memset(out_results, 0, (size_t)run_count * sizeof *out_results);
   sanitizer->findings = findings;
+  sanitizer->candidate = candidate;
   sanitizer->tmpl = candidate->tmpl;
   sanitizer->launch = NULL;
   sanitizer->times = (ws_sanitize_times){0};

@@ -42,7 +42,7 @@ static void add_finding(ws_fault fault, const ws_site *site, const char *text) {
 void ws__fault(ws_fault fault, ws_site *site, const char *format, ...) {
   bool known = site && (site->reported >> fault & 1);
   if (!known) {
-    char text[512];
+    char text[768];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);

@@ -31,6 +31,8 @@ static ws_site *new_site(ws_instrumenter *in, LLVMValueRef instruction) {
   site->file = interned(in, &in->last_file, file);
   site->region = interned(in, &in->last_region, ws_pass_region_of(instruction));
   site->number = in->site_count++;
+  site->next = in->program->sites;
+  in->program->sites = site;
   site->alignment = 1;
   return site;
 }
@@ -130,6 +132,12 @@ static const ws_hook *hook_for(const ws_instrumenter *in, const ws_site *site) {
   }
 }
 
+static void name_offset(const ws_instrumenter *in, ws_site *site,
+                        LLVMValueRef pointer) {
+  const ws_region *region = ws__offset_region(in->tmpl, pointer);
+  site->offset_region = region ? region->function : NULL;
+}
+
 static void instrument_access(ws_instrumenter *in, LLVMValueRef instruction,
                               LLVMValueRef pointer, LLVMTypeRef type,
                               bool reads, bool writes, bool atomic) {
@@ -149,6 +157,8 @@ static void instrument_access(ws_instrumenter *in, LLVMValueRef instruction,
   site->alignment = LLVMGetAlignment(instruction);
   if (site->space == WS_SPACE_LDS || site->space == WS_SPACE_ANY)
     site->pattern = ws_arena_alloc(in->program->arena, sizeof *site->pattern);
+  if (site->space == WS_SPACE_LDS)
+    name_offset(in, site, pointer);
   LLVMPositionBuilderBefore(in->builder, instruction);
   call_hook(in, hook_for(in, site), site, flat(in, pointer), NULL);
 }

@@ -38,6 +38,10 @@ void ws__instrument_declare_hooks(ws_instrumenter *in);
 void ws__instrument_function(ws_instrumenter *in, LLVMValueRef function);
 /* Calling convention and attributes for the host. */
 void ws__make_host_function(ws_instrumenter *in, LLVMValueRef function);
+/* The region whose function returns the offset in a pointer; NULL: none that
+ * could be found (sanitize_origin.c). */
+const ws_region *ws__offset_region(const ws_template *tmpl,
+                                   LLVMValueRef pointer);
 /* The address space of a pointer value, as LLVM numbers it. */
 unsigned ws__address_space(LLVMValueRef pointer);
 /* base + offset, as a pointer. */

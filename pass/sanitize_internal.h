@@ -13,6 +13,8 @@
  *   sanitize_wave.c        intrinsics (table: sanitize_intrinsics.def)
  *   sanitize_buffer.c      memory by descriptors   sanitize_to_lds.c  into LDS
  *   sanitize_memory.c      allocations, LDS, shadow, memory hooks
+ *   sanitize_race.c        what is said of accesses that nothing orders
+ *   sanitize_origin.c      which region returns the offset of an access
  *   sanitize_observe.c     what the bound model wants to know
  *   sanitize_data.c        inputs and reference     sanitize_fault.c  findings
  *   sanitize_reference.c   a kernel as the reference
@@ -68,7 +70,9 @@ typedef struct ws_pattern {
 } ws_pattern;
 
 struct ws_site {
+  ws_site *next; /* made before */
   const char *region, *file;
+  const char *offset_region; /* whose function returns an LDS offset; or NULL */
   int line;
   int number; /* in the order of the IR */
   ws_space space;
@@ -108,6 +112,9 @@ struct ws_site {
   X(OOB_PRIVATE, "oob-private", true,                                          \
     "check the index against the size of the alloca")                          \
   X(LDS_RACE, "lds-race", false, "put a barrier between the two accesses")     \
+  X(LDS_OVERLAP, "lds-overlap", false,                                         \
+    "offsets must be one-to-one: give each lane bytes of its own, or let one " \
+    "lane store what all have; no barrier keeps both values")                  \
   X(GLOBAL_RACE, "global-race", false,                                         \
     "give each element one writer, use atomics, or split the launch")          \
   X(DIVERGENT_BARRIER, "divergent-barrier", true,                              \
@@ -236,6 +243,8 @@ typedef struct ws_memory {
   uintptr_t lds_base;          /* fixed, low */
   uint32_t lds_begin, lds_end; /* of the kernel that runs */
   ws_cell *lds_shadow;
+  /* per byte of LDS: the number of the site of the last write, last read */
+  uint16_t *lds_writers, *lds_readers;
   uint32_t moment;
   uint32_t run_key, launch_key, workgroup_key, barrier_key;
   bool acquired;          /* this workgroup executed an acquire fence */
@@ -276,6 +285,20 @@ void ws__hook_range(ws_site *site, uintptr_t address, uint64_t size);
 void ws__hook_fence(ws_site *site);
 void ws__hook_private(ws_site *site, uintptr_t address);
 void ws__hook_alloca(ws_site *site, uintptr_t address, uint64_t size);
+
+/* ---- races (sanitize_race.c) -------------------------------------------- */
+
+/* An access of the current lane, and another of the same byte. */
+typedef struct ws_race {
+  ws_site *site;
+  const ws_buffer *buffer;   /* NULL: LDS */
+  unsigned long long offset; /* in the buffer, or in the kernel's LDS */
+  uint32_t lds_offset;       /* in all of LDS */
+  uint32_t other;            /* key of the other access */
+  bool site_writes, other_wrote;
+  bool unread; /* nobody read the byte since, certainly */
+} ws_race;
+void ws__race_report(const ws_race *race);
 
 /* ---- loads to LDS (sanitize_to_lds.c) ---------------------------------- */
 
@@ -331,7 +354,8 @@ typedef struct ws_program {
   ws_arena *arena;
   ws_entry_point entries[WS_TEMPLATE_MAX_LAUNCHES];
   int entry_count;
-  void *code; /* of sanitize_jit.c */
+  ws_site *sites; /* latest first */
+  void *code;     /* of sanitize_jit.c */
 } ws_program;
 
 /* Turns a copy of module into host IR that calls the hooks. NULL and findings
@@ -392,11 +416,25 @@ typedef struct ws_sanitizer {
   ws_memory memory;
   ws_recorder recorder;
   ws_findings *findings;
-  const ws_template *tmpl;
+  const ws_candidate *candidate;
+  const ws_template *tmpl; /* of the candidate */
+  const ws_site *sites;    /* of the program that runs, latest first */
   const ws_launch *launch; /* that runs */
   bool diagnosing;         /* second run of what came out wrong */
   ws_sanitize_times times;
 } ws_sanitizer;
 extern ws_sanitizer ws__sanitizer;
+
+/* Who made an access, of its key. */
+static inline uint32_t ws__key_who(uint32_t key) {
+  return key & ((1u << WS_KEY_BITS) - 1);
+}
+
+static inline bool ws__key_of_this_wave(uint32_t key) {
+  uint32_t who = ws__key_who(key);
+  uint32_t wave = (uint32_t)ws__sanitizer.lanes.current_wave;
+  return who < WS_KEY_WAVE ? who / WS_WAVE_LANES == wave
+                           : who == WS_KEY_WAVE + wave;
+}
 
 #endif

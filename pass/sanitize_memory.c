@@ -100,6 +100,8 @@ void ws__memory_reserve(void) {
   }
   WS_ASSERT(memory->lds_base);
   memory->lds_shadow = zero_pages(WS_LDS_MAX * sizeof(ws_cell), false);
+  memory->lds_writers = zero_pages(WS_LDS_MAX * sizeof(uint16_t), false);
+  memory->lds_readers = zero_pages(WS_LDS_MAX * sizeof(uint16_t), false);
   memory->private_state = zero_pages(
       (size_t)WS_MAX_LANES * (WS_STACK_BYTES + WS_STACK_GUARD), false);
   memory->moment = 1;
@@ -229,26 +231,19 @@ static access_key global_key(const ws_site *site) {
   return key_now(memory->run_key, memory->launch_key, site->atomic);
 }
 
-static uint32_t who(uint32_t key) { return key & ((1u << WS_KEY_BITS) - 1); }
-
-static bool same_wave(uint32_t other) {
-  uint32_t wave = (uint32_t)lanes->current_wave;
-  return other < WS_KEY_WAVE ? other / WS_WAVE_LANES == wave
-                             : other == WS_KEY_WAVE + wave;
-}
-
 /* Is an access with key `other` (>= scope) ordered before the one at hand? */
 static inline bool ordered(uint32_t other, access_key now) {
   if (other < memory->workgroup_key)
-    return memory->acquired || (now.atomic && who(other) == WS_KEY_ATOMIC);
+    return memory->acquired ||
+           (now.atomic && ws__key_who(other) == WS_KEY_ATOMIC);
   if (other < memory->barrier_key)
     return true;
-  uint32_t other_lane = who(other);
+  uint32_t other_lane = ws__key_who(other);
   if (other_lane == WS_KEY_ATOMIC)
     return now.atomic;
   if (other_lane == (uint32_t)lanes->current)
     return true;
-  return same_wave(other_lane) &&
+  return ws__key_of_this_wave(other) &&
          other < lanes->wave[lanes->current_wave].rendezvous_key;
 }
 
@@ -256,9 +251,9 @@ static inline bool ordered(uint32_t other, access_key now) {
 static inline uint32_t merged_reader(uint32_t old, access_key now) {
   if (old >= now.scope && old < memory->workgroup_key)
     return old; /* another workgroup: no barrier will ever order it */
-  if (old < memory->barrier_key || who(old) == who(now.key))
+  if (old < memory->barrier_key || ws__key_who(old) == ws__key_who(now.key))
     return now.key;
-  uint32_t lane = same_wave(who(old))
+  uint32_t lane = ws__key_of_this_wave(old)
                       ? WS_KEY_WAVE + (uint32_t)lanes->current_wave
                       : WS_KEY_SEVERAL;
   return (now.key & ~((1u << WS_KEY_BITS) - 1)) | lane;
@@ -270,6 +265,10 @@ typedef struct place {
   ws_cell *cells;          /* of the first byte accessed */
   const ws_buffer *buffer; /* NULL: LDS */
 } place;
+
+static uint32_t lds_offset_of(place at) {
+  return (uint32_t)(at.cells - memory->lds_shadow);
+}
 
 /* Of a byte of the access, in its buffer or in the kernel's LDS. */
 static unsigned long long offset_of(place at, uint32_t byte) {
@@ -291,50 +290,21 @@ report_uninitialised(ws_site *site, place at, uint32_t byte) {
               lanes->current, offset_of(at, byte));
 }
 
-static const char *describe_other(uint32_t other, char *text, size_t size) {
-  uint32_t lane = who(other);
-  ws_strbuf buffer;
-  ws_strbuf_init(&buffer);
-  if (other < memory->workgroup_key)
-    ws_strbuf_puts(&buffer, "another workgroup");
-  else if (lane == WS_KEY_ATOMIC)
-    ws_strbuf_puts(&buffer, "an atomic of this workgroup");
-  else if (lane == WS_KEY_SEVERAL)
-    ws_strbuf_puts(&buffer, "lanes of several waves");
-  else if (lane >= WS_KEY_WAVE)
-    ws_strbuf_printf(&buffer, "several lanes of wave %u", lane - WS_KEY_WAVE);
-  else
-    ws_strbuf_printf(&buffer, "lane %u (wave %u)", lane, lane / WS_WAVE_LANES);
-  memcpy(text, buffer.data, buffer.size < size ? buffer.size + 1 : size);
-  text[size - 1] = 0;
-  ws_strbuf_deinit(&buffer);
-  return text;
-}
-
-static const char *what_is_missing(place at, uint32_t byte, uint32_t other) {
-  bool in_group = other >= memory->workgroup_key;
-  if (!at.buffer &&
-      ws__to_lds_in_flight(who(other),
-                           (uint32_t)(at.cells - memory->lds_shadow) + byte))
-    return "no wait for that load to LDS (llvm.amdgcn.s.waitcnt with vmcnt 0, "
-           "by the wave that loads) and then a barrier";
-  return in_group && same_wave(who(other))
-             ? "neither a barrier nor a wave operation (lanes of a wave are "
-               "not known to run in step)"
-             : "no barrier";
-}
-
+/* other: the key of the access that this one is not ordered after. */
 static __attribute__((noinline)) void report_race(ws_site *site, place at,
                                                   uint32_t byte, uint32_t other,
-                                                  const char *this_verb,
-                                                  const char *other_verb) {
-  char name[64];
-  describe_other(other, name, sizeof name);
-  ws__fault(at.buffer ? WS_FAULT_GLOBAL_RACE : WS_FAULT_LDS_RACE, site,
-            "lane %d (wave %d) %s byte %llu of %s that %s %s, with %s between",
-            lanes->current, lanes->current_wave, this_verb, offset_of(at, byte),
-            at.buffer ? at.buffer->name : "the LDS", name, other_verb,
-            what_is_missing(at, byte, other));
+                                                  bool site_writes,
+                                                  bool other_wrote) {
+  uint32_t reader = reader_of(at.cells[byte]);
+  ws__race_report(
+      &(ws_race){.site = site,
+                 .buffer = at.buffer,
+                 .offset = offset_of(at, byte),
+                 .lds_offset = at.buffer ? 0 : lds_offset_of(at) + byte,
+                 .other = other,
+                 .site_writes = site_writes,
+                 .other_wrote = other_wrote,
+                 .unread = reader >> WS_KEY_BITS < other >> WS_KEY_BITS});
 }
 
 /* ---- one access ------------------------------------------------------ */
@@ -374,7 +344,7 @@ static inline ws_cell read_byte(ws_site *site, place at, uint32_t byte,
   if (writer < now.floor)
     report_uninitialised(site, at, byte);
   else if (writer >= now.scope && !ordered(writer, now))
-    report_race(site, at, byte, writer, "reads", "wrote");
+    report_race(site, at, byte, writer, false, true);
   return make_cell(writer, merged_reader(reader, now));
 }
 
@@ -383,9 +353,9 @@ static inline void write_byte(ws_site *site, place at, uint32_t byte,
   uint32_t writer = writer_of(at.cells[byte]);
   uint32_t reader = reader_of(at.cells[byte]);
   if (writer >= now.scope && !ordered(writer, now))
-    report_race(site, at, byte, writer, "writes", "wrote");
+    report_race(site, at, byte, writer, true, true);
   else if (reader >= now.scope && !ordered(reader, now))
-    report_race(site, at, byte, reader, "writes", "read");
+    report_race(site, at, byte, reader, true, false);
 }
 
 static inline __attribute__((always_inline)) void
@@ -484,12 +454,33 @@ static inline bool lds_place(ws_site *site, uintptr_t address, uint64_t size,
   return true;
 }
 
+/* Notes the site of the latest access of each byte. */
+static inline void note_site(uint16_t *numbers, uint64_t size,
+                             const ws_site *site) {
+  uint16_t number = (uint16_t)site->number;
+  uint64_t four = number * 0x0001000100010001ull, i = 0;
+  for (; i + 4 <= size; i += 4)
+    memcpy(numbers + i, &four, sizeof four);
+  for (; i < size; i++)
+    numbers[i] = number;
+}
+
+static inline void lds_read(ws_site *site, place at, uint64_t size) {
+  read_shadow(site, at, size, lds_key(site));
+  note_site(memory->lds_readers + lds_offset_of(at), size, site);
+}
+
+static inline void lds_write(ws_site *site, place at, uint64_t size) {
+  write_shadow(site, at, size, lds_key(site));
+  note_site(memory->lds_writers + lds_offset_of(at), size, site);
+}
+
 void ws__hook_lds_load(ws_site *site, uintptr_t address) {
   place at;
   if (!lds_place(site, address, site->size, &at))
     return;
   ws__record_lds(site, (uint32_t)(address - memory->lds_base), site->size);
-  read_shadow(site, at, site->size, lds_key(site));
+  lds_read(site, at, site->size);
 }
 
 void ws__hook_lds_store(ws_site *site, uintptr_t address) {
@@ -497,7 +488,7 @@ void ws__hook_lds_store(ws_site *site, uintptr_t address) {
   if (!lds_place(site, address, site->size, &at))
     return;
   ws__record_lds(site, (uint32_t)(address - memory->lds_base), site->size);
-  write_shadow(site, at, site->size, lds_key(site));
+  lds_write(site, at, site->size);
 }
 
 void ws__memory_writes_now(int lane, uint32_t offset) {
@@ -657,9 +648,9 @@ void ws__hook_range(ws_site *site, uintptr_t address, uint64_t size) {
     if (!lds_place(site, address, size, &at))
       return;
     if (site->reads)
-      read_shadow(site, at, size, lds_key(site));
+      lds_read(site, at, size);
     if (site->writes)
-      write_shadow(site, at, size, lds_key(site));
+      lds_write(site, at, size);
     return;
   }
   const ws_buffer *buffer = global_buffer(site, address, size);

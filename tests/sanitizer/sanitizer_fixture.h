@@ -65,9 +65,24 @@ static inline int line_of(const char *text, const char *part) {
   return line;
 }
 
-static inline fixture sanitize_runs(ws_arena *arena, const char *text,
-                                    const char *assignments, const ws_run *runs,
-                                    int run_count) {
+/* A region with another body; language NULL: none. */
+typedef struct replaced {
+  const char *region, *language, *text;
+} replaced;
+
+static inline void replace(ws_candidate *candidate, const replaced *with) {
+  for (int i = 0; i < candidate->tmpl->region_count; i++)
+    if (with->language &&
+        !strcmp(candidate->tmpl->regions[i].function, with->region))
+      candidate->bodies[i] = (ws_body){
+          .variant = -1, .language = with->language, .text = with->text};
+  ws_candidate_update_id(candidate);
+}
+
+static inline fixture sanitize_replaced(ws_arena *arena, const char *text,
+                                        const char *assignments,
+                                        const ws_run *runs, int run_count,
+                                        replaced with) {
   fixture f = {.arena = arena};
   ws_records records;
   ws_diag diag = {""};
@@ -88,6 +103,7 @@ static inline fixture sanitize_runs(ws_arena *arena, const char *text,
   ws_candidate *candidate = ws_candidate_create(arena, tmpl);
   if (ws_candidate_set(candidate, assignments, &diag) != WS_OK)
     WS_FAIL("%s", diag.text);
+  replace(candidate, &with);
   if (!ws_pass_splice(module, candidate, &f.findings))
     WS_FAIL("splice: %s", f.findings.items[0].text);
   ws_run standard[WS_STANDARD_RUNS];
@@ -100,6 +116,13 @@ static inline fixture sanitize_runs(ws_arena *arena, const char *text,
   LLVMDisposeModule(module);
   LLVMContextDispose(context);
   return f;
+}
+
+static inline fixture sanitize_runs(ws_arena *arena, const char *text,
+                                    const char *assignments, const ws_run *runs,
+                                    int run_count) {
+  return sanitize_replaced(arena, text, assignments, runs, run_count,
+                           (replaced){NULL, NULL, NULL});
 }
 
 static inline const ws_finding *find(const fixture *f, const char *id) {

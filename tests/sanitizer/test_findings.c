@@ -216,7 +216,7 @@ WS_TEST(lds_race_write_after_read) {
 WS_TEST(lds_race_two_writers) {
   expect_here((small){.body = "  store i32 0, ptr addrspace(3) @lds ; here\n"
                               "  ret void"},
-              "lds-race");
+              "lds-overlap"); /* more of these: test_races.c */
   /* neighbouring bytes are no race */
   expect_silence(
       (small){.threads = 256,

@@ -98,7 +98,7 @@ WS_TEST(missing_barrier_after_the_read) {
 WS_TEST(wrong_offset) { /* every chunk of a row goes to the row's start */
   load();
   char *bad = mutant("; LDS store offset", "i32 %k)", "i32 0)");
-  expect_caught(bad, WIDE, "lds-race", "store_rows", "; 16-byte LDS store");
+  expect_caught(bad, WIDE, "lds-overlap", "store_rows", "; 16-byte LDS store");
 }
 
 WS_TEST(missing_zeroing) {
