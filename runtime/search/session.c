@@ -66,7 +66,6 @@ ws_status ws__session_begin(ws_session *s) {
                      &s->proposing.seen, s->task.shape_count,
                      ws__ranking_noise(&s->ranking), s->rounds.size);
   s->knowledge.blind = s->options->blind_siblings || s->rounds.size > 0;
-  ws__starts_tell(s);
   WS_TRY(add_spaces(s));
   if (strategy)
     s->proposing.state = strategy->create(s->arena, &s->knowledge);

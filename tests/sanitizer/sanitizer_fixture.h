@@ -33,7 +33,7 @@ typedef struct fixture {
 
 static inline char *read_template(ws_arena *arena, const char *name) {
   const char *root = getenv("WS_SOURCE_DIR");
-  char *text;
+  char *text = NULL;
   size_t size;
   ws_diag diag;
   char *path =
