@@ -229,10 +229,14 @@ static void run_launch(sanitize_job *job, const ws_run *run, int index,
                        void *const *data, ws_observed *observed) {
   const ws_launch *launch = &job->candidate->tmpl->launches[index];
   const ws_entry_point *entry = &job->program.entries[index];
+  const ws_launch *before = sanitizer->launch;
   sanitizer->launch = launch;
   extent size;
-  if (!evaluate_launch(job, run, launch, &size) || !size.condition)
+  if (!evaluate_launch(job, run, launch, &size) || !size.condition) {
+    sanitizer->launch = before; /* findings name what ran */
     return;
+  }
+  sanitizer->ran[sanitizer->ran_count++] = launch;
   uint64_t arguments[WS_PROBLEM_MAX_ARGS];
   pack_arguments(job, run, launch, data, arguments);
   sanitizer->lanes.entry = entry->call;
@@ -242,6 +246,18 @@ static void run_launch(sanitize_job *job, const ws_run *run, int index,
   sanitizer->recorder.observed = observed;
   ws__memory_begin_launch();
   run_grid(job, run, &size);
+}
+
+const char *ws__what_ran(ws_arena *arena) {
+  const char *text = "", *between = "; what ran: ";
+  if (sanitizer->tmpl->launch_count < 2)
+    return text;
+  for (int i = 0; i < sanitizer->ran_count; i++) {
+    text = ws_arena_printf(arena, "%s%s%s", text, between,
+                           sanitizer->ran[i]->kernel);
+    between = ", ";
+  }
+  return *text ? text : "; no launch's condition held";
 }
 
 /* ---- the result ------------------------------------------------------ */
@@ -279,14 +295,14 @@ static bool result_is_right(const sanitize_job *job, const ws_run *run,
     return true;
   ws__fault(WS_FAULT_WRONG_RESULT, NULL,
             "%s, waves %s: %lld of %lld elements are wrong, the first at %s: "
-            "got %.9g, want %.9g, bound %.3g",
+            "got %.9g, want %.9g, bound %.3g%s",
             ws_shape_named(job->arena, shape),
             run->order == WS_WAVES_UP ? "up" : "down",
             (long long)comparison.wrong, (long long)comparison.checked,
             ws_problem_place_text(job->arena, job->problem, shape, job->layout,
                                   comparison.first),
-            comparison.first_got, comparison.first_want,
-            comparison.first_bound);
+            comparison.first_got, comparison.first_want, comparison.first_bound,
+            ws__what_ran(job->arena));
   return false;
 }
 
@@ -372,6 +388,7 @@ static bool execute_prepared(sanitize_job *job, const ws_run *run,
   double start = ws_clock_ms();
   sanitizer->lanes.stopped = false;
   sanitizer->launch = NULL;
+  sanitizer->ran_count = 0;
   ws__memory_begin_run();
   make_buffers(job, run, prepared, data);
   *out_result = (ws_run_result){

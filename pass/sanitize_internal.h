@@ -419,11 +419,17 @@ typedef struct ws_sanitizer {
   const ws_candidate *candidate;
   const ws_template *tmpl; /* of the candidate */
   const ws_site *sites;    /* of the program that runs, latest first */
-  const ws_launch *launch; /* that runs */
+  const ws_launch *launch; /* that runs, or ran last */
+  const ws_launch *ran[WS_TEMPLATE_MAX_LAUNCHES]; /* in this run, in order */
+  int ran_count;
   bool diagnosing;         /* second run of what came out wrong */
   ws_sanitize_times times;
 } ws_sanitizer;
 extern ws_sanitizer ws__sanitizer;
+
+/* "; what ran: first, second" where the template has other launches, too. In
+ * the arena. */
+const char *ws__what_ran(ws_arena *arena);
 
 /* Who made an access, of its key. */
 static inline uint32_t ws__key_who(uint32_t key) {

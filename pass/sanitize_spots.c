@@ -191,10 +191,10 @@ static bool places_right(const ws_problem *problem, int layout,
   where at = where_of(problem, layout, run, found.first);
   ws__fault(WS_FAULT_WRONG_RESULT, NULL,
             "%s, %d workgroups of it: %lld of %lld elements are wrong, the "
-            "first at %s: got %.9g, want %.9g, bound %.3g",
+            "first at %s: got %.9g, want %.9g, bound %.3g%s",
             at.shape, (int)run->spots, (long long)found.wrong,
             (long long)found.checked, at.place, found.first_got,
-            found.first_want, found.first_bound);
+            found.first_want, found.first_bound, ws__what_ran(at.arena));
   ws_arena_destroy(at.arena);
   return false;
 }

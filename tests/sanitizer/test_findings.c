@@ -150,6 +150,30 @@ WS_TEST(wrong_result) {
   WS_CHECK_CONTAINS(find(&f, "wrong-result")->text, "of 256 elements");
 }
 
+/* Of two launches the second runs with split_k > 1 alone. The finding stands at
+ * the last one that ran, not at the last one declared. */
+WS_TEST(wrong_results_name_what_ran) {
+  ws_arena *arena = ws_arena_create();
+  static char *text; /* not on the stack: gcc 12 would warn */
+  text = read_template(arena, "fp8_gemm_mfma.ll");
+  const replaced nothing = {
+      "scale", "opencl",
+      "void scale(private float *running, private float *partial, local float "
+      "*a_scales, local float *b_scales, int row, int column, int lane) {}\n"};
+  const ws_run run = {.shape = gemm_shape(128, 128, 256), .seed = 1};
+  fixture f = sanitize_replaced(arena, text, "split_k=1", &run, 1, nothing);
+  expect_finding(&f, "wrong-result", "",
+                 line_of(text, "!{!\"fp8_gemm_mfma\", !\"ceildiv"));
+  WS_CHECK_CONTAINS(find(&f, "wrong-result")->text,
+                    "; what ran: fp8_gemm_mfma; ");
+  f = sanitize_replaced(arena, text, "split_k=2", &run, 1, nothing);
+  expect_finding(&f, "wrong-result", "",
+                 line_of(text, "!{!\"fp8_gemm_reduce\", !\"ceildiv"));
+  WS_CHECK_CONTAINS(find(&f, "wrong-result")->text,
+                    "; what ran: fp8_gemm_mfma, fp8_gemm_reduce; ");
+  ws_arena_destroy(arena);
+}
+
 /* ---- races
  * ------------------------------------------------------------------- */
 
