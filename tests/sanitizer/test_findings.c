@@ -154,8 +154,7 @@ WS_TEST(wrong_result) {
  * the last one that ran, not at the last one declared. */
 WS_TEST(wrong_results_name_what_ran) {
   ws_arena *arena = ws_arena_create();
-  static char *text; /* not on the stack: gcc 12 would warn */
-  text = read_template(arena, "fp8_gemm_mfma.ll");
+  const char *text = read_template(arena, "fp8_gemm_mfma.ll");
   const replaced nothing = {
       "scale", "opencl",
       "void scale(private float *running, private float *partial, local float "

@@ -270,8 +270,7 @@ WS_TEST(the_template_with_another_offset) {
 /* Not the offset's fault, whoever wrote it. */
 WS_TEST(the_template_with_a_barrier_less) {
   ws_arena *arena = test_arena();
-  static char *text; /* not on the stack: gcc 12 would warn of `exchanged` */
-  text = read_template(arena, "fp8_gemm_mfma.ll");
+  char *text = read_template(arena, "fp8_gemm_mfma.ll");
   text = exchanged(
       arena, text,
       "call void @llvm.amdgcn.s.barrier() ; barrier: previous tile is read",
