@@ -16,11 +16,19 @@
 
 enum { WS_HIP_FIELDS = 8, WS_HIP_NOTES = 512 };
 
+/* A record is a variable that only carries its note. */
+typedef enum ws_hip_subject {
+  WS_HIP_RECORD,
+  WS_HIP_VARIABLE,
+  WS_HIP_FUNCTION
+} ws_hip_subject;
+
 typedef struct ws_hip_note {
   const char *kind; /* "param" */
   const char *fields[WS_HIP_FIELDS];
   int count, line;
-  LLVMValueRef subject; /* what is annotated */
+  LLVMValueRef subject; /* what is annotated; NULL: a record */
+  ws_hip_subject of;
 } ws_hip_note;
 
 /* One import: everything lives in findings->arena. */

@@ -571,14 +571,19 @@ static const struct note_kind {
   const char *name;
   int fields;
   void (*record)(ws_hip *h, const ws_hip_note *note);
-  bool of_function; /* else of a variable */
+  ws_hip_subject of;
 } note_kinds[] = {
-    {"template", 4, record_template, false}, {"param", 3, record_param, false},
-    {"require", 2, record_as_is, false},     {"shared", 2, record_lds, false},
-    {"lds", 2, record_lds, false},           {"launch", 6, record_as_is, false},
-    {"workspace", 1, record_as_is, false},   {"region", 1, record_region, true},
-    {"variant", 2, record_variant, true},    {"allow", 1, record_as_is, false},
-    {"arguments", 2, NULL, false},
+    {"template", 4, record_template, WS_HIP_RECORD},
+    {"param", 3, record_param, WS_HIP_VARIABLE},
+    {"require", 2, record_as_is, WS_HIP_RECORD},
+    {"shared", 2, record_lds, WS_HIP_VARIABLE},
+    {"lds", 2, record_lds, WS_HIP_RECORD},
+    {"launch", 6, record_as_is, WS_HIP_RECORD},
+    {"workspace", 1, record_as_is, WS_HIP_RECORD},
+    {"region", 1, record_region, WS_HIP_FUNCTION},
+    {"variant", 2, record_variant, WS_HIP_FUNCTION},
+    {"allow", 1, record_as_is, WS_HIP_RECORD},
+    {"arguments", 2, NULL, WS_HIP_RECORD},
 };
 
 static const struct note_kind *find_kind(const char *name) {
@@ -592,8 +597,7 @@ static bool check_notes(ws_hip *h) {
   for (int i = 0; i < h->note_count; i++) {
     const ws_hip_note *note = &h->notes[i];
     const struct note_kind *kind = find_kind(note->kind);
-    if (!kind || kind->fields != note->count ||
-        kind->of_function != !LLVMIsAGlobalVariable(note->subject))
+    if (!kind || kind->fields != note->count || kind->of != note->of)
       WS_HIP_REFUSE(h, note->line,
                     "annotation wavesmith.%s is none that wavesmith/hip.h "
                     "makes (text over several lines is not taken)",

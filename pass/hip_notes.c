@@ -28,6 +28,12 @@ static const char *string_of(ws_arena *arena, LLVMValueRef pointer) {
   return ws_arena_strndup(arena, text, strnlen(text, size));
 }
 
+static bool is_record(LLVMValueRef global) {
+  size_t size;
+  return LLVMIsAGlobalVariable(global) &&
+         strstr(LLVMGetValueName2(global, &size), "ws__record_");
+}
+
 static void add_note(ws_hip *h, LLVMValueRef entry) {
   const char *text =
       string_of(h->findings->arena, LLVMGetAggregateElement(entry, 1));
@@ -35,6 +41,11 @@ static void add_note(ws_hip *h, LLVMValueRef entry) {
     return;
   ws_hip_note *note = &h->notes[h->note_count++];
   note->subject = without_casts(LLVMGetAggregateElement(entry, 0));
+  note->of = is_record(note->subject)         ? WS_HIP_RECORD
+             : LLVMIsAFunction(note->subject) ? WS_HIP_FUNCTION
+                                              : WS_HIP_VARIABLE;
+  if (note->of == WS_HIP_RECORD)
+    note->subject = NULL; /* which delete_marks deletes */
   const char *file =
       string_of(h->findings->arena, LLVMGetAggregateElement(entry, 2));
   if (!strcmp(file, h->file)) /* else it is an option's, which has no line */
@@ -50,11 +61,6 @@ static void delete_global(LLVMModuleRef module, const char *name) {
   LLVMValueRef global = LLVMGetNamedGlobal(module, name);
   if (global)
     LLVMDeleteGlobal(global);
-}
-
-static bool is_record(LLVMValueRef global) {
-  size_t size;
-  return strstr(LLVMGetValueName2(global, &size), "ws__record_") != NULL;
 }
 
 /* What only the list of used symbols held. */

@@ -173,6 +173,15 @@ WS_TEST(opencl_that_is_no_template_is_told_by_its_line) {
       {BEGIN "}\n\\\n\n#inc\\\nlude \"x\"\n", "gfx942", "t.cl:7: 'include'"},
       {"kernel void f(global __bf16 *c) {}\n", "gfx942",
        "nothing says how the kernel is launched"},
+      /* notes made by hand, of what carries another kind */
+      {"__attribute__((used, annotate(\"wavesmith.param\\nx\\n1 2\\ny\"))) "
+       "static "
+       "constant char ws__record_x = 0;\n" BEGIN "}\n",
+       "gfx942", "t.cl:1: annotation wavesmith.param is none that"},
+      {"__attribute__((used, annotate(\"wavesmith.region\\nx\"))) static "
+       "constant "
+       "char x = 0;\n" BEGIN "}\n",
+       "gfx942", "t.cl:1: annotation wavesmith.region is none that"},
       {BEGIN "}\n", "sm_90a", "OpenCL C is compiled for AMD only; for sm_90a"},
   };
   ws_compiler *compiler = start_server();
