@@ -105,6 +105,9 @@ typedef struct ws_sharing {
   int64_t footprint_bytes; /* allocations that are loaded from */
   int64_t touched_bytes;   /* and those that an argument points to */
   int64_t instructions;    /* executed to find out */
+  /* Of them by CU, at xcd + xcds * cu. A wave that was cut short counts as
+   * several that ended there: it has more to do. */
+  int64_t *work;
 } ws_sharing;
 
 /* Runs the first instructions of the workgroups that are resident at the same

@@ -4,7 +4,10 @@
  * there to CU (i / 8) mod 38, as hardware deals them out, so the first CU has
  * the most workgroups. Three CUs are simulated, drawn by the launch's seed, so
  * that no kernel knows which: one of either half of those with the most
- * workgroups, and one of all. The launch takes as long as the slowest. The
+ * workgroups, and one of all; and, where the prefix (clock_share.c) shows that
+ * others have more to do, one of those, for a grid may give half of the XCDs
+ * nothing but workgroups that end at once. The launch takes as long as the
+ * slowest. The
  * clock follows the matrix load that the first pass found; if it falls, the CUs
  * are simulated again at it. Every pass sees memory as the launch finds it.
  *
@@ -19,7 +22,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST_SAMPLES = 3, BUDGET_PER_SAMPLE = 350000 };
+enum { MOST_SAMPLES = 4, BUDGET_PER_SAMPLE = 350000 };
 
 typedef struct timing {
   const ws__clock_constants *constants;
@@ -65,6 +68,33 @@ static int64_t draw(ws_rng *rng, int64_t from, int64_t to) {
   return from + (int64_t)ws_rng_below(rng, (uint64_t)(to - from));
 }
 
+static int64_t work_at(const timing *t, int64_t place) {
+  return t->sharing.work[place];
+}
+
+static int64_t work_of(const timing *t, const ws_unit_run *sample) {
+  return work_at(t, sample->xcd + t->constants->xcds * sample->cu);
+}
+
+/* One of those with the most to do, if it is a quarter more than the samples
+ * have. */
+static void add_heaviest(timing *t, ws_rng *rng) {
+  const int64_t cus = t->constants->xcds * t->constants->cus_per_xcd;
+  int64_t most = 0, sampled = 0, heaviest = -1, count = 0;
+  for (int64_t place = 0; place < cus; place++)
+    most = work_at(t, place) > most ? work_at(t, place) : most;
+  for (int i = 0; i < t->sample_count; i++)
+    if (work_of(t, &t->samples[i]) > sampled)
+      sampled = work_of(t, &t->samples[i]);
+  if (most <= sampled + sampled / 4)
+    return;
+  for (int64_t place = 0; place < cus; place++)
+    if (work_at(t, place) > most - most / 16 &&
+        !ws_rng_below(rng, (uint64_t)++count))
+      heaviest = place; /* each with the same chance */
+  add_sample(t, heaviest);
+}
+
 static void choose_samples(timing *t) {
   const int64_t cus = t->constants->xcds * t->constants->cus_per_xcd;
   const int64_t groups = (int64_t)t->plan.group_count;
@@ -77,6 +107,7 @@ static void choose_samples(timing *t) {
   if (busiest > half)
     add_sample(t, draw(&rng, half, busiest));
   add_sample(t, draw(&rng, 0, used));
+  add_heaviest(t, &rng);
 }
 
 static ws_status run_samples(timing *t, int64_t mhz, ws_diag *diag) {
@@ -236,12 +267,18 @@ static const char *bound_of(const timing *t, const ws_sim_profile *p) {
   return ns < (double)c->launch_ns ? "launch" : "latency";
 }
 
-/* Half of how far samples with as many workgroups as the longest differ. */
+/* As many workgroups as the longest, with as much to do as far as known. */
+static bool is_like_longest(const timing *t, const ws_unit_run *sample) {
+  const int64_t work = work_of(t, sample), most = work_of(t, t->longest);
+  return sample->groups == t->longest->groups &&
+         (!work || !most || work > most - most / 4);
+}
+
+/* Half of how far samples that are like the longest differ. */
 static int64_t half_spread(const timing *t) {
   int64_t lowest = t->longest->clocks;
   for (int i = 0; i < t->sample_count; i++)
-    if (t->samples[i].groups == t->longest->groups &&
-        t->samples[i].clocks < lowest)
+    if (is_like_longest(t, &t->samples[i]) && t->samples[i].clocks < lowest)
       lowest = t->samples[i].clocks;
   return (t->longest->clocks - lowest) / 2;
 }

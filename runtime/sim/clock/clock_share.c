@@ -65,6 +65,7 @@ int64_t *ws__map_at(ws_key_map *map, uint64_t key, bool *out_new) {
  * kernel's loop and once or twice round it, in a fraction of the time that the
  * cycle model takes. */
 enum { PREFIX_BUDGET = 800000, LEAST_PER_WAVE = 64, MOST_PER_WAVE = 3000 };
+enum { CUT_SHORT = 4 }; /* how much more than what it executed */
 
 typedef struct prefix {
   const ws__clock_constants *constants;
@@ -175,6 +176,16 @@ static void run_group(prefix *p, ws_group *group, int xcd, int cu) {
   }
 }
 
+static int64_t work_of(const ws_group *group) {
+  int64_t work = 0;
+  for (int w = 0; w < group->wave_count; w++) {
+    const ws_wave *wave = &group->waves[w];
+    const bool ended = wave->state == WS_WAVE_ENDED;
+    work += (int64_t)wave->executed * (ended ? 1 : CUT_SHORT);
+  }
+  return work;
+}
+
 static void sum_up(prefix *p, uint32_t count) {
   ws_share *all = &p->out->overall;
   for (uint32_t i = 0; i < count; i++) {
@@ -193,7 +204,9 @@ ws_status ws__sharing_find(const ws_plan *plan, int resident, bool whole_device,
       (int64_t)plan->group_count < slots ? (int64_t)plan->group_count : slots;
   const int step = whole_device ? 1 : (int)c->xcds;
   *out = (ws_sharing){
-      .loads = ws_arena_alloc(arena, (count + 1) * sizeof *out->loads)};
+      .loads = ws_arena_alloc(arena, (count + 1) * sizeof *out->loads),
+      .work = ws_arena_alloc(arena, (size_t)(c->xcds * c->cus_per_xcd) *
+                                        sizeof *out->work)};
   prefix p = {.constants = c, .plan = plan, .out = out};
   const int64_t waves = (groups + step - 1) / step * plan->wave_count;
   p.per_wave = PREFIX_BUDGET / waves;
@@ -205,9 +218,10 @@ ws_status ws__sharing_find(const ws_plan *plan, int resident, bool whole_device,
   ws_group *group = ws__group_create(plan, false, true);
   ws_status status = WS_OK;
   for (int64_t i = 0; i < groups && status == WS_OK; i += step) {
-    const int64_t local = i / c->xcds;
+    const int64_t xcd = i % c->xcds, cu = i / c->xcds % c->cus_per_xcd;
     ws__group_reset(group, plan, (uint64_t)i);
-    run_group(&p, group, (int)(i % c->xcds), (int)(local % c->cus_per_xcd));
+    run_group(&p, group, (int)xcd, (int)cu);
+    out->work[xcd + c->xcds * cu] += work_of(group);
     if (group->fault.id)
       status =
           ws_fail(diag, WS_INPUT, NULL, 0, "%s: %s: %s",
