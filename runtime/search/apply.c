@@ -321,6 +321,7 @@ static ws_status apply(ws_session *s, ws__job *job) {
   bool repair;
   int index;
   WS_TRY(judge_any(s, job, &judgement));
+  ws__starts_report(s, job->sequence, &judgement);
   WS_TRY(learn(s, job, &judgement, &index, &repair));
   WS_ASSERT(index == job->sequence);
   if (job->by_model)

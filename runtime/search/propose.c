@@ -41,7 +41,7 @@ ws_status ws__fill_window(ws_session *s) {
     begin_round(&s->rounds, &s->ring);
   while (made && ws__may_propose(s) && !ws__clock_must_end(&s->clock))
     WS_TRY(ws__propose(s, &made));
-  s->rounds.closed = s->rounds.closed || !made;
+  s->rounds.closed = s->rounds.closed || (!made && !ws__starts_are_open(s));
   return WS_OK;
 }
 
@@ -270,6 +270,10 @@ ws_status ws__propose(ws_session *s, bool *out_made) {
     ws__seen_add(&s->proposing.seen, &given->id);
     return WS_OK;
   }
+  *out_made = !ws__starts_are_open(s);
+  if (!*out_made)
+    return WS_OK;
+  ws__starts_tell(s);
   ws__draw draw = next_request(s, &request);
   *out_made = draw == WS__DRAW_FOUND;
   if (draw != WS__DRAW_FOUND) {

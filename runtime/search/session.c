@@ -65,7 +65,6 @@ ws_status ws__session_begin(ws_session *s) {
   ws__knowledge_init(&s->knowledge, s->arena, &s->task.space,
                      &s->proposing.seen, s->task.shape_count,
                      ws__ranking_noise(&s->ranking), s->rounds.size);
-  ws__starts_tell(s);
   WS_TRY(add_spaces(s));
   if (strategy)
     s->proposing.state = strategy->create(s->arena, &s->knowledge);

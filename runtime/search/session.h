@@ -42,12 +42,14 @@ typedef struct ws__run {
 typedef struct ws__start {
   const ws_candidate *candidate;
   const char *origin; /* "default", "start", "point" */
+  const char *given;  /* the option's text; "" for none */
 } ws__start;
 
 /* What it begins with, after the baseline. Set when the session begins. */
 typedef struct ws__starts {
   ws__start *items;
   int count;
+  bool told; /* the knowledge has those that may be built upon */
 } ws__starts;
 
 struct ws_session {
@@ -92,7 +94,13 @@ void ws__run_end(ws__run *run);
 
 /* starts.c */
 ws_status ws__starts_read(ws_session *s) WS_MUST_CHECK;
-void ws__starts_tell(ws_session *s); /* the knowledge */
+/* Some are not judged yet that have to be before anything else is asked. */
+bool ws__starts_are_open(const ws_session *s);
+/* The knowledge, of those that are right; the first call counts. */
+void ws__starts_tell(ws_session *s);
+/* Says so if the request was a start of the user's and is not right. */
+void ws__starts_report(const ws_session *s, int64_t sequence,
+                       const ws__judgement *judgement);
 
 /* propose.c */
 bool ws__may_propose(const ws_session *s);

@@ -12,6 +12,7 @@
  *   FAKE_SIGNAL    builds raise this signal, as long as the file FAKE_TRIES,
  *                  which gets a byte each time, is shorter than FAKE_TIMES;
  *                  those whose assignments are "good" do not
+ *   FAKE_WRONG     builds whose assignments contain this are wrong, too
  *   FAKE_LOG       a line per build is appended to this file
  */
 #include "wavesmith/build.h"
@@ -124,7 +125,8 @@ static void build(const ws_build_request *request) {
   memcpy(digits, own.hex, 8);
   unsigned long hash = strtoul(digits, NULL, 16);
   misbehave(request, hash);
-  bool wrong = hash % 17 == 3;
+  const char *more = getenv("FAKE_WRONG");
+  bool wrong = hash % 17 == 3 || (more && strstr(request->assignments, more));
   const ws_kernel_facts kernel = {.name = "kernel"};
   ws_build_result result = {.verdict = wrong ? WS_VERDICT_WRONG : WS_VERDICT_OK,
                             .stage = wrong ? "sanitize" : "",
