@@ -73,11 +73,22 @@ static bool is_unused(LLVMValueRef symbol) {
   return LLVMIsDeclaration(symbol) && !LLVMGetFirstUse(symbol);
 }
 
-/* The line of the first instruction that uses a symbol. */
+/* The first line of the text that uses a symbol, also inside constants; 0: none
+ * is known. (LLVM lists the last use first.) */
 static int use_line(LLVMValueRef symbol) {
-  LLVMUseRef use = LLVMGetFirstUse(symbol);
-  LLVMValueRef user = use ? LLVMGetUser(use) : NULL;
-  return user && LLVMIsAInstruction(user) ? ws_pass_line(user, NULL) : 0;
+  int first = 0;
+  for (LLVMUseRef use = LLVMGetFirstUse(symbol); use;
+       use = LLVMGetNextUse(use)) {
+    LLVMValueRef user = LLVMGetUser(use);
+    int line = 0;
+    if (LLVMIsAInstruction(user))
+      line = ws_pass_line(user, NULL);
+    else if (LLVMIsAConstant(user) && !LLVMIsAGlobalValue(user))
+      line = use_line(user);
+    if (line && (!first || line < first))
+      first = line;
+  }
+  return first;
 }
 
 /* ---- what a body may be -------------------------------------------------- */

@@ -368,6 +368,18 @@ static const struct refused {
      "declare i32 @printf(ptr)\n" STAGE "  %x = call i32 @printf(ptr null)\n"
      "  ret void\n}\n",
      "@printf", 3},
+    {"splice-unknown-symbol", /* the first of several lines */
+     "declare i32 @printf(ptr)\n" STAGE "  %x = call i32 @printf(ptr null)\n"
+     "  %y = call i32 @printf(ptr null)\n  %z = call i32 @printf(ptr null)\n"
+     "  ret void\n}\n",
+     "@printf", 3},
+    {"splice-unknown-symbol", /* inside a constant */
+     "@other = external addrspace(3) global [4 x i8]\n" STAGE
+     "  store i8 1, ptr addrspace(3) getelementptr (i8, ptr addrspace(3) "
+     "@other, i32 2)\n"
+     "  store i8 1, ptr addrspace(3) getelementptr (i8, ptr addrspace(3) "
+     "@other, i32 2)\n  ret void\n}\n",
+     "@other", 3},
     {"splice-unknown-symbol",
      "declare i32 @llvm.amdgcn.nope(i32)\n" STAGE
      "  %x = call i32 @llvm.amdgcn.nope(i32 1)\n  ret void\n}\n",
@@ -499,6 +511,22 @@ WS_TEST(calls_of_a_library_are_told_what_to_write) {
     }
     fixture_destroy(&f);
   }
+}
+
+/* Calls at several lines: the first is named. */
+WS_TEST(a_library_is_called_at_the_first_line) {
+  fixture f = open_tiny();
+  set_body(&f, "combine", "opencl",
+           "int combine(local const char *from, int lane) {\n"
+           "  int a = max(lane, 1);\n"
+           "  int b = max(a, 2);\n"
+           "  return max(a, b);\n}\n");
+  WS_CHECK(!ws_pass_splice(f.module, f.candidate, &f.findings));
+  if (strstr(f.findings.items[0].text, "headers are not installed"))
+    WS_SKIP("%s", f.findings.items[0].text);
+  expect_finding(&f, "splice-unknown-symbol", "combine", 2);
+  WS_CHECK_CONTAINS(f.findings.items[0].text, "the body calls max (");
+  fixture_destroy(&f);
 }
 
 /* Without a handler LLVM would end the process here. */

@@ -10,17 +10,17 @@
 #include <unistd.h>
 
 /* Two parameters as no other start has them. */
-#define POINT "tile_m=64;tile_n=32;order=4;unroll=8;waves=4"
+#define POINT "tile_m=64;tile_n=32;depth=0;pad=4;unroll=8;waves=4"
 /* As the compile server gets it: the point alone, none of its moves. */
 #define POINT_IN_FULL                                                          \
-  "tile_m=64;tile_n=32;depth=0;split=1;order=4;pad=0;unroll=8;waves=4"
+  "tile_m=64;tile_n=32;depth=0;split=1;order=0;pad=4;unroll=8;waves=4"
 static const char moves_of_point[] =
     "SELECT COUNT(*) FROM candidate WHERE proposer = 'local' AND move != ''"
     " AND assignments LIKE '%unroll=8%waves=4%'";
 static const char moves[] = "SELECT COUNT(*) FROM candidate WHERE proposer ="
                             " 'local' AND move != ''";
-static const char point_is_wrong[] =
-    "SELECT stage = 'sanitize' FROM candidate WHERE proposer = 'point'";
+static const char verdict_of_point[] =
+    "SELECT verdict,stage,reason FROM candidate WHERE proposer = 'point'";
 
 /* A run with the point; returns what it wrote to standard error. */
 static char *tune_and_listen(bench *b) {
@@ -72,7 +72,7 @@ WS_TEST(a_wrong_point_has_no_moves_in_the_first_round) {
       setenv("FAKE_WRONG", POINT_IN_FULL, 1);
     const char *said = tune_and_listen(&b);
     unsetenv("FAKE_WRONG");
-    WS_CHECK_TEXT(query(&b, point_is_wrong), wrong ? "1\n" : "0\n");
+    WS_CHECK_TEXT(query(&b, verdict_of_point), wrong ? "wrong|sanitize|made up\n" : "ok||\n");
     const int of_point = atoi(query(&b, moves_of_point));
     WS_CHECK(wrong ? of_point == 0 : of_point > 4);
     WS_CHECK(atoi(query(&b, moves)) > 15); /* of the defaults at least */
