@@ -22,7 +22,7 @@ typedef struct proposer {
   const char **out_move;
 } proposer;
 
-enum { RANKED = 128 };
+enum { RANKED = 128, FEW = 2 /* choices that a small move changes */ };
 
 /* NULL: none, or of a template without space. */
 static const ws_candidate *parent_of(const ws__knowledge *knowledge,
@@ -75,7 +75,17 @@ static bool draw_any(proposer *p, const ws_candidate *base, const int *a,
 typedef double (*judge)(ws__surrogate *surrogate, const ws__space *space,
                         const ws_candidate *candidate);
 
-/* Of several points drawn the one that promises most. */
+/* A small move is to be small, where there is such a one: what gained must be
+ * known from it. */
+static bool is_far(const proposer *p, const int *from, const int *to) {
+  int changed = 0;
+  for (int i = 0; p->near && from && i < p->space->count; i++)
+    changed += from[i] != to[i];
+  return changed > FEW;
+}
+
+/* Of several points drawn the one that promises most, one that is not far
+ * before one that is. */
 static bool draw_best(proposer *p, drawer draw, judge worth,
                       const ws_candidate *base, const int *a, const int *b,
                       int *out_point) {
@@ -83,14 +93,18 @@ static bool draw_best(proposer *p, drawer draw, judge worth,
     return draw(p, base, a, b, out_point);
   int *point = new_point(p);
   double best = -1;
+  bool best_is_far = true;
   ws__surrogate_fit(p->knowledge->surrogate, p->space);
   for (int i = 0; i < RANKED && draw(p, base, a, b, point); i++) {
     ws_arena *arena = ws_arena_create();
     double value = worth(p->knowledge->surrogate, p->space,
                          ws__space_candidate_on(p->space, arena, point, base));
     ws_arena_destroy(arena);
-    if (value > best * (1 + 1e-9)) {
+    const bool far = is_far(p, a, point);
+    if ((value > best * (1 + 1e-9) && far == best_is_far) ||
+        (best_is_far && !far)) {
       best = value;
+      best_is_far = far;
       memcpy(out_point, point, sizeof *point * (size_t)p->space->count);
     }
   }

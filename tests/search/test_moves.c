@@ -160,6 +160,18 @@ WS_TEST(refine_waits_for_its_moves) {
   free_bench(&b);
 }
 
+/* The landscape ties hardly anything: none need change more than two. */
+WS_TEST(moves_are_small) {
+  bench b = MOVES(16, BODY("stage", "tile_m=32"));
+  tune(&b);
+  WS_CHECK(count_moves(&b) > 30);
+  WS_CHECK_INT(number(&b, "SELECT max(length(move) - length(replace(move, '->',"
+                          " ''))) / 2 FROM candidate WHERE proposer = 'moves' "
+                          "AND kind = 'exploit'"),
+               2);
+  free_bench(&b);
+}
+
 /* Another number of moves asks other things: it is another run. */
 WS_TEST(another_number_of_moves_is_another_run) {
   bench b = MOVES(1, BODY("stage", "tile_m=32"));
