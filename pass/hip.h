@@ -106,9 +106,6 @@ bool ws__hip_run_passes(ws_hip *h, const char *passes);
 void ws__hip_fold_places(ws_hip *h);
 /* One finding for each function that is called and not there. */
 void ws__hip_refuse_calls(ws_hip *h);
-/* The line of the first instruction that uses a symbol, also inside of
- * constants, depth of them at most; 0: none. */
-int ws__hip_line_of_use(LLVMValueRef symbol, int depth);
 void ws__hip_remove_attribute(LLVMValueRef function, const char *name);
 void ws__hip_add_attribute(LLVMValueRef function, const char *name);
 bool ws__hip_is_kernel(LLVMValueRef function);

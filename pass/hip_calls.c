@@ -47,18 +47,6 @@ static const struct callee *find_callee(const char *name) {
   return callee;
 }
 
-int ws__hip_line_of_use(LLVMValueRef symbol, int depth) {
-  for (LLVMUseRef use = LLVMGetFirstUse(symbol); use && depth;
-       use = LLVMGetNextUse(use)) {
-    LLVMValueRef user = LLVMGetUser(use);
-    int line = LLVMIsAInstruction(user) ? ws_pass_line(user, NULL)
-                                        : ws__hip_line_of_use(user, depth - 1);
-    if (line)
-      return line;
-  }
-  return 0;
-}
-
 void ws__hip_refuse_calls(ws_hip *h) {
   for (LLVMValueRef f = LLVMGetFirstFunction(h->module); f;
        f = LLVMGetNextFunction(f)) {
@@ -70,7 +58,7 @@ void ws__hip_refuse_calls(ws_hip *h) {
                             : ws__hip_base_name(h->findings->arena, name_of(f));
     const char *instead =
         strcmp(h->language, "opencl") ? NULL : ws__opencl_instead(shown);
-    WS_HIP_REFUSE(h, ws__hip_line_of_use(f, 4), "%s: %s%s", shown,
+    WS_HIP_REFUSE(h, ws_pass_line_of_use(f), "%s: %s%s", shown,
                   instead ? "there is no library; write " : callee->why,
                   instead ? instead : "");
   }

@@ -443,7 +443,7 @@ static void settle_global(ws_hip *h, LLVMValueRef global) {
     if (strncmp(name, "lds.", 4))
       rename_value(global, ws_arena_printf(h->findings->arena, "lds.%s", name));
   } else if (!strncmp(name, "_ZT", 3)) {
-    WS_HIP_REFUSE(h, ws__hip_line_of_use(global, 4),
+    WS_HIP_REFUSE(h, ws_pass_line_of_use(global),
                   "a virtual function is called through a pointer; call "
                   "functions by name");
   } else if (space == WS_SPACE_CONSTANT) {
@@ -451,7 +451,7 @@ static void settle_global(ws_hip *h, LLVMValueRef global) {
   } else if (LLVMIsGlobalConstant(global) && LLVMGetInitializer(global)) {
     settle_table(h, move_table(h, global));
   } else {
-    WS_HIP_REFUSE(h, line ? line : ws__hip_line_of_use(global, 4),
+    WS_HIP_REFUSE(h, line ? line : ws_pass_line_of_use(global),
                   "%svariable '%s' keeps its value between launches; "
                   "use an argument or the workspace",
                   strcmp(h->language, "opencl") ? "__device__ " : "", name);

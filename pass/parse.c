@@ -313,6 +313,25 @@ int ws_pass_line(LLVMValueRef value, const char **out_file) {
   return line;
 }
 
+/* LLVM lists the last use first. depth: of constants in each other. */
+static int first_line_of_use(LLVMValueRef symbol, int depth) {
+  int first = 0;
+  for (LLVMUseRef use = LLVMGetFirstUse(symbol); use && depth;
+       use = LLVMGetNextUse(use)) {
+    LLVMValueRef user = LLVMGetUser(use);
+    const int line = LLVMIsAInstruction(user)
+                         ? ws_pass_line(user, NULL)
+                         : first_line_of_use(user, depth - 1);
+    if (line && (!first || line < first))
+      first = line;
+  }
+  return first;
+}
+
+int ws_pass_line_of_use(LLVMValueRef symbol) {
+  return first_line_of_use(symbol, 4);
+}
+
 /* Operands of debug info nodes that the C API has no accessor for: DIScope's
  * parent, DISubprogram's name and linkage name (llvm/IR/DebugInfoMetadata.h,
  * the same in LLVM 20 to 22). */

@@ -73,24 +73,6 @@ static bool is_unused(LLVMValueRef symbol) {
   return LLVMIsDeclaration(symbol) && !LLVMGetFirstUse(symbol);
 }
 
-/* The first line of the text that uses a symbol, also inside constants; 0: none
- * is known. (LLVM lists the last use first.) */
-static int use_line(LLVMValueRef symbol) {
-  int first = 0;
-  for (LLVMUseRef use = LLVMGetFirstUse(symbol); use;
-       use = LLVMGetNextUse(use)) {
-    LLVMValueRef user = LLVMGetUser(use);
-    int line = 0;
-    if (LLVMIsAInstruction(user))
-      line = ws_pass_line(user, NULL);
-    else if (LLVMIsAConstant(user) && !LLVMIsAGlobalValue(user))
-      line = use_line(user);
-    if (line && (!first || line < first))
-      first = line;
-  }
-  return first;
-}
-
 /* ---- what a body may be -------------------------------------------------- */
 
 static bool same_type(const body *b, LLVMValueRef ours, LLVMValueRef theirs) {
@@ -128,14 +110,14 @@ static void refuse_unknown(const body *b, LLVMValueRef theirs,
                            const char *name) {
   char plain[64];
   if (!ws__opencl_name(name, plain, sizeof plain)) {
-    REFUSE(b, "splice-unknown-symbol", use_line(theirs),
+    REFUSE(b, "splice-unknown-symbol", ws_pass_line_of_use(theirs),
            "the body calls @%s, which the template does not have; define it in "
            "the body or use an intrinsic",
            name);
     return;
   }
   const char *instead = ws__opencl_instead(plain);
-  REFUSE(b, "splice-unknown-symbol", use_line(theirs),
+  REFUSE(b, "splice-unknown-symbol", ws_pass_line_of_use(theirs),
          "the body calls %s (@%s), and there is no library; %s%s", plain, name,
          instead ? "write " : "define it in the body or use a __builtin_",
          instead ? instead : "");
@@ -158,7 +140,7 @@ static bool function_allowed(const body *b, LLVMValueRef theirs) {
   if (!strncmp(name, "llvm.", 5)) {
     if (LLVMGetIntrinsicID(theirs))
       return true;
-    REFUSE(b, "splice-unknown-symbol", use_line(theirs),
+    REFUSE(b, "splice-unknown-symbol", ws_pass_line_of_use(theirs),
            "there is no intrinsic @%s in this LLVM; check its spelling", name);
     return false;
   }
@@ -188,7 +170,7 @@ static bool global_allowed(const body *b, LLVMValueRef theirs) {
   if (is_unused(theirs))
     return true;
   if (!ours)
-    REFUSE(b, "splice-unknown-symbol", use_line(theirs),
+    REFUSE(b, "splice-unknown-symbol", ws_pass_line_of_use(theirs),
            "the body declares global @%s, which the template does not have",
            name);
   /* The size of LDS is the template's affair; a parameter's type is fixed. */
@@ -196,7 +178,7 @@ static bool global_allowed(const body *b, LLVMValueRef theirs) {
               (space == WS_SPACE_LDS ||
                LLVMGlobalGetValueType(ours) == LLVMGlobalGetValueType(theirs));
   if (ours && !same)
-    REFUSE(b, "splice-signature", use_line(theirs),
+    REFUSE(b, "splice-signature", ws_pass_line_of_use(theirs),
            "the body declares @%s with another type or address space than "
            "the template",
            name);

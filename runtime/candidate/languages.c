@@ -45,6 +45,8 @@ const char *ws_template_language(const char *text) {
 
 const char *ws_template_written_text(const ws_template *tmpl,
                                      const char *template_text) {
-  const char *ending = tmpl->source_file ? strrchr(tmpl->source_file, '.') : "";
-  return ending && !strcmp(ending, ".cl") ? tmpl->source_text : template_text;
+  const char *dot = tmpl->source_file ? strrchr(tmpl->source_file, '.') : NULL;
+  const char *language = dot ? ws_language_of_ending(dot + 1) : NULL;
+  return language && !strcmp(language, "opencl") ? tmpl->source_text
+                                                 : template_text;
 }

@@ -3,8 +3,8 @@
  * The parts of reading a reply (grammar: docs/llm.md). reply_lines.c makes the
  * text lines and sections, reply_values.c and reply_code.c read what sections
  * hold, reply.c says what a reply must have. reply_ir.c and reply_c.c cut
- * functions out of a template, reply_match.c finds where an edit belongs, reply_edits.c applies
- * all edits of a text, reply_apply.c makes the candidate.
+ * functions out of a template, reply_match.c finds where an edit belongs,
+ * reply_edits.c applies all edits of a text, reply_apply.c makes the candidate.
  *
  * A reply is untrusted: all work is linear in its size, which is limited.
  */

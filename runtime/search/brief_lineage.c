@@ -28,6 +28,10 @@ static const ws__result *result_at(const ws__page *page, int index) {
   return &page->brief->knowledge->results[index];
 }
 
+static bool is_move(const ws__page *page, int index) {
+  return result_at(page, index)->request.climb > 0;
+}
+
 /* ---- one attempt -----------------------------------------------------------
  */
 
@@ -155,7 +159,7 @@ static ws_status put_attempt(ws__page *page, int index, int against,
   if (*result->id)
     WS_TRY(ws_archive_get_candidate(page->brief->archive, page->arena,
                                     result->id, &found, &row, page->diag));
-  const bool move = result->request.climb > 0;
+  const bool move = is_move(page, index);
   ws_strbuf_printf(out, "- %s %s", ws__page_name(page, index),
                    move ? "small move" : ws_request_text(result->request.kind));
   if (found && move)
@@ -183,10 +187,6 @@ static bool is_attempt(const ws__page *page, int index) {
 static bool is_child(const ws__page *page, int index, int parent) {
   return is_attempt(page, index) && index != parent &&
          ws__page_origin(page, index) == parent;
-}
-
-static bool is_move(const ws__page *page, int index) {
-  return result_at(page, index)->request.climb > 0;
 }
 
 /* Small moves aside; the latest first. */

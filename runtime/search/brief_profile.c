@@ -39,9 +39,9 @@ static const char *base_name(const char *file) {
   return slash ? slash + 1 : file;
 }
 
-/* The largest stalls, those of at least 10 % (of more than three, 2 %). */
-static void put_stalls(const cJSON *stalls, int most, ws_strbuf *out) {
-  const double least = most > 3 ? 0.02 : 0.1;
+/* The largest stalls, those that have at least that share. */
+static void put_stalls(const cJSON *stalls, int most, double least,
+                       ws_strbuf *out) {
   double below = 2;
   for (int n = 0; n < most; n++) {
     const cJSON *item, *largest = NULL;
@@ -69,7 +69,7 @@ static void put_line(ws__page *page, const cJSON *line, ws_strbuf *out) {
   if (row)
     ws_strbuf_printf(out, ":%d", row);
   ws_strbuf_puts(out, " (");
-  put_stalls(cJSON_GetObjectItemCaseSensitive(line, "stalls"), 3, out);
+  put_stalls(cJSON_GetObjectItemCaseSensitive(line, "stalls"), 3, 0.1, out);
   ws_strbuf_puts(out, ")");
   const char *code = row ? ws__page_quote(page, &page->parent, file, row) : "";
   if (*code)
@@ -198,7 +198,7 @@ static void put_summary(const cJSON *profile, ws_strbuf *out) {
   ws_strbuf_printf(out, "; bound by %s; ", string(profile, "bound"));
   put_busy(profile, out);
   ws_strbuf_puts(out, "; waves: ");
-  put_stalls(cJSON_GetObjectItemCaseSensitive(profile, "stalls"), 6, out);
+  put_stalls(cJSON_GetObjectItemCaseSensitive(profile, "stalls"), 6, 0.02, out);
   ws_strbuf_printf(
       out,
       "; %.0f waves per SIMD, %.0f workgroups, %.3g rounds of "
@@ -227,7 +227,7 @@ static void put_short(ws__page *page, const cJSON *launch, ws_strbuf *out) {
   ws_strbuf_printf(
       out, "%s: %.4g us, bound by %s; waves: ", string(profile, "kernel"),
       number(profile, "us"), string(profile, "bound"));
-  put_stalls(cJSON_GetObjectItemCaseSensitive(profile, "stalls"), 3, out);
+  put_stalls(cJSON_GetObjectItemCaseSensitive(profile, "stalls"), 3, 0.1, out);
   if (number(loop, "share") > 0)
     ws_strbuf_printf(out, "; hottest loop %.4g x %.0f clocks",
                      number(loop, "iterations"), number(loop, "clocks"));

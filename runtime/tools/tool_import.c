@@ -125,7 +125,8 @@ static const char *name_from(ws_arena *arena, const char *stem) {
 
 static bool is_opencl(const char *file) {
   const char *ending = strrchr(file, '.');
-  return ending && !strcmp(ending, ".cl");
+  const char *language = ending ? ws_language_of_ending(ending + 1) : NULL;
+  return language && !strcmp(language, "opencl");
 }
 
 /* OpenCL C is taken as models write it: the file says everything. */
