@@ -38,8 +38,10 @@ typedef enum ws_unit {
 
 typedef struct ws_cost {
   uint8_t unit; /* ws_unit */
-  int16_t valu; /* clocks of the VALU slot */
-  int16_t mfma; /* clocks of the matrix pipe */
+  bool pairs;   /* with one of another wave in the same VALU slot */
+  uint8_t slot_more, wave_more; /* clocks until the slot, the wave is free */
+  int16_t valu;                 /* clocks of the VALU slot */
+  int16_t mfma;                 /* clocks of the matrix pipe */
 } ws_cost;
 
 /* One per instruction of the text. */
@@ -103,7 +105,6 @@ typedef struct ws_sharing {
   ws_share *loads;         /* by instruction index */
   ws_share overall;        /* for loads that the prefix did not reach */
   int64_t footprint_bytes; /* allocations that are loaded from */
-  int64_t touched_bytes;   /* and those that an argument points to */
   int64_t instructions;    /* executed to find out */
   /* Of them by CU, at xcd + xcds * cu. A wave that was cut short counts as
    * several that ended there: it has more to do. */
@@ -222,6 +223,8 @@ typedef struct ws_unit_run {
 
 ws_status ws__unit_run(ws_unit_run *run, ws_diag *diag);
 
+/* From one workgroup of an XCD to the next. */
+int64_t ws__dispatch_clocks(int waves, const ws__clock_constants *constants);
 /* Workgroups that come to a CU: every 38th of those of its XCD. */
 int64_t ws__groups_of_xcd(int64_t groups, int xcd,
                           const ws__clock_constants *constants);

@@ -43,6 +43,9 @@
     "VALU instruction on its SIMD")                                            \
   X(trans, 16, "clk", "timing 3 [LLVM]", "M",                                  \
     "transcendental or conversion on its SIMD")                                \
+  X(valu_more, 1, "clk", "micro [vector_cu]: 5.01 in place of 4.01", "H",      \
+    "more for operands of one bank: f64 of several registers, a register "     \
+    "three times")                                                             \
   X(valu_latency, 4, "clk",                                                    \
     "timing 3 [LLVM]; 8 seen by [GT] with loop overhead", "M",                 \
     "from a VALU instruction to the next of its wave")                         \
@@ -86,6 +89,12 @@
     "banks of 4 bytes")                                                        \
   X(vmem_address, 4, "clk", "timing 7 [VCOPY]: 16 lanes per clk", "M",         \
     "addresses of a VMEM instruction")                                         \
+  X(vmem_wide, 16, "clk",                                                      \
+    "micro [cache_read_blocks]: 30.6 B/clk of a CU at 8 bytes a lane", "H",    \
+    "of one with 8 bytes a lane and more: 4 lanes per clk")                    \
+  X(vmem_store, 3, "clk",                                                      \
+    "micro [l2_stream]: triad of 32 waves, 2287 clk a round", "M",             \
+    "of a 64-byte segment of a store")                                         \
   X(vmem_queue, 64, "clk", "assumed: four dwordx4 loads", "L",                 \
     "work that the address unit takes in advance")                             \
   X(line, 128, "B", "timing 7 [MT4G, SHARK]", "H",                             \
@@ -102,11 +111,11 @@
     "L2 of an XCD")                                                            \
   X(l2_latency, 210, "clk", "timing 7 [BEN]; 288 by [MT4G]", "M",              \
     "load that hits L2")                                                       \
-  X(l2_rate, 1040, "B/clk",                                                    \
-    "timing 7 [BEN]: 17.5 TB/s for separate streams; 27.5 when "               \
-    "all read the same, 15.4 by [MT4G]", "M",                                  \
-    "reads from an XCD's L2")                                                  \
-  X(l2_write_rate, 417, "B/clk", "timing 7 [MT4G]: 7.0 TB/s", "M",             \
+  X(l2_rate, 1640, "B/clk",                                                    \
+    "micro [cache_read_shared]: 27-29 TB/s", "H", "reads from an XCD's L2")    \
+  X(l2_write_rate, 820, "B/clk",                                               \
+    "derived: as many requests as reads, of 64 bytes; micro [l2_stream]: "     \
+    "at least 470", "L",                                                       \
     "writes to an XCD's L2")                                                   \
   X(cu_rate, 64, "B/clk", "timing 7 [BEN]: design", "H",                       \
     "L2 to one CU")                                                            \
@@ -114,27 +123,28 @@
     "Infinity Cache")                                                          \
   X(mall_extra, 117, "ns", "timing 9 [BEN]: (455 - 210) / 2.092", "H",         \
     "latency of the Infinity Cache beyond L2")                                 \
-  X(mall_rate, 10000, "GB/s", "timing 7, 10 [BEN, FP8MM]: 8-11", "M",          \
-    "Infinity Cache, whole device")                                            \
-  X(mall_near_bytes, 67108864, "B",                                            \
-    "timing 7 [BEN]: a step between 60 and 70 MB", "H",                        \
-    "what a launch may touch for that rate")                                   \
-  X(mall_far_rate, 5500, "GB/s",                                               \
-    "timing 7 [BEN, MT4G]: 5.4, 5.8 read, 5.5 write", "H",                     \
-    "Infinity Cache beyond that")                                              \
+  X(mall_rate, 5300, "GB/s",                                                   \
+    "micro [cache_read_blocks]: 5.0-5.1 TB/s from 22 to 400 MB; [l2_stream]: " \
+    "5.4-5.9 from 24 MB on where an XCD does not meet its own lines again; "   \
+    "timing 7 [MT4G]: 5.8",                                                    \
+    "H", "Infinity Cache, whole device")                                       \
   X(hbm_extra, 320, "ns", "timing 9 [BEN]: 315-325", "H",                      \
     "latency of HBM beyond L2")                                                \
   X(hbm_rate, 4100, "GB/s", "timing 7, 10 [BEN, FP8MM]", "H",                  \
     "HBM as achieved")                                                         \
-  X(store_ack, 500, "clk", "timing 7 [VCOPY]: 397-669", "M",                   \
-    "from a store to its acknowledgement")                                     \
+  X(store_ack, 240, "clk",                                                     \
+    "micro [l2_stream]: a workgroup that stores lives 607 clk, one that "      \
+    "loads 585, one that does both 825; the same beyond L2",                   \
+    "H", "from a store to its acknowledgement by L2")                          \
   X(atomic_extra, 100, "clk", "assumed", "L",                                  \
     "of a returning atomic beyond L2")                                         \
   X(dispatch_group, 8, "clk", "timing 9 [GT]", "H",                            \
     "dispatch of a workgroup, per XCD")                                        \
-  X(dispatch_wave, 1, "clk", "timing 9 [GT]", "H",                             \
+  X(dispatch_wave, 17, "1/16 clk",                                             \
+    "micro [l2_stream]: 17.0-17.4 clk for 16 waves; timing 9 [GT]", "H",       \
     "dispatch of a wave, per XCD")                                             \
-  X(group_start, 16, "clk", "timing 9: derived", "L",                          \
+  X(group_start, 116, "clk",                                                   \
+    "micro [l2_stream]: a workgroup's life of 585 clk less what it runs", "M", \
     "from dispatch to the first instruction")                                  \
   X(launch_ns, 2500, "ns",                                                     \
     "problem 4.1, timing 9 [FP8MM]: floor of trivial kernels", "M",            \

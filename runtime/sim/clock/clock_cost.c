@@ -58,12 +58,61 @@ int ws__mfma_clocks(const char *name, const ws__clock_constants *constants) {
   return (int)(clocks < constants->mfma_least ? constants->mfma_least : clocks);
 }
 
+/* ---- registers that a VALU instruction reads -------------------------------
+ */
+
+typedef struct reads {
+  int operands;  /* in vector registers */
+  int registers; /* of the widest */
+  int same;      /* most operands that are the same register */
+} reads;
+
+static reads reads_of(const ws_instruction *in) {
+  reads r = {0, 0, 0};
+  for (int i = 0; i < in->src_count; i++) {
+    int same = 0;
+    if (in->src[i].kind != WS_OPERAND_VECTOR)
+      continue;
+    for (int j = 0; j <= i; j++)
+      same += in->src[j].kind == WS_OPERAND_VECTOR &&
+              in->src[j].index == in->src[i].index;
+    r.operands++;
+    if (in->src[i].count > r.registers)
+      r.registers = in->src[i].count;
+    if (same > r.same)
+      r.same = same;
+  }
+  return r;
+}
+
+/* micro [vector_cu]. In 4 clk, two waves: add and mul of two registers, FMA of
+ * three; not those that read a register twice, nor FMA of f64. 5 clk in place
+ * of 4: f64 add and mul of two registers (two waves share them), FMA of f64 of
+ * three, FMA of one register three times (a wave alone). Modifiers and other
+ * widths were not measured: alone. */
+static void add_operands(const ws_instruction *in, ws_cost *cost,
+                         const ws__clock_constants *constants) {
+  const reads r = reads_of(in);
+  const bool plain = !(in->flags & WS_IS_SDWA) && in->dpp == WS_DPP_NONE;
+  const bool is_f64 = in->src_count && in->src[0].type == 'F';
+  const bool wide = r.registers > 1;
+  const bool distinct = r.operands > 1 && r.same == 1;
+  cost->pairs = plain && distinct && (!wide || (is_f64 && r.operands == 2));
+  const uint8_t more = (uint8_t)constants->valu_more;
+  if (cost->pairs && wide)
+    cost->slot_more = more;
+  else if (r.same > 2 || (is_f64 && distinct && r.operands > 2))
+    cost->wave_more = more;
+}
+
 static ws_cost cost_of(const ws_instruction *in,
                        const ws__clock_constants *constants) {
   ws_cost cost = {.unit = unit_of_class[in->class_]};
   if (cost.unit == WS_UNIT_VALU)
     cost.valu = (int16_t)(in->class_ == WS_CLASS_TRANS ? constants->trans
                                                        : constants->valu);
+  if (in->class_ == WS_CLASS_VALU)
+    add_operands(in, &cost, constants);
   if (in->class_ == WS_CLASS_MFMA)
     cost.mfma = (int16_t)ws__mfma_clocks(ws__op_name((ws_op)in->op), constants);
   return cost;

@@ -242,8 +242,7 @@ static const char *bound_of(const timing *t, const ws_sim_profile *p) {
   const double own = (double)t->longest->clocks_simulated;
   const double xcds = (double)c->xcds, simds = (double)c->simds;
   const double ns = clocks * 1e3 / (double)t->mhz;
-  const double rate = fmax((double)c->dispatch_group,
-                           (double)(c->dispatch_wave * t->plan.wave_count));
+  const double rate = (double)ws__dispatch_clocks(t->plan.wave_count, c);
   const struct {
     const char *name;
     double busy;

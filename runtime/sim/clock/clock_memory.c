@@ -60,9 +60,7 @@ static int64_t device_ticks(const ws_cu_memory *m, int64_t bytes,
 }
 
 static int64_t mall_ticks(const ws_cu_memory *m, int64_t bytes) {
-  const ws__clock_constants *c = m->constants;
-  const bool near = m->sharing->touched_bytes <= c->mall_near_bytes;
-  return device_ticks(m, bytes, near ? c->mall_rate : c->mall_far_rate);
+  return device_ticks(m, bytes, m->constants->mall_rate);
 }
 
 /* Takes a place in the queue; returns the clocks until it has been served. */
@@ -383,8 +381,9 @@ ws_vmem_cost ws__vmem_cost(ws_cu_memory *m, const ws_access *access,
       tags += most(1, count);
     }
   m->counters->l1_bytes += bytes;
-  const int64_t data = bytes / c->l1_bytes;
-  cost.unit = (int)most(most(c->vmem_address, tags), data);
+  const int64_t lanes = access->bytes > 4 ? c->vmem_wide : c->vmem_address;
+  const int64_t data = writes ? tags * c->vmem_store : bytes / c->l1_bytes;
+  cost.unit = (int)most(most(lanes, tags), data);
   return cost;
 }
 

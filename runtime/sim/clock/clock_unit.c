@@ -45,6 +45,7 @@ typedef struct slot {
   uint8_t waits;   /* stall until ready */
   uint8_t blocked; /* stall since then */
   uint8_t priority;
+  uint8_t more; /* clocks that it owes */
   int simd;
   uint32_t line; /* of code */
   completions vm, lgkm;
@@ -54,6 +55,9 @@ typedef struct simd {
   slot *order[MOST_WAVES_PER_SIMD];
   int count;
   int64_t wake, valu_free, mfma_free;
+  int64_t single_at; /* when a VALU instruction was issued that leaves room for
+                      * one of another wave; -1: none does */
+  int64_t slot_more; /* clocks that the slot owes */
 } simd;
 
 typedef struct place {
@@ -209,6 +213,14 @@ static void count_active(cu *u) {
   u->memory.active_cus = (int)active;
 }
 
+static int64_t clocks_of_waves(int64_t waves, const ws__clock_constants *c) {
+  return waves * c->dispatch_wave / 16;
+}
+
+int64_t ws__dispatch_clocks(int waves, const ws__clock_constants *c) {
+  return most(c->dispatch_group, clocks_of_waves(waves, c));
+}
+
 /* Which of this CU's workgroups is simulated as number n: those between the
  * first and the last stand for equally many each, one of which is drawn. */
 static int64_t position_of(const cu *u, int64_t n) {
@@ -244,14 +256,13 @@ static void start_group(cu *u, place *r, int64_t now) {
   const ws__clock_constants *c = u->constants;
   const int64_t number = u->started++;
   const ws_plan *plan = u->run->plan;
-  const int64_t rate =
-      most(c->dispatch_group, plan->wave_count * c->dispatch_wave);
+  const int64_t rate = ws__dispatch_clocks(plan->wave_count, c);
   const int64_t turn = number * c->cus_per_xcd + u->run->cu;
   const int64_t at = most(now + rate, (turn + 1) * rate) + c->group_start;
   r->local = position_of(u, number) * c->cus_per_xcd + u->run->cu;
   ws__group_reset(r->group, plan, (uint64_t)(r->local * c->xcds + u->run->xcd));
   for (int w = 0; w < r->group->wave_count; w++)
-    place_wave(u, r, w, at + w * c->dispatch_wave);
+    place_wave(u, r, w, at + clocks_of_waves(w, c));
   count_active(u);
 }
 
@@ -330,13 +341,36 @@ static bool counters_have_room(slot *w, const ws_instruction *in, int64_t now) {
   return until <= now || block(w, until, stall);
 }
 
+/* Another wave has issued a VALU instruction in this visit that takes one more
+ * beside it. micro [vector_cu]: two waves of a SIMD issue in the same 4 clk
+ * when neither reads a register twice. */
+static bool finds_partner(const simd *s, const ws_cost *cost, int64_t now) {
+  return cost->pairs && s->single_at == now;
+}
+
+/* An instruction's share of the slot. Clocks beyond whole visits add up. */
+static void take_valu(cu *u, simd *s, const ws_cost *cost, int64_t now) {
+  const int64_t visit = u->constants->visit;
+  if (finds_partner(s, cost, now)) {
+    s->single_at = -1;
+    return;
+  }
+  s->single_at = cost->pairs ? now : -1;
+  s->valu_free = now + cost->valu;
+  s->slot_more += cost->slot_more;
+  if (s->slot_more >= visit) {
+    s->slot_more -= visit;
+    s->valu_free += visit;
+  }
+}
+
 static bool pipe_has_room(cu *u, simd *s, slot *w, const ws_instruction *in,
                           const ws_cost *cost, int64_t now) {
   const ws__clock_constants *c = u->constants;
   const int64_t port = u->port_free[w->simd / 2];
   switch (cost->unit) {
   case WS_UNIT_VALU:
-    if (s->valu_free > now)
+    if (s->valu_free > now && !finds_partner(s, cost, now))
       return block(w, s->valu_free, WS_SIM_STALL_pipe);
     if (cost->mfma && s->mfma_free > now)
       return block(w, s->mfma_free, WS_SIM_STALL_mfma);
@@ -437,6 +471,16 @@ static void finish_internal(cu *u, simd *s, slot *w, const ws_instruction *in,
   }
 }
 
+/* Clocks beyond whole visits, as they add up. */
+static int64_t more_of_wave(const cu *u, slot *w, const ws_cost *cost) {
+  const int64_t visit = u->constants->visit;
+  w->more += cost->wave_more;
+  if (w->more < visit)
+    return 0;
+  w->more -= visit;
+  return visit;
+}
+
 /* Latencies are measured from a load to the instruction that needs it; the
  * s_waitcnt between takes a visit, so data is there one visit earlier. */
 
@@ -455,12 +499,13 @@ static void finish(cu *u, simd *s, slot *w, const ws_instruction *in,
   set_ready(u, w, now + c->visit, WS_SIM_STALL_issue);
   switch (cost->unit) {
   case WS_UNIT_VALU:
-    s->valu_free = now + cost->valu;
+    counters->valu += finds_partner(s, cost, now) ? 0 : cost->valu;
+    counters->mfma += cost->mfma;
+    take_valu(u, s, cost, now);
     if (cost->mfma)
       s->mfma_free = now + cost->mfma;
-    counters->valu += cost->valu;
-    counters->mfma += cost->mfma;
-    set_ready(u, w, now + c->valu_latency, WS_SIM_STALL_pipe);
+    set_ready(u, w, now + c->valu_latency + more_of_wave(u, w, cost),
+              WS_SIM_STALL_pipe);
     break;
   case WS_UNIT_SCALAR:
     counters->scalar += c->visit;
@@ -497,6 +542,18 @@ static place *resident_of(cu *u, const slot *w) {
   return NULL;
 }
 
+/* A workgroup keeps its place, registers and LDS until its last access to
+ * memory is acknowledged. micro [l2_stream]: one that only stores lives as long
+ * as one that waits for a load. True: that is now. */
+static bool is_drained(cu *u, place *r, int64_t now) {
+  int64_t last = now;
+  for (int i = 0; i < r->group->wave_count; i++)
+    last = most(last, last_of(&r->slots[i].vm, WS_SIM_STALL_vmem));
+  if (last > now)
+    set_ready(u, &r->slots[0], last, WS_SIM_STALL_vmem);
+  return last <= now;
+}
+
 /* A wave has stopped: true when all of its workgroup have ended. */
 static bool settle(cu *u, slot *w, int64_t now) {
   place *r = resident_of(u, w);
@@ -508,7 +565,7 @@ static bool settle(cu *u, slot *w, int64_t now) {
     waiting |= r->group->waves[i].state == WS_WAVE_AT_BARRIER;
   }
   if (!waiting)
-    return true;
+    return is_drained(u, r, now);
   if (!ws__release_barrier(r->group))
     return false;
   for (int i = 0; i < r->group->wave_count; i++)
@@ -525,6 +582,8 @@ static bool settle(cu *u, slot *w, int64_t now) {
  * has ended. */
 static place *try_issue(cu *u, simd *s, slot *w, uint32_t *used, int64_t now) {
   const uint32_t index = w->wave->pc;
+  if (w->wave->state == WS_WAVE_ENDED)
+    return resident_of(u, w);
   if (index >= u->text_count) {
     ws__step(w->wave, u->run->proving); /* which reports it */
     return NULL;
@@ -533,7 +592,8 @@ static place *try_issue(cu *u, simd *s, slot *w, uint32_t *used, int64_t now) {
   const ws_cost *cost = &u->run->costs[index];
   if (!is_fetched(u, w, in, now))
     return NULL;
-  if (cost->unit != WS_UNIT_NONE && (*used >> cost->unit & 1)) {
+  if (cost->unit != WS_UNIT_NONE && (*used >> cost->unit & 1) &&
+      !(cost->unit == WS_UNIT_VALU && finds_partner(s, cost, now))) {
     block(w, now + u->constants->visit, WS_SIM_STALL_pipe);
     return NULL;
   }
@@ -658,7 +718,7 @@ ws_status ws__unit_run(ws_unit_run *run, ws_diag *diag) {
       ws_arena_alloc(arena, text->count * sizeof *u->lds_accesses);
   u->fetched = ws_arena_alloc(arena, text->size / (size_t)c->fetch_line + 1);
   for (int i = 0; i < SIMDS; i++)
-    u->simds[i].wake = WS_CLOCK_NEVER;
+    u->simds[i] = (simd){.wake = WS_CLOCK_NEVER, .single_at = -1};
   ws__cu_memory_init(&u->memory, run->sharing, text->count, run->mhz, run->warm,
                      &run->counters, c, arena);
   u->memory.xcds = (int)least(c->xcds, (int64_t)run->plan->group_count);
