@@ -66,7 +66,7 @@ end:
   ret void
 }
 
-attributes #0 = { "amdgpu-flat-work-group-size"="1,1024" "target-cpu"="gfx942" "uniform-work-group-size"="true" }
+attributes #0 = { "amdgpu-flat-work-group-size"="1,512" "target-cpu"="gfx942" "uniform-work-group-size"="true" }
 
 !0 = distinct !{!0, !1}
 !1 = !{!"llvm.loop.unroll.count", i32 @INNER@}
