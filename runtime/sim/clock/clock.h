@@ -105,6 +105,7 @@ typedef struct ws_sharing {
   ws_share *loads;         /* by instruction index */
   ws_share overall;        /* for loads that the prefix did not reach */
   int64_t footprint_bytes; /* allocations that are loaded from */
+  int64_t touched_bytes;   /* and those that an argument points to */
   int64_t instructions;    /* executed to find out */
   /* Of them by CU, at xcd + xcds * cu. A wave that was cut short counts as
    * several that ended there: it has more to do. */

@@ -89,12 +89,10 @@
     "banks of 4 bytes")                                                        \
   X(vmem_address, 4, "clk", "timing 7 [VCOPY]: 16 lanes per clk", "M",         \
     "addresses of a VMEM instruction")                                         \
-  X(vmem_wide, 16, "clk",                                                      \
-    "micro [cache_read_blocks]: 30.6 B/clk of a CU at 8 bytes a lane", "H",    \
-    "of one with 8 bytes a lane and more: 4 lanes per clk")                    \
-  X(vmem_store, 3, "clk",                                                      \
-    "micro [l2_stream]: triad of 32 waves, 2287 clk a round", "M",             \
-    "of a 64-byte segment of a store")                                         \
+  X(vmem_store, 2, "clk",                                                      \
+    "micro [l2_stream]: about 17 clk a wave beyond 8 waves a CU, triad of 32 " \
+    "waves 71 clk a wave; derived: 32 B/clk behind the addresses",             \
+    "M", "of a 64-byte segment of a store, beyond its addresses")              \
   X(vmem_queue, 64, "clk", "assumed: four dwordx4 loads", "L",                 \
     "work that the address unit takes in advance")                             \
   X(line, 128, "B", "timing 7 [MT4G, SHARK]", "H",                             \
@@ -113,10 +111,9 @@
     "load that hits L2")                                                       \
   X(l2_rate, 1640, "B/clk",                                                    \
     "micro [cache_read_shared]: 27-29 TB/s", "H", "reads from an XCD's L2")    \
-  X(l2_write_rate, 820, "B/clk",                                               \
-    "derived: as many requests as reads, of 64 bytes; micro [l2_stream]: "     \
-    "at least 470", "L",                                                       \
-    "writes to an XCD's L2")                                                   \
+  X(l2_write_rate, 1024, "B/clk",                                              \
+    "derived: 16 channels, a segment a clk; micro [l2_stream]: at least 470",  \
+    "L", "writes to an XCD's L2")                                              \
   X(cu_rate, 64, "B/clk", "timing 7 [BEN]: design", "H",                       \
     "L2 to one CU")                                                            \
   X(mall_bytes, 268435456, "B", "timing 7 [FP8MM]", "H",                       \
@@ -128,8 +125,9 @@
     "5.4-5.9 from 24 MB on where an XCD does not meet its own lines again; "   \
     "timing 7 [MT4G]: 5.8",                                                    \
     "H", "Infinity Cache, whole device")                                       \
-  X(hbm_extra, 320, "ns", "timing 9 [BEN]: 315-325", "H",                      \
-    "latency of HBM beyond L2")                                                \
+  X(hbm_extra, 290, "ns",                                                      \
+    "micro [stream, latency]: 272 of a stream at 2 waves, 318 of a chase",     \
+    "H", "latency of HBM beyond L2")                                           \
   X(hbm_rate, 4100, "GB/s", "timing 7, 10 [BEN, FP8MM]", "H",                  \
     "HBM as achieved")                                                         \
   X(store_ack, 240, "clk",                                                     \

@@ -108,11 +108,16 @@ static bool fits(const ws_cu_memory *m, int64_t bytes) {
   return m->sharing->footprint_bytes <= bytes;
 }
 
+/* With what is stored. */
+static bool fits_mall(const ws_cu_memory *m) {
+  return m->sharing->touched_bytes <= m->constants->mall_bytes;
+}
+
 /* A line that comes into the XCD. */
 static origin beyond_l2(ws_cu_memory *m, const ws_share *share, uint32_t index,
                         bool pays) {
   const int64_t all = footprint_lines(m);
-  const bool mall_fits = fits(m, m->constants->mall_bytes);
+  const bool mall_fits = fits_mall(m);
   if (m->warm && mall_fits)
     return (origin){LEVEL_MALL, pays};
   int64_t weight = share->new_in_device;
@@ -272,7 +277,7 @@ static int64_t store_segment(ws_cu_memory *m, uint64_t segment, int64_t now) {
     return wait;
   m->counters->mall_bytes += bytes;
   wait = most(wait, queue(&m->mall_free, now, mall_ticks(m, bytes)));
-  if (!m->warm) {
+  if (!m->warm || !fits_mall(m)) {
     m->counters->hbm_bytes += bytes;
     wait = most(wait,
                 queue(&m->hbm_free, now, device_ticks(m, bytes, c->hbm_rate)));
@@ -323,7 +328,9 @@ static uint64_t piece_address(const pieces *p, int piece, int lane) {
          (within / 4 + (uint64_t)piece) * 256 + (uint64_t)lane * 4 + within % 4;
 }
 
-enum { ADDRESS_LANES = 16, MOST_BLOCKS = 2 * ADDRESS_LANES };
+/* WIDE_LANES: micro [cache_read_blocks], 30.6 B/clk of a CU at 8 bytes a lane:
+ * 16 clk; 4 bytes take 4 and 16 bytes 16. */
+enum { ADDRESS_LANES = 16, WIDE_LANES = 4, MOST_BLOCKS = 2 * ADDRESS_LANES };
 
 /* The different blocks of block_bytes, a power of two, that 16 lanes touch. */
 static int distinct_blocks(const pieces *p, int piece, int first_lane,
@@ -358,6 +365,16 @@ static int64_t touch(ws_cu_memory *m, const ws_access *access,
   return load_line(m, block, index, (in->flags & WS_SC1) != 0, scratch, now);
 }
 
+/* Four lanes per clk of 8 bytes and more, else 16; those that are off pass. */
+static int64_t address_clocks(const ws_access *access) {
+  const int lanes = access->bytes > 4 ? WIDE_LANES : ADDRESS_LANES;
+  const uint64_t some = (UINT64_C(1) << lanes) - 1;
+  int64_t clocks = 0;
+  for (int lane = 0; lane < WS_LANES; lane += lanes)
+    clocks += (access->mask >> lane & some) != 0;
+  return clocks;
+}
+
 ws_vmem_cost ws__vmem_cost(ws_cu_memory *m, const ws_access *access,
                            const ws_instruction *in, uint32_t index,
                            const ws_group *group, int64_t start) {
@@ -381,9 +398,11 @@ ws_vmem_cost ws__vmem_cost(ws_cu_memory *m, const ws_access *access,
       tags += most(1, count);
     }
   m->counters->l1_bytes += bytes;
-  const int64_t lanes = access->bytes > 4 ? c->vmem_wide : c->vmem_address;
-  const int64_t data = writes ? tags * c->vmem_store : bytes / c->l1_bytes;
-  cost.unit = (int)most(most(lanes, tags), data);
+  const int64_t lanes = most(c->vmem_address, address_clocks(access));
+  if (writes)
+    cost.unit = (int)(c->vmem_address + tags * c->vmem_store);
+  else
+    cost.unit = (int)most(most(lanes, tags), bytes / c->l1_bytes);
   return cost;
 }
 

@@ -71,9 +71,9 @@ typedef struct prefix {
   const ws__clock_constants *constants;
   const ws_plan *plan;
   ws_sharing *out;
-  ws_key_map seen;   /* line and XCD -> CUs of it, a bit each;
-                      * line alone -> unused */
-  ws_key_map loaded; /* allocations */
+  ws_key_map seen;            /* line and XCD -> CUs of it, a bit each;
+                               * line alone -> unused */
+  ws_key_map loaded, touched; /* allocations */
   int64_t per_wave;
 } prefix;
 
@@ -85,6 +85,16 @@ static int64_t new_allocation(prefix *p, ws_key_map *known, uint64_t address) {
     return 0;
   ws__map_at(known, begin, &is_new);
   return is_new ? (int64_t)bytes : 0;
+}
+
+/* What the kernel may store to is not known before it does, and that is at its
+ * end; but its arguments are. */
+static void add_arguments(prefix *p) {
+  for (uint32_t at = 0; at + 8 <= p->plan->kernarg_bytes; at += 8) {
+    uint64_t address;
+    memcpy(&address, p->plan->kernarg + at, sizeof address);
+    p->out->touched_bytes += new_allocation(p, &p->touched, address);
+  }
 }
 
 /* A line is below 2^57; the rest of the key is the XCD + 1, 0: the device. */
@@ -109,6 +119,7 @@ static void add_line(prefix *p, uint64_t line, int xcd, int cu,
   share->new_in_device++;
   const uint64_t address = line * (uint64_t)p->constants->line;
   p->out->footprint_bytes += new_allocation(p, &p->loaded, address);
+  p->out->touched_bytes += new_allocation(p, &p->touched, address);
 }
 
 static bool in_scratch(const ws_group *group, uint64_t address) {
@@ -203,6 +214,7 @@ ws_status ws__sharing_find(const ws_plan *plan, int resident, bool whole_device,
     p.per_wave = LEAST_PER_WAVE;
   if (p.per_wave > MOST_PER_WAVE)
     p.per_wave = MOST_PER_WAVE;
+  add_arguments(&p);
   ws_group *group = ws__group_create(plan, false, true);
   ws_status status = WS_OK;
   for (int64_t i = 0; i < groups && status == WS_OK; i += step) {
@@ -218,6 +230,7 @@ ws_status ws__sharing_find(const ws_plan *plan, int resident, bool whole_device,
   ws__group_destroy(group);
   ws__map_deinit(&p.seen);
   ws__map_deinit(&p.loaded);
+  ws__map_deinit(&p.touched);
   sum_up(&p, count);
   return status;
 }
