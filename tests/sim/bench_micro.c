@@ -103,7 +103,7 @@ static void print_curves(bench *b, const micro_set *set, double seconds) {
   }
   if (count)
     print_agreement(set->name,
-                    ws_arena_printf(b->arena, "summary (%.0f CPU s)", seconds),
+                    ws_arena_printf(b->arena, "summary (%.1f CPU s)", seconds),
                     all, count);
 }
 
