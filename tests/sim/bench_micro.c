@@ -103,7 +103,7 @@ static void print_curves(bench *b, const micro_set *set, double seconds) {
   }
   if (count)
     print_agreement(set->name,
-                    ws_arena_printf(b->arena, "summary (%.0f CPU s)", seconds),
+                    ws_arena_printf(b->arena, "summary (%.1f CPU s)", seconds),
                     all, count);
 }
 
@@ -220,6 +220,19 @@ static bool reads_options(bench *b, int argc, char **argv) {
   return !words.help;
 }
 
+static void must_be_a_set(const char *name) {
+  int i = 0;
+  while (i < MICRO_SETS && strcmp(micro_sets[i].name, name))
+    i++;
+  if (i < MICRO_SETS)
+    return;
+  fprintf(stderr, "--only: there is no data set '%s'; there are", name);
+  for (i = 0; i < MICRO_SETS; i++)
+    fprintf(stderr, " %s", micro_sets[i].name);
+  fputc('\n', stderr);
+  exit(2);
+}
+
 static void open_csv(bench *b) {
   b->csv = fopen(b->settings.csv, "w");
   if (!b->csv) {
@@ -233,6 +246,8 @@ int main(int argc, char **argv) {
   static bench b;
   if (!reads_options(&b, argc, argv))
     return 0;
+  if (b.settings.only)
+    must_be_a_set(b.settings.only);
   b.arena = ws_arena_create();
   machine_open(&b.machine, b.arena);
   b.machine.explains = b.settings.row != NULL;
