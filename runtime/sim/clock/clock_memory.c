@@ -100,8 +100,9 @@ static int64_t footprint_lines(const ws_cu_memory *m) {
 }
 
 typedef struct origin {
-  level level; /* whose latency */
-  bool pays;   /* moves the line from there; else waits for another's fill */
+  level latency; /* of which level */
+  level pays;    /* moves the line from there, with what lies between;
+                  * LEVEL_L2: waits for another's fill, or finds it */
 } origin;
 
 static bool fits(const ws_cu_memory *m, int64_t bytes) {
@@ -119,20 +120,20 @@ static origin beyond_l2(ws_cu_memory *m, const ws_share *share, uint32_t index,
   const int64_t all = footprint_lines(m);
   const bool mall_fits = fits_mall(m);
   if (m->warm && mall_fits)
-    return (origin){LEVEL_MALL, pays};
+    return (origin){LEVEL_MALL, pays ? LEVEL_MALL : LEVEL_L2};
   int64_t weight = share->new_in_device;
   if (mall_fits)
     weight = still_absent(weight, share->new_in_xcd, m->device_fills,
                           m->own_device_fills, all);
+  const bool is_there = mall_fits && 2 * m->device_fills > all;
+  const level latency = is_there ? LEVEL_MALL : LEVEL_HBM;
   if (!pays)
-    return (origin){
-        2 * m->device_fills > all && mall_fits ? LEVEL_MALL : LEVEL_HBM, false};
-  if (deal(&m->debt[2 * index + 1], weight, share->new_in_xcd)) {
-    m->device_fills += (int64_t)m->active_cus * m->xcds;
-    m->own_device_fills++;
-    return (origin){LEVEL_HBM, true};
-  }
-  return (origin){LEVEL_MALL, true};
+    return (origin){latency, LEVEL_L2};
+  if (!deal(&m->debt[2 * index + 1], weight, share->new_in_xcd))
+    return (origin){latency, LEVEL_MALL};
+  m->device_fills += (int64_t)m->active_cus * m->xcds;
+  m->own_device_fills++;
+  return (origin){LEVEL_HBM, LEVEL_HBM};
 }
 
 static const ws_share alone = {1, 1, 1};
@@ -148,9 +149,9 @@ static origin find_line(ws_cu_memory *m, uint64_t line, uint32_t index,
       !is_new && (l2_fits || m->xcd_fills - *filled_at < l2_lines);
   *filled_at = m->xcd_fills;
   if (here)
-    return (origin){LEVEL_L2, false};
+    return (origin){LEVEL_L2, LEVEL_L2};
   if (scratch && is_new) /* nothing was there: nothing is read */
-    return (origin){LEVEL_L2, false};
+    return (origin){LEVEL_L2, LEVEL_L2};
   const ws_share *share = &m->sharing->loads[index];
   if (share->lines == 0)
     share = m->sharing->overall.lines ? &m->sharing->overall : &alone;
@@ -166,7 +167,7 @@ static origin find_line(ws_cu_memory *m, uint64_t line, uint32_t index,
     return beyond_l2(m, share, index, true);
   }
   if (l2_fits && 2 * m->xcd_fills > all)
-    return (origin){LEVEL_L2, false};
+    return (origin){LEVEL_L2, LEVEL_L2};
   return beyond_l2(m, share, index, false);
 }
 
@@ -178,14 +179,14 @@ static void count_line(ws_cu_memory *m, origin from) {
   const int64_t bytes = m->constants->line;
   n->l2_lines++;
   n->l2_bytes += bytes;
-  if (!from.pays) {
+  if (from.pays == LEVEL_L2) {
     n->l2_hits++;
     return;
   }
   n->mall_lines++;
-  n->mall_hits += from.level == LEVEL_MALL;
+  n->mall_hits += from.pays == LEVEL_MALL;
   n->mall_bytes += bytes;
-  n->hbm_bytes += from.level == LEVEL_HBM ? bytes : 0;
+  n->hbm_bytes += from.pays == LEVEL_HBM ? bytes : 0;
 }
 
 static int64_t fetch_line(ws_cu_memory *m, uint64_t line, uint32_t index,
@@ -195,14 +196,16 @@ static int64_t fetch_line(ws_cu_memory *m, uint64_t line, uint32_t index,
   count_line(m, from);
   int64_t latency = c->l2_latency;
   int64_t wait = queue(&m->l2_free, now, l2_ticks(m, c->line, c->l2_rate));
-  if (from.level >= LEVEL_MALL) {
-    const int64_t ticks = from.pays ? mall_ticks(m, c->line) : 0;
-    wait = most(wait, queue(&m->mall_free, now, ticks));
+  if (from.latency >= LEVEL_MALL) {
+    const bool moves = from.pays >= LEVEL_MALL;
+    wait = most(wait,
+                queue(&m->mall_free, now, moves ? mall_ticks(m, c->line) : 0));
     latency = c->l2_latency + clocks_of_ns(m, c->mall_extra);
   }
-  if (from.level == LEVEL_HBM) {
-    const int64_t ticks = from.pays ? device_ticks(m, c->line, c->hbm_rate) : 0;
-    wait = most(wait, queue(&m->hbm_free, now, ticks));
+  if (from.latency == LEVEL_HBM) {
+    const bool moves = from.pays == LEVEL_HBM;
+    wait = most(wait, queue(&m->hbm_free, now,
+                            moves ? device_ticks(m, c->line, c->hbm_rate) : 0));
     latency = c->l2_latency + clocks_of_ns(m, c->hbm_extra);
   }
   return now + latency + wait;
