@@ -106,6 +106,8 @@ typedef struct ws_sharing {
   ws_share overall;        /* for loads that the prefix did not reach */
   int64_t footprint_bytes; /* allocations that are loaded from */
   int64_t touched_bytes;   /* and those that an argument points to */
+  int64_t lines;           /* that all workgroups want, each for itself, in as
+                            * many instructions as were executed here */
   int64_t instructions;    /* executed to find out */
   /* Of them by CU, at xcd + xcds * cu. A wave that was cut short counts as
    * several that ended there: it has more to do. */
@@ -175,6 +177,9 @@ void ws__cu_memory_init(ws_cu_memory *memory, const ws_sharing *sharing,
                         ws_counters *counters,
                         const ws__clock_constants *constants, ws_arena *arena);
 void ws__cu_memory_deinit(ws_cu_memory *memory);
+/* Workgroups that are not simulated fill L2 like the `simulated` so far. */
+void ws__cu_memory_skip(ws_cu_memory *memory, int64_t groups,
+                        int64_t simulated);
 
 /* What one vector memory instruction, issued at `at` and with its addresses
  * taken at `start`, costs. */

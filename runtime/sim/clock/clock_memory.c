@@ -11,7 +11,7 @@
  *     run says (clock_share.c) it is this one, which pays the way to Infinity
  *     Cache or HBM. The others ask at about the same time and wait for the same
  *     fill: same latency, no bandwidth;
- *   - when all that the launch reads fits the L2 and most of it is there, L2.
+ *   - when all that the launch touches fits the L2 and most of it is there, L2.
  * Infinity Cache and HBM likewise. "As often" is dealt out evenly (error
  * diffusion), so that two runs agree.
  */
@@ -40,6 +40,11 @@ void ws__cu_memory_deinit(ws_cu_memory *memory) {
   ws__map_deinit(&memory->seen);
   ws__map_deinit(&memory->written);
   ws__map_deinit(&memory->scalar);
+}
+
+void ws__cu_memory_skip(ws_cu_memory *m, int64_t groups, int64_t simulated) {
+  m->xcd_fills += (int64_t)((double)m->own_xcd_fills * m->active_cus *
+                            (double)groups / (double)simulated);
 }
 
 /* ---- rates ------------------------------------------------------------------
@@ -85,18 +90,20 @@ static bool deal(int64_t *debt, int64_t weight, int64_t of) {
   return true;
 }
 
-/* Weight that is left when CUs have filled `filled` of `all` lines, `own` of
- * them this one: a line that it has not filled may be there already. A load
- * that shares nothing is not helped by others. */
-static int64_t still_absent(int64_t weight, int64_t of, int64_t filled,
-                            int64_t own, int64_t all) {
-  if (weight == of)
-    return weight;
-  return filled >= all ? 0 : weight * (all - filled) / (all - own);
-}
-
 static int64_t footprint_lines(const ws_cu_memory *m) {
   return most(1, m->sharing->footprint_bytes / m->constants->line);
+}
+
+/* Weight that is left when CUs have filled `filled` of `all` lines, `own` of
+ * them this one: a line that it has not filled may be there already. A load
+ * that shares nothing is not helped by others, unless the launch is so long
+ * that its `sharers` want each line again and again. */
+static int64_t still_absent(const ws_cu_memory *m, int64_t weight, int64_t of,
+                            int64_t filled, int64_t own, int64_t sharers) {
+  const int64_t all = footprint_lines(m);
+  if (weight == of && m->sharing->lines / sharers < 2 * all)
+    return weight;
+  return filled >= all ? 0 : weight * (all - filled) / (all - own);
 }
 
 typedef struct origin {
@@ -105,26 +112,22 @@ typedef struct origin {
                   * LEVEL_L2: waits for another's fill, or finds it */
 } origin;
 
+/* What the launch touches, stores included. */
 static bool fits(const ws_cu_memory *m, int64_t bytes) {
-  return m->sharing->footprint_bytes <= bytes;
-}
-
-/* With what is stored. */
-static bool fits_mall(const ws_cu_memory *m) {
-  return m->sharing->touched_bytes <= m->constants->mall_bytes;
+  return m->sharing->touched_bytes <= bytes;
 }
 
 /* A line that comes into the XCD. */
 static origin beyond_l2(ws_cu_memory *m, const ws_share *share, uint32_t index,
                         bool pays) {
   const int64_t all = footprint_lines(m);
-  const bool mall_fits = fits_mall(m);
+  const bool mall_fits = fits(m, m->constants->mall_bytes);
   if (m->warm && mall_fits)
     return (origin){LEVEL_MALL, pays ? LEVEL_MALL : LEVEL_L2};
   int64_t weight = share->new_in_device;
   if (mall_fits)
-    weight = still_absent(weight, share->new_in_xcd, m->device_fills,
-                          m->own_device_fills, all);
+    weight = still_absent(m, weight, share->new_in_xcd, m->device_fills,
+                          m->own_device_fills, 1);
   const bool is_there = mall_fits && 2 * m->device_fills > all;
   const level latency = is_there ? LEVEL_MALL : LEVEL_HBM;
   if (!pays)
@@ -159,8 +162,8 @@ static origin find_line(ws_cu_memory *m, uint64_t line, uint32_t index,
     share = &alone;
   int64_t weight = share->new_in_xcd;
   if (l2_fits)
-    weight =
-        still_absent(weight, share->lines, m->xcd_fills, m->own_xcd_fills, all);
+    weight = still_absent(m, weight, share->lines, m->xcd_fills,
+                          m->own_xcd_fills, m->constants->xcds);
   if (deal(&m->debt[2 * index], weight, share->lines)) {
     m->xcd_fills += m->active_cus;
     m->own_xcd_fills++;
@@ -280,7 +283,7 @@ static int64_t store_segment(ws_cu_memory *m, uint64_t segment, int64_t now) {
     return wait;
   m->counters->mall_bytes += bytes;
   wait = most(wait, queue(&m->mall_free, now, mall_ticks(m, bytes)));
-  if (!m->warm || !fits_mall(m)) {
+  if (!m->warm || !fits(m, m->constants->mall_bytes)) {
     m->counters->hbm_bytes += bytes;
     wait = most(wait,
                 queue(&m->hbm_free, now, device_ticks(m, bytes, c->hbm_rate)));

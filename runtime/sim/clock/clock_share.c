@@ -232,5 +232,8 @@ ws_status ws__sharing_find(const ws_plan *plan, int resident, bool whole_device,
   ws__map_deinit(&p.loaded);
   ws__map_deinit(&p.touched);
   sum_up(&p, count);
+  const int64_t ran = (groups + step - 1) / step;
+  out->lines = (int64_t)((double)out->overall.lines / (double)ran *
+                         (double)plan->group_count);
   return status;
 }

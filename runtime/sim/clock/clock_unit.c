@@ -79,6 +79,7 @@ typedef struct cu {
   ws_lds_memory **lds_accesses; /* by instruction; NULL: none yet */
   uint8_t *fetched;             /* by line of code */
   int64_t started, limit, tail; /* workgroups */
+  int64_t position;             /* of the last one that was started */
   int64_t *retired;             /* clocks */
   int64_t retired_count, age;
   int next_simd;
@@ -259,7 +260,11 @@ static void start_group(cu *u, place *r, int64_t now) {
   const int64_t rate = ws__dispatch_clocks(plan->wave_count, c);
   const int64_t turn = number * c->cus_per_xcd + u->run->cu;
   const int64_t at = most(now + rate, (turn + 1) * rate) + c->group_start;
-  r->local = position_of(u, number) * c->cus_per_xcd + u->run->cu;
+  const int64_t position = position_of(u, number);
+  if (position > u->position + 1)
+    ws__cu_memory_skip(&u->memory, position - u->position - 1, number);
+  u->position = position;
+  r->local = position * c->cus_per_xcd + u->run->cu;
   ws__group_reset(r->group, plan, (uint64_t)(r->local * c->xcds + u->run->xcd));
   for (int w = 0; w < r->group->wave_count; w++)
     place_wave(u, r, w, at + clocks_of_waves(w, c));
@@ -670,7 +675,8 @@ static ws_status run_all(cu *u, ws_diag *diag) {
                : WS_OK;
 }
 
-/* Workgroups that were left out come at the pace of those in the middle. */
+/* Workgroups that were left out come at the pace of the second half of those
+ * in the middle: caches are filled by then. */
 static void extrapolate(cu *u) {
   ws_unit_run *run = u->run;
   const int64_t rest = run->groups % run->resident;
@@ -678,10 +684,10 @@ static void extrapolate(cu *u) {
   run->clocks = run->clocks_simulated =
       most(u->retired[u->limit - 1], ws__cu_memory_drained(&u->memory));
   run->groups_simulated = u->limit;
+  const int64_t from = most(run->resident, full / 2);
   if (left_out > 0)
-    run->clocks += left_out *
-                   (u->retired[full - 1] - u->retired[run->resident - 1]) /
-                   (full - run->resident);
+    run->clocks += left_out * (u->retired[full - 1] - u->retired[from - 1]) /
+                   (full - from);
 }
 
 static void create_groups(cu *u, ws_arena *arena) {
