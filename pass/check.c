@@ -49,7 +49,10 @@ void ws__check_report(const ws_checker *checker, ws_check_id check,
   vsnprintf(seen, sizeof seen, format, arguments);
   va_end(arguments);
   const char *file = NULL;
-  int line = place ? ws_pass_line(place, &file) : 0;
+  int line = 0;
+  if (place)
+    line = LLVMIsAInstruction(place) ? ws_pass_line_before(place, &file)
+                                     : ws_pass_line(place, &file);
   if (!file && checker->candidate)
     file = checker->candidate->tmpl->file;
   const struct check *known = &checks[check];

@@ -7,6 +7,7 @@
 #include "check.h"
 #include "hip.h"
 #include "parse.h"
+#include "promises.h"
 
 #include <llvm-c/Comdat.h>
 #include <string.h>
@@ -100,6 +101,7 @@ LLVMModuleRef ws__hip_read_body(LLVMModuleRef target, const char *region,
   h.module = compile(&h, LLVMGetModuleContext(target));
   if (!h.module)
     return NULL;
+  ws__pass_mark_written(h.module);
   h.machine = ws__hip_make_machine(h.target);
   ws__hip_read_notes(&h);
   h.note_count = 0;
@@ -114,6 +116,7 @@ LLVMModuleRef ws__hip_read_body(LLVMModuleRef target, const char *region,
   ws__hip_replace_assembly(h.module);
   ws__hip_fold_places(&h);
   ws__hip_run_passes(&h, "function(adce),globaldce");
+  ws__pass_settle_made(h.module);
   LLVMDisposeTargetMachine(h.machine);
   ws__pass_set_file(h.module, file);
   if (!findings->count)

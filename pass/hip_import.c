@@ -497,6 +497,7 @@ static void finish_functions(ws_hip *h) {
     ws__hip_add_attribute(f, "alwaysinline");
     LLVMSetLinkage(f, LLVMInternalLinkage);
   }
+  ws__pass_settle_made(h->module);
   ws__pass_drop_promises(h->module);
 }
 
@@ -737,6 +738,7 @@ const char *ws_hip_import(const ws_hip_request *request,
               .findings = findings};
   if (!prepare(&h, request))
     return NULL;
+  ws__pass_mark_written(h.module);
   if (!clean(&h))
     return NULL;
   ws__hip_refuse_calls(&h);

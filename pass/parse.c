@@ -313,6 +313,30 @@ int ws_pass_line(LLVMValueRef value, const char **out_file) {
   return line;
 }
 
+/* The branch by which control comes to a block; NULL: none. */
+static LLVMValueRef way_into(LLVMBasicBlockRef block) {
+  for (LLVMUseRef use = LLVMGetFirstUse(LLVMBasicBlockAsValue(block)); use;
+       use = LLVMGetNextUse(use)) {
+    LLVMValueRef user = LLVMGetUser(use);
+    if (LLVMIsATerminatorInst(user) && LLVMGetInstructionParent(user) != block)
+      return user;
+  }
+  return NULL;
+}
+
+int ws_pass_line_before(LLVMValueRef instruction, const char **out_file) {
+  enum { MOST_BLOCKS = 64 };
+  LLVMValueRef at = instruction;
+  int line = 0, blocks = 0;
+  while (at && !(line = ws_pass_line(at, out_file)) && blocks < MOST_BLOCKS) {
+    LLVMBasicBlockRef block = LLVMGetInstructionParent(at);
+    at = LLVMGetPreviousInstruction(at);
+    if (!at && ++blocks)
+      at = way_into(block);
+  }
+  return line;
+}
+
 /* LLVM lists the last use first. depth: of constants in each other. */
 static int first_line_of_use(LLVMValueRef symbol, int depth) {
   int first = 0;

@@ -48,6 +48,9 @@ LLVMModuleRef ws_pass_parse(LLVMContextRef context, const char *text,
 /* Line of an instruction or function (0: unknown) and the file in its debug
  * info (NULL: none). */
 int ws_pass_line(LLVMValueRef value, const char **out_file);
+/* Of an instruction; where the compiler has given it none, that of the last one
+ * before it that has: in its block, else on a way to that. */
+int ws_pass_line_before(LLVMValueRef instruction, const char **out_file);
 /* The first line of an instruction that uses a symbol, also through constants
  * and what these initialise; 0: none is known. */
 int ws_pass_line_of_use(LLVMValueRef symbol);

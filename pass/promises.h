@@ -20,4 +20,11 @@ void ws__pass_limit_fast_math(LLVMModuleRef module);
  * value of the least number have their usual results. */
 void ws__pass_define_operations(LLVMModuleRef module);
 
+/* Marks each `unreachable` and llvm.assume that an author has written, before
+ * passes run. */
+void ws__pass_mark_written(LLVMModuleRef module);
+/* Of what is not marked `unreachable` becomes a return or the first case of a
+ * switch, and llvm.assume goes (total.c). */
+void ws__pass_settle_made(LLVMModuleRef module);
+
 #endif

@@ -400,8 +400,10 @@ static void drop_unused_functions(LLVMModuleRef module) {
  * what is loaded there before a store must stay visible to the sanitizer. */
 static bool fold_parameters(LLVMModuleRef module, ws_findings *findings) {
   LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+  ws__pass_mark_written(module);
   LLVMErrorRef error = LLVMRunPasses(module, "function(sccp)", NULL, options);
   LLVMDisposePassBuilderOptions(options);
+  ws__pass_settle_made(module);
   if (error) {
     char *message = LLVMGetErrorMessage(error);
     ws_findings_add(findings, "splice-fold", "", NULL, 0, "%s", message);

@@ -2,7 +2,8 @@
  *
  * What went wrong with what a repair is to mend: verdict, stage and reason,
  * each finding with the line that it points at, what the author meant, and,
- * where the reply itself was at fault, the reply.
+ * where the reply itself was at fault, the reply (a template that could not be
+ * read stands in brief_repair.c, by its lines).
  */
 #include "brief_page.h"
 
@@ -133,9 +134,9 @@ ws_status ws__page_diagnostics(ws__page *page, const char **out) {
   put_request(page, failed, &text);
   if (!by_reply)
     put_findings(page, &text);
-  if (found && !by_reply)
+  if (found && (!by_reply || failed->template_text))
     put_intent(page, &row, failed->request.kind, &text);
-  if (found && by_reply)
+  else if (found)
     put_reply(page, row.reply, line_of_reason(failed->reason), &text);
   *out = ws__page_take(page, &text);
   return WS_OK;

@@ -106,6 +106,44 @@ done
 sed 's/^  asm volatile("s_barrier/  if (threadIdx.x < 3) asm volatile("s_barrier/' "$work/assembly.hip" >"$work/diverge.hip"
 expect 1 'diverge.hip:8: barrier under the branch' import "$work/diverge.hip" -o "$work/x.ll"
 
+# ---- of a switch over all values LLVM calls the default unreachable, of a store
+# through NULL the way to it: no fault of a body or file that does not come there
+cat >"$work/decode.cl" <<'END'
+float decode(uint byte) {
+  uint bits = (byte & 127) << 20;
+  if (byte == 128)
+    return __builtin_nanf("");
+  switch (byte >> 6 & 3) {
+  case 0: return __builtin_astype(bits, float) * 0x1p119f;
+  case 1: return __builtin_astype(bits + (119u << 23), float);
+  case 2: return __builtin_astype(bits, float) * -0x1p119f;
+  case 3: return __builtin_astype(bits + (375u << 23), float);
+  default: return 1.0f;
+  }
+}
+END
+sed 's/^float/__device__ float/; s/uint/unsigned/g; s/__builtin_astype(\(.*\), float)/__builtin_bit_cast(float, \1)/' \
+  "$work/decode.cl" >"$work/decode.hip"
+naive=$root/ir-templates/fp8_gemm_naive.ll
+for body in decode.cl decode.hip; do
+  expect 0 '^verdict    ok' "$wavesmith" check "$naive" --body "decode=$work/$body"
+done
+sed -i 's/0x1p119f/0x1p118f/' "$work/decode.cl" # the first case, which the default takes
+expect 1 '^verdict    wrong' "$wavesmith" check "$naive" --body "decode=$work/decode.cl"
+cat >"$work/null.hip" <<'END'
+#include <hip/hip_runtime.h>
+#include <wavesmith/hip.h>
+WS_LAUNCH(gemm, 1, 1, 1, 64, 1)
+__global__ void gemm(float *c) {
+  float *nowhere = nullptr;
+  if (c[1] > 1)
+    *nowhere = 1;
+  c[threadIdx.x] = 1;
+}
+END
+expect 0 'template null' import "$work/null.hip" -o "$work/null.ll"
+! grep -q 'unreachable\|llvm.assume' "$work/null.ll" || fail "a way without an end"
+
 # ---- what is refused: one line for each thing, with its line ----
 cd "$here/bad"
 for file in *.hip; do
