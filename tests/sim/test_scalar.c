@@ -34,6 +34,7 @@ static void reset(void) {
   memset(&group, 0, sizeof group);
   wave.group = &group;
   group.text = &text;
+  group.constants = &ws__clock_mi300x;
   group.waves = &wave;
   group.wave_count = 1;
   ws_set_sgpr64(&wave, WS_SGPR_EXEC, UINT64_MAX);
