@@ -6,6 +6,7 @@
  */
 #include "../unit/ws_test.h"
 
+#include "clock_constants.h"
 #include "decode.h"
 #include "memory.h"
 
