@@ -65,7 +65,7 @@ static ws_status start(const char *kind, const char *provenance,
         client->arena, cJSON_GetObjectItemCaseSensitive(greeting, "info"),
         &client->info, diag);
   cJSON_Delete(greeting);
-  if (status == WS_OK && client->info.simulated)
+  if (status == WS_OK && client->info.simulated && strchr(kind, ':'))
     for (int i = 0; i < 2; i++) /* what starts from now on has to be the same */
       client->servers[i].arguments[3] = client->info.provenance;
   if (status == WS_OK)
