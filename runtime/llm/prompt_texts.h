@@ -2,7 +2,8 @@
  *
  * The texts of prompts: those of prompts/ as embed_prompts.cmake puts them into
  * the program, and as ws_prompts_open reads them. A *part* is a text that is a
- * section of others: reply_format, reply_repair, rules, target, template_grammar.
+ * section of others: reply_format, reply_repair, rules, target,
+ * template_grammar.
  */
 #ifndef WAVESMITH_LLM_PROMPT_TEXTS_H
 #define WAVESMITH_LLM_PROMPT_TEXTS_H
@@ -19,7 +20,7 @@ extern const int ws__prompt_source_count;
 /* What {{...}} may name. */
 /* clang-format off */
 #define WS__SECTION_MAP(X)                                                    \
-  X(advice) X(aim) X(code) X(diagnostics) X(estimate) X(facts) X(findings)    \
+  X(advice) X(aim) X(card) X(code) X(diagnostics) X(estimate) X(facts) X(findings)    \
   X(lineage)                                                                  \
   X(plan) X(population) X(problem) X(profile) X(regions) X(reply_format)      \
   X(reply_repair) X(rules) X(second) X(shapes) X(target) X(template)          \
