@@ -341,33 +341,33 @@ def read_profile(path):
     return longest
 
 
-def run_row(row, program, card, limit_s, folder):
+def run_row(row, program, card, limit_s):
     """Fills in the row; whatever goes wrong is its own failure."""
-    report = tempfile.mktemp(suffix=".json", dir=folder)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            launch_row(row, program, card, limit_s, folder + "/report.json")
+    except subprocess.TimeoutExpired:
+        row.failed = f"took more than {limit_s:g} s"
+    except (Failed, OSError, ValueError) as error:
+        row.failed = first_line(error)
+
+
+def launch_row(row, program, card, limit_s, report):
     environment = {
         **os.environ, "WAVESMITH_SIM_CARD": card,
         "WAVESMITH_SIM_MODE": row.program.mode,
         "WAVESMITH_SIM_RESIDENCY": "warm", "WAVESMITH_SIM_THREADS": "1",
         "WAVESMITH_SIM_REPORT": report}
     start = time.monotonic()
-    try:
-        done = subprocess.run(
-            [program, *row.arguments(), "--iterations", "1"],
-            capture_output=True, text=True, check=False, timeout=limit_s,
-            env=environment)
-        row.seconds = time.monotonic() - start
-        if done.returncode:
-            raise Failed(f"exit {done.returncode}: "
-                         + error_line(done.stderr or done.stdout))
-        row.simulated_us = read_time(done.stdout, row)
-        row.profile = read_profile(report)
-    except subprocess.TimeoutExpired:
-        row.failed = f"took more than {limit_s:g} s"
-    except (Failed, OSError, ValueError) as error:
-        row.failed = first_line(error)
-    finally:
-        if os.path.exists(report):
-            os.unlink(report)
+    done = subprocess.run(
+        [program, *row.arguments(), "--iterations", "1"], capture_output=True,
+        text=True, check=False, timeout=limit_s, env=environment)
+    row.seconds = time.monotonic() - start
+    if done.returncode:
+        raise Failed(f"exit {done.returncode}: "
+                     + error_line(done.stderr or done.stdout))
+    row.profile = read_profile(report)
+    row.simulated_us = read_time(done.stdout, row)
 
 
 def read_time(output, row):
@@ -378,12 +378,12 @@ def read_time(output, row):
     raise Failed("printed no line of this kernel and size")
 
 
-def run_rows(rows, programs, options, limit_s, folder):
+def run_rows(rows, programs, options, limit_s):
     """The longest first, so that the last one is short."""
     ordered = sorted(rows, key=lambda r: -r.n / r.program.largest)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         list(pool.map(lambda r: run_row(r, programs[r.program.source],
-                                        options.card, limit_s, folder),
+                                        options.card, limit_s),
                       ordered))
 
 
@@ -540,7 +540,8 @@ def inputs(shared_folder):
 
 
 def prepare(options, rows):
-    """Tools, programs; what does not compile is a failure of its rows."""
+    """The library's folder, and programs by source; what does not compile is a
+    failure of its rows."""
     folder = os.path.join(os.path.abspath(options.build_folder),
                           "foreign_mi300a")
     library_folder = os.path.join(os.path.abspath(options.build_folder), "lib")
@@ -559,14 +560,14 @@ def prepare(options, rows):
             for row in rows:
                 if row.program.source == source and not row.left_out:
                     row.failed = first_line(error)
-    return folder, library_folder, programs
+    return library_folder, programs
 
 
 def run(options):
     rows = [r for r in read_rows(inputs(options.shared_folder) + "/measured.csv")
             if options.only in (None, r.kernel)]
     choose(rows, options.sizes, available_bytes() * 3 // 4 // options.jobs)
-    folder, library_folder, programs = prepare(options, rows)
+    library_folder, programs = prepare(options, rows)
     limit_s = options.limit or (120 if options.sizes == "all" else 60)
     name, cus = device(library_folder + "/libwavesmith_hipsim.so", options.card)
     print(f"# us; simulated device: {name}, {cus} CUs; inputs warm; ratio: "
@@ -576,7 +577,7 @@ def run(options):
               "not know WAVESMITH_SIM_CARD")
     start = time.monotonic()
     run_rows([r for r in rows if not r.left_out and not r.failed], programs,
-             options, limit_s, folder)
+             options, limit_s)
     done = [r for r in rows if r.simulated_us is not None]
     print_rows(done)
     print_kernels(done)
