@@ -9,15 +9,17 @@ usage: foreign_mi300a.py BUILD_FOLDER SHARED_FOLDER [--only KERNEL]
 
 SHARED_FOLDER/foreign/mi300a has the sources (src/*.cpp) and measured.csv; both
 are inputs that no repository of ours holds. Each source is compiled, main
-included, for gfx942 by clang 21 into BUILD_FOLDER/foreign_mi300a and linked with
-libwavesmith_hipsim.so. A row of the table is one process of it. What is missing
+included, for gfx942 by clang 21 into BUILD_FOLDER/foreign_mi300a and linked
+with libwavesmith_hipsim.so. A row of the table is one process of it. What is missing
 of ROCm's device library and clang-offload-bundler is unpacked there, too, from
 Debian packages; nothing is installed. Where a tool or the folder is missing,
 one line says so and the exit code is 77.
 
 Inputs are warm: the measured programs ran 51 times over the same buffers. The
 kernels only take time (WAVESMITH_SIM_MODE=time) except where what one launch
-writes steers the next. Times are deterministic, so one iteration is enough.
+writes steers the next. One iteration is enough: the simulator times a launch once.
+Buffers lie where the host's memory does, and with their addresses times change
+by up to 2 %; so addresses are not randomised (setarch -R).
 
 Errors are |simulated - measured| / measured, of the mean of the 51 runs. Copies
 have a summary of their own; bfs is mostly host time: shown, not counted.
@@ -341,18 +343,28 @@ def read_profile(path):
     return longest
 
 
-def run_row(row, program, card, limit_s):
+def run_row(row, command, card, limit_s):
     """Fills in the row; whatever goes wrong is its own failure."""
     try:
         with tempfile.TemporaryDirectory() as folder:
-            launch_row(row, program, card, limit_s, folder + "/report.json")
+            launch_row(row, command, card, limit_s, folder + "/report.json")
     except subprocess.TimeoutExpired:
         row.failed = f"took more than {limit_s:g} s"
     except (Failed, OSError, ValueError) as error:
         row.failed = first_line(error)
 
 
-def launch_row(row, program, card, limit_s, report):
+def fixed_addresses():
+    """The command before a program without which a time is not the same in
+    every run; none where the machine does not allow it."""
+    command = ["setarch", "-R"]
+    if answers(command + ["true"]) is None:
+        print("# addresses are randomised: times vary by up to 2 %")
+        return []
+    return command
+
+
+def launch_row(row, command, card, limit_s, report):
     environment = {
         **os.environ, "WAVESMITH_SIM_CARD": card,
         "WAVESMITH_SIM_MODE": row.program.mode,
@@ -360,8 +372,9 @@ def launch_row(row, program, card, limit_s, report):
         "WAVESMITH_SIM_REPORT": report}
     start = time.monotonic()
     done = subprocess.run(
-        [program, *row.arguments(), "--iterations", "1"], capture_output=True,
-        text=True, check=False, timeout=limit_s, env=environment)
+        [*command, *row.arguments(), "--iterations", "1"],
+        capture_output=True, text=True, check=False, timeout=limit_s,
+        env=environment)
     row.seconds = time.monotonic() - start
     if done.returncode:
         raise Failed(f"exit {done.returncode}: "
@@ -371,7 +384,7 @@ def launch_row(row, program, card, limit_s, report):
 
 
 def read_time(output, row):
-    """The program's own line: kernel, size, iterations, mean, min, max in ms."""
+    """The program's line: kernel, size, iterations, mean, min, max in ms."""
     for cells in csv.reader(output.splitlines()):
         if cells[:2] == [row.kernel, row.size]:
             return 1e3 * float(cells[3])
@@ -380,11 +393,12 @@ def read_time(output, row):
 
 def run_rows(rows, programs, options, limit_s):
     """The longest first, so that the last one is short."""
+    prefix = fixed_addresses()
     ordered = sorted(rows, key=lambda r: -r.n / r.program.largest)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        list(pool.map(lambda r: run_row(r, programs[r.program.source],
-                                        options.card, limit_s),
-                      ordered))
+        list(pool.map(
+            lambda r: run_row(r, [*prefix, programs[r.program.source]],
+                              options.card, limit_s), ordered))
 
 
 def device(library, card):
@@ -564,7 +578,8 @@ def prepare(options, rows):
 
 
 def run(options):
-    rows = [r for r in read_rows(inputs(options.shared_folder) + "/measured.csv")
+    measured = inputs(options.shared_folder) + "/measured.csv"
+    rows = [r for r in read_rows(measured)
             if options.only in (None, r.kernel)]
     choose(rows, options.sizes, available_bytes() * 3 // 4 // options.jobs)
     library_folder, programs = prepare(options, rows)
