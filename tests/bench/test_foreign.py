@@ -65,6 +65,14 @@ class Sizes(unittest.TestCase):
         with self.assertRaises(foreign.Missing):
             row("matrixtranspose", "64x32")
 
+    def test_residency(self):
+        """16 Mi floats in and out are 128 MiB; 64 Mi are 512."""
+        self.assertEqual(row("relu", str(1 << 24)).residency(), "warm")
+        self.assertEqual(row("relu", str(1 << 26)).residency(), "cold")
+        # 4 Mi floats in, 49 times as many out
+        self.assertEqual(row("im2col", "N1_C1_2048x2048_k7x7").residency(),
+                         "cold")
+
     def test_choice(self):
         rows = [row("relu", str(2 ** e)) for e in (10, 11, 12, 13, 14, 31)]
         foreign.choose(rows, "quick", 1 << 40)
