@@ -121,11 +121,6 @@ static const char *target_section(const ws__page *page) {
   return target;
 }
 
-/* Region work by request needs no grammar of templates. */
-static const char *grammar_section(const ws__page *page) {
-  return page->request->region < 0 ? NULL : "";
-}
-
 static const char *plan_section(const ws__page *page) {
   const ws__request *request = page->request;
   return request->plan ? request->plan : "";
@@ -145,6 +140,27 @@ static void add(sections *s, const char *name, const char *text,
                 int expendable) {
   WS_ASSERT(s->count < (int)(sizeof s->items / sizeof *s->items));
   s->items[s->count++] = (ws_prompt_section){name, text, expendable};
+}
+
+/* Is the parent's template a model's? It shows itself how one is written. */
+static bool is_of_a_model(const ws__page *page) {
+  int root = page->parent.result;
+  for (int origin; (origin = ws__page_origin(page, root)) >= 0; root = origin)
+    if (origin >= root)
+      break;
+  const ws__result *first = result_at(page, root);
+  return first && first->candidate &&
+         strcmp(first->candidate->tmpl->hash.hex,
+                page->parent.candidate->tmpl->hash.hex);
+}
+
+/* Region work by request needs no grammar of templates. */
+static void add_grammar(ws__page *page, sections *s) {
+  const bool needed = page->request->region < 0;
+  const bool again = needed && is_of_a_model(page);
+  add(s, "template_grammar", needed && !again ? NULL : "",
+      page->grammar_needed ? 0 : 11);
+  add(s, "template_again", again ? NULL : "", 0);
 }
 
 static ws_status add_candidate(ws__page *page, sections *s) {
@@ -184,8 +200,7 @@ static ws_status add_all(ws__page *page, sections *s) {
   add(s, "lineage", lineage, page->request->kind == WS_REQUEST_DISTIL ? 1 : 9);
   add(s, "population", population,
       page->request->kind == WS_REQUEST_SELECT ? 1 : 8);
-  add(s, "template_grammar", grammar_section(page),
-      page->grammar_needed ? 0 : 11);
+  add_grammar(page, s);
   return WS_OK;
 }
 
