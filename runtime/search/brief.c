@@ -129,8 +129,7 @@ static const char *card_section(const ws__page *page) {
   return ws_arena_printf(
       page->arena,
       "\n**Another card than described above** (%s), of the same dies. All "
-      "that "
-      "differs: %s. XCDs and CUs per XCD as given here hold wherever the text "
+      "that differs: %s. XCDs and CUs per XCD as given here hold wherever the text "
       "above counts them.\n",
       brief->provenance, brief->differs);
 }
