@@ -20,7 +20,7 @@ static ws_status unknown_kind(const char *kind, ws_diag *diag) {
   ws_status status =
       ws_fail(diag, WS_USAGE, NULL, 0,
               "unknown device '%s'; there are: %s; ':1' behind it is the "
-              "second of several",
+              "second of several, sim:mi300a or sim:FILE.json another card",
               kind ? kind : "", list.data);
   ws_strbuf_deinit(&list);
   return status;
@@ -38,41 +38,56 @@ static int index_of(const char *text) {
   return (int)strtol(text + 1, NULL, 10);
 }
 
-/* NULL: there is none of that kind. */
-static const ws__device_table *find_kind(const char *kind, int *out_index) {
+typedef struct wanted {
+  const ws__device_table *table; /* NULL: there is none of that kind */
+  int index;
+  const char *card; /* NULL: not said */
+} wanted;
+
+static wanted find_kind(const char *kind) {
+  wanted found = {NULL, 0, NULL};
   size_t length = kind ? strcspn(kind, ":") : 0;
-  *out_index = kind ? index_of(kind + length) : -1;
-  for (int i = 0; *out_index >= 0 && i < KINDS; i++)
+  for (int i = 0; length && i < KINDS; i++)
     if (strlen(kinds[i]->kind) == length &&
         !strncmp(kinds[i]->kind, kind, length))
-      return kinds[i];
-  return NULL;
+      found.table = kinds[i];
+  if (!found.table)
+    return found;
+  found.index = index_of(kind + length);
+  if (found.index >= 0)
+    return found;
+  found.index = 0;
+  found.card = kind + length + 1;
+  if (!found.table->has_cards || !found.card[0])
+    found.table = NULL;
+  return found;
 }
 
 ws_status ws_device_check_kind(const char *kind, ws_diag *diag) {
-  int index;
-  return find_kind(kind, &index) ? WS_OK : unknown_kind(kind, diag);
+  return find_kind(kind).table ? WS_OK : unknown_kind(kind, diag);
 }
 
 ws_status ws_device_open(const char *kind, ws_device_purpose purpose,
                          ws_device **out_device, ws_diag *diag) {
   *out_device = NULL;
-  int index;
-  const ws__device_table *table = find_kind(kind, &index);
+  const wanted found = find_kind(kind);
+  const ws__device_table *table = found.table;
   if (!table)
     return unknown_kind(kind, diag);
   ws_device *device = calloc(1, sizeof *device);
   WS_ASSERT(device && "out of memory");
   device->table = table;
   device->arena = ws_arena_create();
-  device->index = index;
+  device->index = found.index;
+  device->card = found.card;
   device->info = (ws_device_info){.kind = table->kind,
                                   .name = "",
                                   .arch = "",
                                   .library = "",
                                   .provenance = "",
                                   .driver = "",
-                                  .lock = ""};
+                                  .lock = "",
+                                  .differs = ""};
   ws_status status = table->open(device, purpose, diag);
   if (status == WS_OK) {
     *out_device = device;

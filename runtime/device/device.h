@@ -11,6 +11,7 @@
 
 typedef struct ws__device_table {
   const char *kind, *purpose;
+  bool has_cards; /* "kind:NAME" is one of several cards that it simulates */
   /* Fills device->info and device->self, or fails and leaves nothing. */
   ws_status (*open)(ws_device *device, ws_device_purpose purpose,
                     ws_diag *diag);
@@ -65,7 +66,8 @@ struct ws_device {
   const ws__device_table *table;
   ws_arena *arena; /* of the info's texts */
   ws_device_info info;
-  int index; /* which of the machine's: 1 of "cuda:1" */
+  int index;        /* which of the machine's: 1 of "cuda:1" */
+  const char *card; /* "mi300a" of "sim:mi300a"; NULL: not said */
   void *self;
 };
 

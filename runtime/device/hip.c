@@ -7,8 +7,10 @@
  * hip: what WAVESMITH_HIP_LIBRARY names, or libamdhip64 (runtime/rt's search).
  * sim: what WAVESMITH_SIM_LIBRARY names, any emulator with HIP's ABI, or
  * libwavesmith_hipsim.so in the program's library folder. The simulator of ours
- * is told through the environment what a launch is for (WAVESMITH_SIM_MODE) and
- * where to report (WAVESMITH_SIM_REPORT, a file in memory here).
+ * is told through the environment what a launch is for (WAVESMITH_SIM_MODE),
+ * where to report (WAVESMITH_SIM_REPORT, a file in memory here) and which card
+ * it is (WAVESMITH_SIM_CARD, what "sim:" is followed by); which one it took, it
+ * says itself.
  */
 #include "../rt/hip_abi.h"
 #include "../rt/library.h"
@@ -65,6 +67,7 @@ typedef struct hip {
   __typeof__(wavesmith_sim_watch) *watch;
   __typeof__(wavesmith_sim_unstored) *unstored;
   __typeof__(wavesmith_sim_limit) *limit;
+  const wavesmith_sim_card_text *card_text;
   int report; /* file that the simulator writes to; -1: none */
   /* Launches, fills and events go here, because the default stream cannot be
    * recorded; it and the default stream wait for each other. NULL, the default
@@ -286,9 +289,11 @@ static bool is_own(ws_device *device) {
 /* Ours names its model's version; of another emulator only its name is known.
  */
 static const char *simulator_provenance(ws_device *device) {
+  const wavesmith_sim_card_text *card = hip_of(device)->card_text;
   if (is_own(device))
-    return ws_arena_printf(device->arena, "sim:%s-model-%d:MI300X",
-                           device->info.arch, WS_SIM_MODEL_VERSION);
+    return ws_arena_printf(device->arena, "sim:%s-model-%d:%s",
+                           device->info.arch, WS_SIM_MODEL_VERSION,
+                           card ? card->title : "MI300X");
   return ws_arena_printf(device->arena, "sim:%s:%s",
                          short_name(device->arena, device->info.library),
                          device->info.name);
@@ -304,13 +309,42 @@ static int open_report(void) {
   return file;
 }
 
+/* A library that cannot say which card it is simulates one only. */
+static ws_status ask_card(ws_device *device, void *handle,
+                          const wavesmith_sim_card_text **out, ws_diag *diag) {
+  __typeof__(wavesmith_sim_card) *ask;
+  *(void **)&ask = dlsym(handle, "wavesmith_sim_card");
+  *out = ask ? ask() : NULL;
+  if (*out && (*out)->error)
+    return ws_fail(diag, WS_USAGE, NULL, 0, "%s", (*out)->error);
+  if (!*out && device->card)
+    return ws_fail(diag, WS_USAGE, NULL, 0,
+                   "the simulator that WAVESMITH_SIM_LIBRARY names knows no "
+                   "cards, so none is 'sim:%s'; leave ':%s' out",
+                   device->card, device->card);
+  return WS_OK;
+}
+
+static ws_status open_simulator(ws_device *device, void *handle,
+                                ws_diag *diag) {
+  const wavesmith_sim_card_text *text;
+  WS_TRY(ask_card(device, handle, &text, diag));
+  WS_TRY(open_with(device, handle, diag));
+  hip_of(device)->card_text = text;
+  if (text)
+    device->info.differs = text->differs;
+  return WS_OK;
+}
+
 /* The library reads its settings once, so they come first. */
 static ws_status open_sim(ws_device *device, ws_device_purpose purpose,
                           ws_diag *diag) {
   int report = open_report();
   setenv("WAVESMITH_SIM_MODE", purpose == WS_DEVICE_TIME ? "time" : "run", 1);
+  setenv("WAVESMITH_SIM_CARD", device->card ? device->card : "", 1);
   void *handle = find_simulator(device->arena, diag);
-  ws_status status = handle ? open_with(device, handle, diag) : WS_ENVIRONMENT;
+  ws_status status =
+      handle ? open_simulator(device, handle, diag) : WS_ENVIRONMENT;
   if (status != WS_OK) {
     close(report);
     return status;
@@ -565,6 +599,7 @@ const ws__device_table ws__device_hip = {
     .kind = "hip", .purpose = "an AMD GPU", .open = open_hip, COMMON_FUNCTIONS};
 const ws__device_table ws__device_sim = {.kind = "sim",
                                          .purpose = "a simulated MI300X",
+                                         .has_cards = true,
                                          .open = open_sim,
                                          .watch = watch,
                                          .unstored = unstored,

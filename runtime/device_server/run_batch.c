@@ -21,8 +21,10 @@ enum { SAY_MS = 10000, SAY_ON_TERMINAL_MS = 500 };
 #define AT(member) .offset = offsetof(ws__run_options, member)
 static const ws_option rows[] = {
     {"device", "D",
-     "cuda, hip, sim, or one card as cuda:1 (default: what the batch is for)",
-     WS_OPTION_TEXT, AT(device), .choices = "cuda hip sim"},
+     "cuda, hip, sim, sim:mi300a, or one card as cuda:1 (default: what the "
+     "batch is for)",
+     WS_OPTION_TEXT, AT(device),
+     .choices = "cuda hip sim sim:mi300a sim:mi308x sim:mi325x"},
     {"gpus", "G", "all (default), or numbers as 0,1", WS_OPTION_TEXT, AT(gpus),
      .choices = "all"},
     {"minutes", "X", "ends after X minutes", WS_OPTION_REAL, AT(minutes),

@@ -143,10 +143,15 @@ static ws_status start_all(ws__run *run, const char *device, ws_diag *diag) {
   return conclude(run, device, &left, diag);
 }
 
+/* "sim", "sim:mi300a" */
+static bool is_simulated(const char *device) {
+  return !strcmp(device, "sim") || !strncmp(device, "sim:", 4);
+}
+
 /* "0,2". A simulator has no numbers; there is one for each. */
 static ws_status start_listed(ws__run *run, const char *device,
                               const char *list, ws_diag *diag) {
-  bool simulated = !strcmp(device, "sim");
+  bool simulated = is_simulated(device);
   char *rest = ws_arena_strdup(run->arena, list), *word;
   while ((word = strsep(&rest, ","))) {
     char *end;
@@ -169,12 +174,13 @@ ws_status ws__run_start_workers(ws__run *run, ws_diag *diag) {
     device = run->index.manifest.device;
   catch_signals();
   name_server();
-  if (gpus && strchr(device, ':'))
+  const bool simulated = is_simulated(device);
+  if (gpus && strchr(device, ':') && !simulated)
     return ws_fail(diag, WS_USAGE, NULL, 0,
                    "--device %s names a card; leave --gpus out", device);
   if (gpus && strcmp(gpus, "all") != 0)
     return start_listed(run, device, gpus, diag);
-  if (strchr(device, ':') || !strcmp(device, "sim"))
+  if (strchr(device, ':') || simulated)
     return start_worker(run, device, diag);
   return start_all(run, device, diag);
 }

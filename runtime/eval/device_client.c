@@ -43,8 +43,9 @@ static ws__server *server_of(ws_device_client *client,
   return &client->servers[client->info.simulated ? purpose : WS_DEVICE_RUN];
 }
 
-ws_status ws_device_client_start(const char *kind,
-                                 ws_device_client **out_client, ws_diag *diag) {
+/* provenance: of the run's first process; NULL: this is it. */
+static ws_status start(const char *kind, const char *provenance,
+                       ws_device_client **out_client, ws_diag *diag) {
   ws_device_client *client = calloc(1, sizeof *client);
   WS_ASSERT(client && "out of memory");
   client->arena = ws_arena_create();
@@ -56,7 +57,7 @@ ws_status ws_device_client_start(const char *kind,
   for (int i = 0; i < 2; i++)
     client->servers[i] =
         (ws__server){.kind = &server_kind,
-                     .arguments = {path, kind, purpose_names[i], NULL}};
+                     .arguments = {path, kind, purpose_names[i], provenance}};
   if (status == WS_OK)
     status = ws__server_start(&client->servers[WS_DEVICE_RUN], &greeting, diag);
   if (status == WS_OK)
@@ -64,11 +65,19 @@ ws_status ws_device_client_start(const char *kind,
         client->arena, cJSON_GetObjectItemCaseSensitive(greeting, "info"),
         &client->info, diag);
   cJSON_Delete(greeting);
+  if (status == WS_OK && client->info.simulated && strchr(kind, ':'))
+    for (int i = 0; i < 2; i++) /* what starts from now on has to be the same */
+      client->servers[i].arguments[3] = client->info.provenance;
   if (status == WS_OK)
     *out_client = client;
   else
     ws_device_client_stop(client);
   return status;
+}
+
+ws_status ws_device_client_start(const char *kind,
+                                 ws_device_client **out_client, ws_diag *diag) {
+  return start(kind, NULL, out_client, diag);
 }
 
 void ws_device_client_renew(ws_device_client *client) {
@@ -101,11 +110,11 @@ const ws_device_info *ws_device_client_info(const ws_device_client *client) {
 ws_status ws_device_client_another(ws_device_client *client, int index,
                                    ws_device_client **out_other,
                                    ws_diag *diag) {
+  const char *const *arguments = client->servers[WS_DEVICE_RUN].arguments;
   ws_device_client **other = &client->others[index];
   ws_status status = WS_OK;
   if (!*other)
-    status = ws_device_client_start(client->servers[WS_DEVICE_RUN].arguments[1],
-                                    other, diag);
+    status = start(arguments[1], arguments[3], other, diag);
   *out_other = *other;
   return status;
 }

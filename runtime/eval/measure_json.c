@@ -224,7 +224,8 @@ static const ws_json_field device_fields[] = {
     {WS_JSON_INT(ws_device_info, cache_bytes, 0, INT64_MAX)},
     {WS_JSON_BOOL(ws_device_info, simulated), .presence = WS_JSON_ADDED},
     {WS_JSON_BOOL(ws_device_info, dry_timing), .presence = WS_JSON_ADDED},
-    {WS_JSON_BOOL(ws_device_info, graphs), .presence = WS_JSON_ADDED}};
+    {WS_JSON_BOOL(ws_device_info, graphs), .presence = WS_JSON_ADDED},
+    {WS_JSON_TEXT(ws_device_info, differs), .presence = WS_JSON_LEFT_OUT}};
 const ws_json_struct ws_device_info_json = {
     WS_JSON_FIELDS(ws_device_info, device_fields), .what = "device"};
 

@@ -48,7 +48,7 @@ typedef struct ws__frame {
 
 typedef struct ws__server {
   const ws__server_kind *kind;
-  const char *arguments[4]; /* of the process: path, others, NULL; borrowed */
+  const char *arguments[5]; /* of the process: path, others, NULL; borrowed */
   ws_process process;       /* pid 0: not running */
   double farewell_ms; /* when it is killed, having been dismissed; 0: not yet */
   ws__frame in_hand, went_well;

@@ -20,8 +20,8 @@ extern const int ws__prompt_source_count;
 /* What {{...}} may name. */
 /* clang-format off */
 #define WS__SECTION_MAP(X)                                                    \
-  X(advice) X(aim) X(code) X(diagnostics) X(estimate) X(facts) X(findings)    \
-  X(lineage)                                                                  \
+  X(advice) X(aim) X(card) X(code) X(diagnostics) X(estimate) X(facts)        \
+  X(findings) X(lineage)                                                      \
   X(plan) X(population) X(problem) X(profile) X(regions) X(reply_format)      \
   X(reply_repair) X(rules) X(second) X(shapes) X(target) X(template)          \
   X(template_grammar) X(template_again)

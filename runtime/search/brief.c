@@ -121,6 +121,19 @@ static const char *target_section(const ws__page *page) {
   return target;
 }
 
+/* The text of the target describes the MI300X. */
+static const char *card_section(const ws__page *page) {
+  const ws__brief *brief = page->brief;
+  if (is_repair(page) || !brief->differs[0])
+    return "";
+  return ws_arena_printf(
+      page->arena,
+      "\n**Another card than described above** (%s), of the same dies. All "
+      "that differs: %s. XCDs and CUs per XCD as given here hold wherever the text "
+      "above counts them.\n",
+      brief->provenance, brief->differs);
+}
+
 static const char *plan_section(const ws__page *page) {
   const ws__request *request = page->request;
   return request->plan ? request->plan : "";
@@ -188,6 +201,7 @@ static ws_status add_all(ws__page *page, sections *s) {
   WS_TRY(ws__page_profile(page, &profile));
   WS_TRY(ws__page_diagnostics(page, &diagnostics));
   add(s, "target", target_section(page), 0);
+  add(s, "card", card_section(page), 0);
   add(s, "rules", rules_section(page), 0);
   add(s, "problem", problem_section(page), 0);
   add(s, "advice", advice_section(page), 0);

@@ -17,6 +17,7 @@ typedef struct ws__brief {
   const ws__knowledge *knowledge;
   const ws_prompts *prompts;
   const char *provenance; /* of the results' times */
+  const char *differs;    /* ws_device_info's of who took them; "" */
   int64_t run_id;         /* whose exchange has the index of a result */
   size_t budget_bytes;
 } ws__brief;

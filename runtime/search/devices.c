@@ -98,14 +98,16 @@ ws_status ws__devices_open(ws__devices *devices, const ws_target *target,
     return WS_OK;
   if (!strcmp(kind, "auto"))
     return open_auto(devices, target, diag);
-  if (!is_kind(kind, "hip") && !is_kind(kind, "cuda") && strcmp(kind, "sim"))
+  const bool simulated = is_kind(kind, "sim");
+  if (!is_kind(kind, "hip") && !is_kind(kind, "cuda") && !simulated)
     return ws_fail(diag, WS_USAGE, NULL, 0,
                    "unknown device '%s'; there are hip, cuda, sim, estimate, "
                    "auto, batch:FOLDER and table:FILE; of several cards "
-                   "cuda:1 is the second, cuda:all all of them",
+                   "cuda:1 is the second, cuda:all all of them; sim:mi300a is "
+                   "another card than sim",
                    kind);
-  return is_all(kind) ? open_every(devices, target, kind, diag)
-                      : open_one(devices, target, kind, diag);
+  return !simulated && is_all(kind) ? open_every(devices, target, kind, diag)
+                                    : open_one(devices, target, kind, diag);
 }
 
 void ws__devices_close(ws__devices *devices) {

@@ -15,10 +15,10 @@ typedef struct ws__devices {
   int count; /* 0: none, estimates alone */
 } ws__devices;
 
-/* kind: "hip", "cuda:1", "sim"; "cuda:all": every card of that kind, a server
- * each; "auto": the target's card, else, where it simulates the target, the
- * simulator, else none; NULL or "estimate": none. WS_ENVIRONMENT: it does not
- * answer, or runs other code. WS_USAGE: no such kind. */
+/* kind: "hip", "cuda:1", "sim", "sim:mi300a"; "cuda:all": every card of that
+ * kind, a server each; "auto": the target's card, else, where it simulates the
+ * target, the simulator, else none; NULL or "estimate": none. WS_ENVIRONMENT:
+ * it does not answer, or runs other code. WS_USAGE: no such kind. */
 ws_status ws__devices_open(ws__devices *devices, const ws_target *target,
                            const char *kind, ws_diag *diag) WS_MUST_CHECK;
 void ws__devices_close(ws__devices *devices);

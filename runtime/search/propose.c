@@ -94,6 +94,7 @@ ws__brief ws__session_brief(const ws_session *s) {
                      .knowledge = &s->knowledge,
                      .prompts = s->models.prompts,
                      .provenance = s->judge.provenance,
+                     .differs = ws__ranking_differs(&s->ranking),
                      .run_id = s->run.id,
                      .budget_bytes = budget ? budget : WS_PROMPT_BYTES};
 }

@@ -152,6 +152,14 @@ bool ws__ranking_simulates(const ws__ranking *r) {
                     : ws_device_client_info(r->devices.clients[0])->simulated;
 }
 
+const char *ws__ranking_differs(const ws__ranking *r) {
+  if (r->batched)
+    return r->batched->differs;
+  return r->devices.count
+             ? ws_device_client_info(r->devices.clients[0])->differs
+             : "";
+}
+
 double ws__ranking_noise(const ws__ranking *r) {
   if (r->table)
     return table_noise;

@@ -34,6 +34,8 @@ void ws__ranking_close(ws__ranking *ranking);
 void ws__ranking_meet_device(ws_session *s);
 /* Its device, which there is, simulates. */
 bool ws__ranking_simulates(const ws__ranking *ranking);
+/* Of the device, ws_device_info's; "" where there is none. */
+const char *ws__ranking_differs(const ws__ranking *ranking);
 /* Of ln us: differences below it mean nothing. */
 double ws__ranking_noise(const ws__ranking *ranking);
 

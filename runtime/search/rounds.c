@@ -27,6 +27,7 @@ static ws_status take_device(ws__batched *b, const ws_device_info *info,
   WS_TRY(ws__device_suits(info, b->target, diag));
   b->provenance = ws_arena_strdup(b->arena, info->provenance);
   b->simulated = info->simulated;
+  b->differs = ws_arena_strdup(b->arena, info->differs);
   return WS_OK;
 }
 
@@ -54,7 +55,8 @@ ws_status ws__batched_open(ws_arena *arena, const char *device,
   *b = (ws__batched){.arena = arena,
                      .folder = device + sizeof prefix - 1,
                      .target = target,
-                     .provenance = ""};
+                     .provenance = "",
+                     .differs = ""};
   *out = b;
   if (!*b->folder)
     return ws_fail(diag, WS_USAGE, NULL, 0,

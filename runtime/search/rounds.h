@@ -16,6 +16,7 @@ typedef struct ws__batched {
   const ws_target *target;
   const char *provenance; /* of its answers; "": there is none yet */
   bool simulated;         /* likewise */
+  const char *differs;    /* likewise; ws_device_info's */
 } ws__batched;
 
 /* The rounds of a run. Written by propose.c and produce.c; confirming by

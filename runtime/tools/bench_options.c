@@ -28,8 +28,9 @@ static const ws_option rows[] = {
     {"shapes", "S",
      "shape set or A,B;A,B or a=A,b=B;... (default: the problem's first set)",
      TEXT(shapes)},
-    {"device", "D", "cuda, cuda:1, hip, sim (default: the target's kind)",
-     TEXT(device), .choices = "cuda hip sim"},
+    {"device", "D",
+     "cuda, cuda:1, hip, sim, sim:mi300a (default: the target's kind)",
+     TEXT(device), .choices = "cuda hip sim sim:mi300a sim:mi308x sim:mi325x"},
     {"width", "P",
      "sample until the 95 % interval is P percent wide (default: 1, with "
      "--against 0.3)",

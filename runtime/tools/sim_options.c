@@ -51,8 +51,10 @@ static const ws_option rows[] = {
      WS_OPTION_TEXT, AT(shape)},
     {"only", "run|time", "do only that (default: both)", WS_OPTION_TEXT,
      AT(only), .choices = "run time"},
-    {"device", "sim|hip", "(default: sim)", WS_OPTION_TEXT, AT(device),
-     .choices = "sim hip"},
+    {"device", "D",
+     "sim (default), sim:CARD, sim:FILE.json, a profile of your own, or hip",
+     WS_OPTION_TEXT, AT(device),
+     .choices = "sim sim:mi300a sim:mi308x sim:mi325x hip"},
     {"seed", "N", "of the inputs (default: 1)", WS_OPTION_TEXT, AT(seed)},
     {"seconds", "N",
      "a run or timing that takes longer is ended (default: 600)",
@@ -79,6 +81,13 @@ static const ws_option rows[] = {
     {"set", "a=1;b=2", "as for `wavesmith check`", WS_OPTION_TEXT, AT(set)},
     {"variant", "r=v", "as for `wavesmith check`", WS_OPTION_TEXT,
      AT(variants)},
+    {.help = "Cards:"},
+    {"profiles", NULL, "lists the cards that are simulated", WS_OPTION_FLAG,
+     AT(profiles)},
+    {"print-profile", "CARD",
+     "prints a card's profile with the sources of its numbers, as JSON: to "
+     "start one of your own from",
+     WS_OPTION_TEXT, AT(profile), .choices = "mi300x mi300a mi308x mi325x"},
     WS_OPTIONS_END};
 
 const ws_command sim_command = {
@@ -86,7 +95,9 @@ const ws_command sim_command = {
     .purpose = "run a code object on a simulated MI300X: proof, time, why",
     .usage = "FILE.co --kernel K --grid X,Y,Z --block N --args A [OPTION ...]\n"
              "--template FILE.ll [--set a=1;b=2] --shape M,N,K [OPTION ...]\n"
-             "--archive DB CANDIDATE_ID --shape M,N,K [OPTION ...]",
+             "--archive DB CANDIDATE_ID --shape M,N,K [OPTION ...]\n"
+             "--profiles\n"
+             "--print-profile CARD",
     .about = "Runs a code object for gfx942 on a simulated MI300X: checks what "
              "it does,\n"
              "compares the result, and says how long it takes and why.",
@@ -126,7 +137,7 @@ ws_status sim_options_parse(int argc, char **argv, sim_options *out,
                        .seconds = "600"};
   WS_TRY(ws_options_parse(&sim_command, argc, argv, out, &words, diag));
   out->help = words.help;
-  if (out->help)
+  if (out->help || out->profiles || out->profile)
     return WS_OK;
   if (words.count > 1)
     return ws_fail(diag, WS_USAGE, NULL, 0, "'%s' is one argument too many",

@@ -21,11 +21,17 @@ typedef struct sim_options {
   const char *seed, *seconds;
   sim_kernel kernels[SIM_MAX_KERNELS];
   int kernel_count;
-  bool json, help;
+  const char *profile; /* to be printed; NULL: none */
+  bool json, profiles, help;
 } sim_options;
 
 ws_status sim_options_parse(int argc, char **argv, sim_options *out,
                             ws_diag *diag) WS_MUST_CHECK;
+
+/* --profiles and --print-profile: the cards that the simulator knows, a line
+ * each; one in full as JSON. */
+void sim_list_profiles(void);
+ws_status sim_print_profile(const char *name, ws_diag *diag) WS_MUST_CHECK;
 
 /* The workload of --kernel, --grid, ... on shape. problem may be NULL. */
 ws_status sim_read_workload(const sim_options *options, ws_arena *arena,

@@ -40,7 +40,8 @@ static const ws_option rows[] = {
     {"seed", "N", "of the inputs (default: 1)", WS_OPTION_SEED,
      AT(export.seed)},
     {"device", "D", "of what kind of device (default: the target's)",
-     WS_OPTION_TEXT, AT(export.device), .choices = "hip cuda sim"},
+     WS_OPTION_TEXT, AT(export.device),
+     .choices = "hip cuda sim sim:mi300a sim:mi308x sim:mi325x"},
     {"with-source", NULL,
      "the sources of wavesmith-device too, in FOLDER/src: it builds with a C "
      "compiler and CMake alone",

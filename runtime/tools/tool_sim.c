@@ -302,6 +302,15 @@ static int finish(const sim_job *job) {
   return good ? 0 : ws_status_exit_code(WS_INPUT);
 }
 
+static int show_profiles(const sim_options *options, ws_diag *diag) {
+  ws_status status = WS_OK;
+  if (options->profiles)
+    sim_list_profiles();
+  else
+    status = sim_print_profile(options->profile, diag);
+  return status == WS_OK ? 0 : tool_fail("sim", status, diag);
+}
+
 int tool_sim(int argc, char **argv) {
   ws_diag diag = {""};
   sim_job job = {.arena = NULL};
@@ -310,6 +319,8 @@ int tool_sim(int argc, char **argv) {
     return tool_fail("sim", status, &diag);
   if (job.options.help)
     return tool_help(&sim_command);
+  if (job.options.profiles || job.options.profile)
+    return show_profiles(&job.options, &diag);
   job.arena = ws_arena_create();
   status = work(&job, &diag);
   int code = status == WS_OK ? finish(&job) : tool_fail("sim", status, &diag);

@@ -93,12 +93,14 @@ const ws_option tune_option_rows[] = {
      AT(workers), .low = 1, .high = 4096},
     {"device", "D",
      "what times candidates: hip or cuda (a card; cuda:1 is the second, "
-     "cuda:all every one), sim (a simulated MI300X), estimate (the bound model "
+     "cuda:all every one), sim (a simulated MI300X; sim:mi300a another card, "
+     "`wavesmith sim --profiles` lists them), estimate (the bound model "
      "alone), auto: the target's card, else its simulator (default), "
      "table:FILE.csv, recorded times, or batch:FOLDER: work in rounds, timed "
      "where the card is",
      WS_OPTION_TEXT, AT(device),
-     .choices = "auto hip cuda cuda:all sim estimate table: batch:"},
+     .choices = "auto hip cuda cuda:all sim sim:mi300a sim:mi308x sim:mi325x "
+                "estimate table: batch:"},
     {"round", "N",
      "candidates that are asked for at once (default with a batch: 64, else "
      "none)",

@@ -102,6 +102,27 @@ WS_TEST(device_is_a_simulated_mi300x) {
   WS_CHECK_INT(value, 0);
 }
 
+WS_TEST(device_is_the_card_that_was_asked_for) {
+  hipDeviceProp_t properties;
+  setenv("WAVESMITH_SIM_CARD", "mi300a", 1);
+  OK(hipInit(0));
+  OK(hipGetDeviceProperties(&properties, 0));
+  WS_CHECK_CONTAINS(properties.name,
+                    "AMD Instinct MI300A (wavesmith simulator, model ");
+  WS_CHECK_INT(properties.multiProcessorCount, 228);
+  WS_CHECK_INT(properties.totalGlobalMem >> 30, 128);
+  WS_CHECK_INT(properties.clockRate, 2100000);
+}
+
+WS_TEST(device_of_an_unknown_card_does_nothing) {
+  hipDeviceProp_t properties;
+  void *memory = NULL;
+  setenv("WAVESMITH_SIM_CARD", "mi300b", 1);
+  FAILS(hipInit(0), hipErrorNotInitialized);
+  FAILS(hipGetDeviceProperties(&properties, 0), hipErrorNotInitialized);
+  FAILS(hipMalloc(&memory, 16), hipErrorNotInitialized);
+}
+
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 WS_TEST(there_is_one_context) {
   hipCtx_t context = NULL, again = NULL;

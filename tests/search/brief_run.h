@@ -123,6 +123,7 @@ static inline run *run_create(void) {
                           .shape_set = "contest",
                           .settings_json = "{}"};
   r->brief = (ws__brief){.archive = r->archive,
+                         .differs = "",
                          .task = &r->task,
                          .knowledge = &r->knowledge,
                          .provenance = provenance,

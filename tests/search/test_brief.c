@@ -294,6 +294,25 @@ WS_TEST(repairs_show_findings_with_their_lines) {
   run_destroy(r);
 }
 
+/* The machine's text is of the MI300X. */
+WS_TEST(another_card_is_told) {
+  run *r = example();
+  ask(r, WS_REQUEST_EXPLOIT, FASTER, -1);
+  WS_CHECK_CONTAINS(r->prompt.system, "304 CUs on 8 XCDs");
+  WS_CHECK(!strstr(r->prompt.system, "Another card") &&
+           !strstr(r->prompt.system, "{{card}}"));
+  const char *plain = r->prompt.system;
+  r->brief.differs = "XCDs: 6 instead of 8";
+  ask(r, WS_REQUEST_EXPLOIT, FASTER, -1);
+  WS_CHECK(!strncmp(r->prompt.system, plain, strlen(plain)));
+  WS_CHECK_CONTAINS(r->prompt.system + strlen(plain),
+                    "**Another card than described above** (sim:test), of the "
+                    "same dies. All that differs: XCDs: 6 instead of 8. ");
+  ask(r, WS_REQUEST_REPAIR, WRONG, -1);
+  WS_CHECK(!strstr(r->prompt.system, "Another card"));
+  run_destroy(r);
+}
+
 WS_TEST(repairs_of_a_reply_show_the_reply) {
   run *r = example();
   const char *user = ask(r, WS_REQUEST_REPAIR, UNREADABLE, -1);

@@ -17,7 +17,8 @@ typedef struct timed {
   ws_arena *arena;
   ws_sim *sim;
   ws_sim_module *module;
-  uint64_t seed; /* of the sampled units */
+  uint64_t seed;    /* of the sampled units */
+  const char *card; /* NULL: MI300X */
   ws_sim_profile profile;
   ws_status status;
   ws_diag diag;
@@ -35,9 +36,11 @@ static char *replace(ws_arena *arena, const char *text, const char *from,
 static void open_kernel(timed *t, const char *body, int vgprs, int lds,
                         int threads) {
   const fixture_options options = {.threads = threads, .lds = lds ? lds : -1};
-  const ws_sim_options sim_options = {.unchecked = true};
+  ws_sim_options sim_options = {.unchecked = true};
   size_t size;
   t->arena = ws_arena_create();
+  if (ws_sim_card_find(t->card, t->arena, &sim_options.card, &t->diag) != WS_OK)
+    WS_FAIL("%s", t->diag.text);
   char *text = fixture_kernel(t->arena, body, &options);
   text = replace(t->arena, text, ".vgpr_count: 256",
                  ws_arena_printf(t->arena, ".vgpr_count: %d", vgprs));
@@ -234,9 +237,9 @@ WS_TEST(lds_bandwidth) {
  */
 
 /* Each thread reads 16 x 16 bytes, all different: bytes a ns. */
-static double stream(uint32_t groups, ws_sim_residency residency,
-                     double *out_hbm) {
-  timed t = {0};
+static double stream_on(const char *card, uint32_t groups,
+                        ws_sim_residency residency, double *out_hbm) {
+  timed t = {.card = card};
   open_kernel(&t,
               "s_load_dwordx2 s[8:9], s[0:1], 0\ns_lshl_b32 s10, s2, 16\n"
               "v_and_b32 v0, 0x3ff, v0\nv_lshlrev_b32 v1, 4, v0\n"
@@ -259,6 +262,25 @@ static double stream(uint32_t groups, ws_sim_residency residency,
   *out_hbm = t.profile.hbm_bytes / (double)bytes;
   close_kernel(&t);
   return (double)bytes / ns;
+}
+
+static double stream(uint32_t groups, ws_sim_residency residency,
+                     double *out_hbm) {
+  return stream_on(NULL, groups, residency, out_hbm);
+}
+
+/* Another card's bandwidth, from its profile, is what a stream reaches. */
+WS_TEST(stream_from_hbm_of_other_cards) {
+  static const struct {
+    const char *card;
+    double rate;
+  } cases[] = {{"mi300x", 4100}, {"mi300a", 2900}, {"mi325x", 4640}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    double hbm;
+    const double rate = stream_on(cases[i].card, 8192, WS_SIM_COLD, &hbm);
+    WS_CHECK_NEAR(rate, cases[i].rate, 0.05 * cases[i].rate);
+    WS_CHECK_NEAR(hbm, 1, 0.02);
+  }
 }
 
 /* 4.0-4.2 TB/s read from HBM at full occupancy. */

@@ -6,6 +6,7 @@
  */
 #include "../unit/ws_test.h"
 
+#include "clock_constants.h"
 #include "decode.h"
 #include "memory.h"
 
@@ -34,6 +35,7 @@ static void reset(void) {
   memset(&group, 0, sizeof group);
   wave.group = &group;
   group.text = &text;
+  group.constants = &ws__clock_mi300x;
   group.waves = &wave;
   group.wave_count = 1;
   ws_set_sgpr64(&wave, WS_SGPR_EXEC, UINT64_MAX);

@@ -5,9 +5,10 @@
  * Kinds: "hip", an AMD GPU through libamdhip64; "sim", the simulated MI300X
  * through libwavesmith_hipsim, which has the same ABI and is driven by the very
  * same code; "cuda", an NVIDIA GPU through libcuda (the driver's API). "cuda:1"
- * is the second of several. Libraries are opened at run time. A device may hang
- * or take its process with it, so only wavesmith-device opens one; everybody
- * else asks that server (wavesmith/measure.h).
+ * is the second of several; "sim:mi300a" and "sim:FILE.json" are other cards
+ * that are simulated (wavesmith/sim_card.h). Libraries are opened at run time.
+ * A device may hang or take its process with it, so only wavesmith-device opens
+ * one; everybody else asks that server (wavesmith/measure.h).
  *
  * A device belongs to the thread that opened it.
  */
@@ -41,6 +42,9 @@ typedef struct ws_device_info {
   bool simulated;
   bool dry_timing; /* opened for times, its launches leave memory as it is */
   bool graphs;     /* launches can be captured and started as one */
+  /* Of a simulated card, how its model differs from the MI300X's that texts
+   * about gfx942 describe; "": it does not, or nothing is known. */
+  const char *differs;
 } ws_device_info;
 
 /* As the driver says now; 0 and "" where it does not. */

@@ -27,7 +27,8 @@ typedef struct ws_tune_options {
   int64_t evaluations; /* <= 0: no limit on candidates */
   int workers;         /* compile servers; <= 0: one per core */
   /* "hip", "cuda", "sim", "auto" (the target's card, else, where there is one,
-   * its simulator), "cuda:1", "cuda:all" (every card), "estimate" or NULL: no
+   * its simulator), "cuda:1", "cuda:all" (every card), "sim:mi300a" (another
+   * card than the MI300X is simulated), "estimate" or NULL: no
    * device, the bound model alone; "batch:FOLDER": asked here, answered where
    * `wavesmith-device run FOLDER` is run (wavesmith/batch.h) */
   const char *device;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * A simulated MI300X (gfx942): loads final code objects (v5, v6), runs them
- * functionally with checks, and times them with a cycle model.
+ * A simulated MI300X, or another card of gfx942 (sim_card.h): loads final code
+ * objects (v5, v6), runs them functionally with checks, and times them with a
+ * cycle model.
  * docs/simulator.md says what is modelled, what is not, and how far it agrees
  * with measurements.
  *
@@ -16,7 +17,7 @@
 #ifndef WAVESMITH_SIM_H
 #define WAVESMITH_SIM_H
 
-#include "wavesmith/base.h"
+#include "wavesmith/sim_card.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,6 +36,10 @@ typedef struct ws_sim_options {
   int64_t budget; /* wave instructions per wave before it counts as an
                    * infinite loop; 0: 2^31 */
   bool unchecked; /* true: only what would end the host is checked */
+  /* Whose CUs, XCDs, memory and clocks; lives longer than the ws_sim. NULL: the
+   * MI300X. Results depend on it only where a kernel asks which XCD and CU it
+   * runs on, or for the time. */
+  const ws_sim_card *card;
 } ws_sim_options;
 
 ws_status ws_sim_create(const ws_sim_options *options, ws_sim **out_sim,
@@ -77,6 +82,15 @@ size_t wavesmith_sim_unstored(const void *address, size_t bytes,
  * which is no fault of the device. How many were cut off since the last call.
  */
 int wavesmith_sim_limit(int64_t wave_instructions);
+
+/* The card that the library simulates, from WAVESMITH_SIM_CARD; texts live as
+ * long as the library. */
+typedef struct wavesmith_sim_card_text {
+  const char *title;   /* ws_sim_card_title */
+  const char *differs; /* ws_sim_card_differs */
+  const char *error;   /* NULL, or why there is no such card: nothing works */
+} wavesmith_sim_card_text;
+const wavesmith_sim_card_text *wavesmith_sim_card(void);
 
 /* ---- modules ---------------------------------------------------------------
  */
@@ -243,7 +257,7 @@ typedef struct ws_sim_profile {
    * an instruction may use its data: what queues took included, over all of the
    * simulated ones. 0: there was none. */
   double load_latency, load_latency_most, lds_latency, lds_latency_most;
-  int waves_per_simd;                               /* occupancy */
+  int waves_per_simd;   /* occupancy */
   const char *limiter;  /* "vgpr" "lds" "sgpr" "waves" "workgroup" "grid" */
   double waves_of_grid; /* workgroups / (CUs * workgroups per CU) */
   int64_t workgroups, workgroups_simulated;

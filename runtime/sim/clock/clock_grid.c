@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * A launch from a few of its compute units. Workgroup i goes to XCD i mod 8 and
- * there to CU (i / 8) mod 38, as hardware deals them out, so the first CU has
- * the most workgroups. Three CUs are simulated, drawn by the launch's seed, so
- * that no kernel knows which: one of either half of those with the most
- * workgroups, and one of all; and, where the prefix (clock_share.c) shows that
- * others have more to do, one of those, for a grid may give half of the XCDs
- * nothing but workgroups that end at once. The launch takes as long as the
- * slowest. The
+ * there to CU (i / 8) mod 38 (MI300X; other cards alike with their own
+ * numbers), as hardware deals them out, so the first CU has the most
+ * workgroups. Three CUs are simulated, drawn by the launch's seed, so that no
+ * kernel knows which: one of either half of those with the most workgroups, and
+ * one of all; and, where the prefix (clock_share.c) shows that others have more
+ * to do, one of those, for a grid may give half of the XCDs nothing but
+ * workgroups that end at once. The launch takes as long as the slowest. The
  * clock follows the matrix load that the first pass found; if it falls, the CUs
  * are simulated again at it. Every pass sees memory as the launch finds it.
  *
@@ -483,6 +483,7 @@ ws_status ws__clock_time(ws_memory *memory, const ws_sim_launch *launch,
                 .arena = scratch};
   ws_status status = ws__plan_create(memory, launch, 0, &t->plan, diag);
   if (status == WS_OK) {
+    t->plan.constants = constants;
     ws__overlay_open(memory);
     status = time_plan(t, arena, out_profile, diag);
     ws__overlay_close(memory);
@@ -495,6 +496,6 @@ ws_status ws__clock_time(ws_memory *memory, const ws_sim_launch *launch,
 ws_status ws_sim_time(ws_sim *sim, const ws_sim_launch *launch,
                       ws_sim_residency residency, ws_arena *arena,
                       ws_sim_profile *out_profile, ws_diag *diag) {
-  return ws__clock_time(sim->memory, launch, residency, &ws__clock_mi300x,
-                        arena, out_profile, diag);
+  return ws__clock_time(sim->memory, launch, residency, sim->constants, arena,
+                        out_profile, diag);
 }

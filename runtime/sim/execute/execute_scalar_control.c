@@ -10,6 +10,7 @@
  * does not emit for gfx942, are refused by name. What s_set_gpr_idx_on means
  * for the instructions after it is in step.c.
  */
+#include "clock_constants.h"
 #include "execute_scalar.h"
 
 /* ---- jumps ----------------------------------------------------------------
@@ -176,8 +177,6 @@ enum {
   HWREG_HW_ID = 4,
   HWREG_MEMORY_BASES = 15,
   HWREG_XCC_ID = 20,
-  XCCS = 8,         /* of an MI300X */
-  CUS_PER_XCC = 38, /* workgroup n runs on XCC n % 8, in dispatch order */
 };
 
 static uint32_t status(const ws_wave *wave) {
@@ -187,10 +186,17 @@ static uint32_t status(const ws_wave *wave) {
          (uint32_t)(wave->group->wave_count > 1) << IN_WORKGROUP | 1u << VALID;
 }
 
+/* Workgroup n runs on XCC n mod 8 (of an MI300X), in dispatch order. */
+static uint32_t xcc_of(const ws_group *group) {
+  return group->id[0] % (uint32_t)group->constants->xcds;
+}
+
 /* WAVE_ID 3:0, SIMD_ID 5:4, CU_ID 11:8, SE_ID 15:13: one of the places that the
  * wave could be at, the same in every run. */
 static uint32_t hardware_id(const ws_wave *wave) {
-  uint32_t cu = wave->group->id[0] / XCCS % CUS_PER_XCC;
+  const ws__clock_constants *card = wave->group->constants;
+  uint32_t cu =
+      wave->group->id[0] / (uint32_t)card->xcds % (uint32_t)card->cus_per_xcd;
   uint32_t index = (uint32_t)wave->index;
   return index / 4 % 16 | index % 4 << 4 | cu % 10 << 8 | cu / 10 << 13;
 }
@@ -206,7 +212,7 @@ static uint32_t hardware_register(const ws_wave *wave, int id) {
   case HWREG_MEMORY_BASES:
     return (WS_SHARED_APERTURE >> 16) << 16 | WS_PRIVATE_APERTURE >> 16;
   case HWREG_XCC_ID:
-    return wave->group->id[0] % XCCS;
+    return xcc_of(wave->group);
   default:
     return 0;
   }

@@ -6,6 +6,7 @@
  * reported, as no compiler means it. Buffer forms: what lies outside the range
  * of the descriptor reads 0 and is not written.
  */
+#include "clock_constants.h"
 #include "execute_scalar.h"
 
 #include "memory.h"
@@ -293,12 +294,13 @@ WS_ATOMIC_MAP(DEFINE_ATOMIC)
 
 /* A stand-in for time that is the same in every run: 4 clocks, the shortest
  * issue interval of a wave, per executed instruction. s_memrealtime counts at
- * 100 MHz against 2100 MHz (AMD, MI300X data sheet: peak engine clock). */
+ * 100 MHz against the card's clock. */
 static void read_clock(ws_wave *wave, const ws_instruction *in) {
   uint64_t clocks = wave->executed * 4;
+  uint64_t mhz = (uint64_t)wave->group->constants->clock_mhz;
   note_access(wave, 0, 0, false);
   ws__set_scalar_u64(wave, &in->dst[0],
-                     in->op == WS_OP_s_memtime ? clocks : clocks / 21);
+                     in->op == WS_OP_s_memtime ? clocks : clocks * 100 / mhz);
 }
 
 static void no_access(ws_wave *wave, const ws_instruction *in) {

@@ -10,7 +10,8 @@
  *   on the device              2.5 us and 2.0 TB/s (4.0 TB/s of reads and
  * writes, measured by others: research/mi300_timing.md) a fill 2.5 us and 4.6
  * TB/s (same source) 2.5 us is the floor of trivial kernels
- * (research/problem.md 4.1).
+ * (research/problem.md 4.1). Both rates are MI300X's; another card's are as
+ * its rate of HBM to MI300X's.
  */
 #include "hipsim.h"
 
@@ -19,6 +20,12 @@
 static const double link_start_us = 10, link_bytes_per_us = 55e3;
 static const double device_start_us = 2.5, device_bytes_per_us = 2.0e6;
 static const double fill_bytes_per_us = 4.6e6;
+
+/* These two are MI300X's. */
+static double of_card(double bytes_per_us) {
+  const double is = (double)ws__hip_card()->constants.hbm_rate;
+  return bytes_per_us * (is / (double)ws__clock_mi300x.hbm_rate);
+}
 
 /* ---- copies ----------------------------------------------------------------
  */
@@ -96,7 +103,7 @@ static hipError_t copy_rows(ws_stream *stream,
   double bytes = (double)copy->width * (double)copy->height;
   if (on_the_card(copy->to, to_device) && on_the_card(copy->from, from_device))
     ws__hip_advance(stream, &ws__hip_device.compute_us,
-                    device_start_us + bytes / device_bytes_per_us);
+                    device_start_us + bytes / of_card(device_bytes_per_us));
   else
     ws__hip_advance(stream, &ws__hip_device.link_us,
                     link_start_us + bytes / link_bytes_per_us);
@@ -273,7 +280,7 @@ hipError_t ws__hip_do_fill(ws_stream *stream,
     fill_row(to + row * fill->pitch, fill->width, fill->value, fill->unit);
   double size = (double)fill->width * (double)fill->height;
   ws__hip_advance(stream, &ws__hip_device.compute_us,
-                  device_start_us + size / fill_bytes_per_us);
+                  device_start_us + size / of_card(fill_bytes_per_us));
   return hipSuccess;
 }
 

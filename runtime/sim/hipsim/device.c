@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * One device, number 0: an MI300X whose name says that it is simulated.
- * Numbers: AMD, "CDNA 3 architecture" white paper and MI300X data sheet (304
- * CUs, 2100 MHz, 8192-bit HBM3 at 5.2 Gbit/s per pin, 4 MB L2 per XCD, 64 KiB
- * LDS per CU, 512 VGPRs of 64 lanes per SIMD); limits of HIP itself as
- * libamdhip64 6 gives them for gfx942.
+ * One device, number 0: a card whose name says that it is simulated. Numbers:
+ * its profile (runtime/sim/card/cards.c); of the die, AMD's "CDNA 3
+ * architecture" white paper (64 KiB LDS per CU, 512 VGPRs of 64 lanes per
+ * SIMD); limits of HIP itself as libamdhip64 6 gives them for gfx942.
  */
 #include "hipsim.h"
 
@@ -61,6 +60,19 @@ static void fill_abilities(hipDeviceProp_tR0600 *out) {
                                 .has3dGrid = 1};
 }
 
+static void fill_card(hipDeviceProp_tR0600 *out) {
+  const ws_sim_card *card = ws__hip_card();
+  const ws__clock_constants *c = &card->constants;
+  out->totalGlobalMem = (size_t)card->rows[WS_CARD_memory_bytes].value;
+  out->multiProcessorCount = (int)(c->xcds * c->cus_per_xcd);
+  out->clockRate = (int)c->clock_mhz * 1000;
+  out->memoryClockRate = (int)card->rows[WS_CARD_memory_clock_khz].value;
+  out->memoryBusWidth = (int)card->rows[WS_CARD_memory_bus_bits].value;
+  out->l2CacheSize = (int)c->l2_bytes;
+  snprintf(out->name, sizeof out->name, "%s (wavesmith simulator, model %d)",
+           card->device, WS_SIM_MODEL_VERSION);
+}
+
 const hipDeviceProp_tR0600 *ws__hip_properties(void) {
   static hipDeviceProp_tR0600 device; /* filled under the lock */
   if (device.name[0])
@@ -68,22 +80,14 @@ const hipDeviceProp_tR0600 *ws__hip_properties(void) {
   snprintf(device.gcnArchName, sizeof device.gcnArchName,
            "gfx942:sramecc+:xnack-");
   memcpy(device.uuid.bytes, "wavesmith-sim-00", sizeof device.uuid.bytes);
-  device.totalGlobalMem = (size_t)192 << 30;
   device.warpSize = 64;
-  device.multiProcessorCount = WS_DEVICE_CUS;
-  device.clockRate = 2100000;
-  device.memoryClockRate = 1300000; /* two transfers a clock, two channels */
-  device.memoryBusWidth = 8192;
   device.clockInstructionRate = 100000; /* s_memrealtime: 100 MHz */
-  device.l2CacheSize = 4 << 20;
   device.major = 9;
   device.minor = 4;
   device.pciBusID = 0x42;
   fill_limits(&device);
   fill_abilities(&device);
-  snprintf(device.name, sizeof device.name,
-           "AMD Instinct MI300X (wavesmith simulator, model %d)",
-           WS_SIM_MODEL_VERSION);
+  fill_card(&device);
   return &device;
 }
 
@@ -93,7 +97,7 @@ const hipDeviceProp_tR0600 *ws__hip_properties(void) {
 static hipError_t check_device(const void *out, int device) {
   if (!out)
     return hipErrorInvalidValue;
-  return device == 0 ? hipSuccess : hipErrorInvalidDevice;
+  return device == 0 ? ws__hip_card_error() : hipErrorInvalidDevice;
 }
 
 static hipError_t give_int(int *out, int value) {

@@ -5,7 +5,7 @@
  *
  *   state.c    settings, the simulator, errors, handles
  *   errors.c   names and texts of errors
- *   device.c   what the simulated MI300X says of itself
+ *   device.c   what the simulated card says of itself
  *   context.c  the one context
  *   memory.c   allocations
  *   stream.c   streams, events, the simulated clock
@@ -34,6 +34,8 @@
  *   WAVESMITH_SIM_MODE       full (default): run, and time by the model
  *                            run: only run; a launch takes 2.5 us
  *                            time: only the model; kernels do not change memory
+ *   WAVESMITH_SIM_CARD       mi300x (default), another card by its name, or the
+ *                            file of a profile; with a wrong one nothing works
  *   WAVESMITH_SIM_THREADS    host threads (default: one per core)
  *   WAVESMITH_SIM_RESIDENCY  cold (default): inputs in HBM; warm: in the
  *                            Infinity Cache as far as they fit
@@ -59,6 +61,7 @@
 #endif
 #include <hip/hip_runtime_api.h>
 
+#include "card.h"
 #include "wavesmith/base.h"
 #include "wavesmith/sim.h"
 
@@ -124,6 +127,10 @@ hipError_t ws__hip_leave(hipError_t error);
 
 /* The simulator; NULL when it cannot be created (hipErrorNotInitialized). */
 ws_sim *ws__hip_simulator(void);
+/* The card of WAVESMITH_SIM_CARD. */
+const ws_sim_card *ws__hip_card(void);
+/* hipErrorNotInitialized: there is no such card; says so, once. */
+hipError_t ws__hip_card_error(void);
 /* WAVESMITH_SIM_SEED as it is now: it may change between launches. */
 uint64_t ws__hip_sample_seed(void);
 /* Forgets handles, memory, modules, clocks and the sticky error. */
@@ -151,11 +158,7 @@ void *ws__hip_handle_next(ws_handle_kind kind, uint32_t *cursor);
 /* ---- device.c --------------------------------------------------------------
  */
 
-enum {
-  WS_DEVICE_LDS_BYTES = 65536,
-  WS_DEVICE_MAX_THREADS = 1024,
-  WS_DEVICE_CUS = 304
-};
+enum { WS_DEVICE_LDS_BYTES = 65536, WS_DEVICE_MAX_THREADS = 1024 };
 const hipDeviceProp_tR0600 *ws__hip_properties(void);
 
 /* ---- memory.c --------------------------------------------------------------

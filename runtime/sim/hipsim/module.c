@@ -314,7 +314,7 @@ static hipError_t best_block(int *out_grid, int *out_block,
       continue;
     best_threads = workgroups * block;
     *out_block = block;
-    *out_grid = workgroups * WS_DEVICE_CUS;
+    *out_grid = workgroups * ws__hip_properties()->multiProcessorCount;
   }
   return best_threads ? hipSuccess : hipErrorInvalidValue;
 }

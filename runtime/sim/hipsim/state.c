@@ -54,10 +54,55 @@ static void read_settings(ws_settings *out) {
                                                                   : WS_SIM_COLD,
       .sim = {.threads = (int)number("WAVESMITH_SIM_THREADS", 256),
               .budget = number("WAVESMITH_SIM_BUDGET", INT64_MAX),
-              .unchecked = choice("WAVESMITH_SIM_CHECKS", switches) == 1},
+              .unchecked = choice("WAVESMITH_SIM_CHECKS", switches) == 1,
+              .card = ws__hip_card()},
       .time_each = choice("WAVESMITH_SIM_TIMING", timings) == 1,
       .report = report && report[0] ? strdup(report) : NULL,
   };
+}
+
+/* Read once; with an error the card is the MI300X, and nothing works. */
+static struct {
+  const ws_sim_card *card;
+  wavesmith_sim_card_text text;
+} chosen;
+
+static void choose_card(void) {
+  if (chosen.card)
+    return;
+  ws_arena *arena = ws_arena_create(); /* as long as the library */
+  ws_diag diag = {{0}};
+  if (ws_sim_card_find(getenv("WAVESMITH_SIM_CARD"), arena, &chosen.card,
+                       &diag) != WS_OK) {
+    chosen.text.error = ws_arena_strdup(arena, diag.text);
+    ws_status status = ws_sim_card_find(NULL, arena, &chosen.card, &diag);
+    WS_ASSERT(status == WS_OK);
+  }
+  chosen.text.title = ws_sim_card_title(chosen.card);
+  chosen.text.differs = ws_sim_card_differs(chosen.card, arena);
+}
+
+const wavesmith_sim_card_text *wavesmith_sim_card(void) {
+  ws__hip_enter();
+  choose_card();
+  ws__hip_leave(hipSuccess);
+  return &chosen.text;
+}
+
+const ws_sim_card *ws__hip_card(void) {
+  choose_card();
+  return chosen.card;
+}
+
+hipError_t ws__hip_card_error(void) {
+  static bool said;
+  choose_card();
+  if (!chosen.text.error)
+    return hipSuccess;
+  if (!said)
+    ws_log(WS_LOG_ERROR, "WAVESMITH_SIM_CARD: %s", chosen.text.error);
+  said = true;
+  return hipErrorNotInitialized;
 }
 
 uint64_t ws__hip_sample_seed(void) {
@@ -69,6 +114,8 @@ ws_sim *ws__hip_simulator(void) {
   if (ws__hip_device.sim)
     return ws__hip_device.sim;
   ws_diag diag = {0};
+  if (ws__hip_card_error())
+    return NULL;
   if (!settings_are_read)
     read_settings(&ws__hip_device.settings);
   settings_are_read = true;

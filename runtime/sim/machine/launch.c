@@ -5,6 +5,7 @@
  * GFX6-GFX12", "Initial Kernel Execution State", "Code Object V5 Metadata".
  */
 #include "launch.h"
+#include "clock_constants.h"
 #include "lds_shadow.h"
 #include "mfma_fp8.h"
 
@@ -301,7 +302,9 @@ static uint32_t initial_mode(uint32_t rsrc1) {
 
 ws_status ws__plan_create(ws_memory *memory, const ws_sim_launch *launch,
                           int64_t budget, ws_plan *out_plan, ws_diag *diag) {
-  *out_plan = (ws_plan){.memory = memory, .kernel = launch->kernel};
+  *out_plan = (ws_plan){.memory = memory,
+                        .kernel = launch->kernel,
+                        .constants = &ws__clock_mi300x};
   if (!launch->kernel)
     return ws_fail(diag, WS_INPUT, NULL, 0, "launch without a kernel");
   WS_TRY(check_block(launch, &out_plan->threads, diag));
@@ -347,7 +350,8 @@ ws_group *ws__group_create(const ws_plan *plan, bool checked, bool timing) {
                       .scratch_bytes = plan->scratch_bytes,
                       .checked = checked,
                       .timing = timing,
-                      .budget = plan->budget};
+                      .budget = plan->budget,
+                      .constants = plan->constants};
   group->waves = allocate(waves * sizeof *group->waves);
   memset(group->waves, 0, waves * sizeof *group->waves);
   ws_vector *registers = allocate(waves * WS_VECTORS * sizeof *registers);

@@ -41,9 +41,11 @@ typedef struct ws_plan {
   uint32_t kernarg_bytes;
   uint32_t entry; /* instruction index */
   uint32_t mode;
-  uint32_t sgpr[16]; /* user SGPRs */
-  int user_sgprs;    /* system SGPRs follow */
-  int64_t budget;    /* instructions of a wave */
+  uint32_t sgpr[16];                           /* user SGPRs */
+  int user_sgprs;                              /* system SGPRs follow */
+  int64_t budget;                              /* instructions of a wave */
+  const struct ws__clock_constants *constants; /* of the card; MI300X's until
+                                                * somebody says otherwise */
 } ws_plan;
 
 /* WS_INPUT and one sentence: grid or block of 0 or too large, a block over the

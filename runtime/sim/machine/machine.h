@@ -271,6 +271,7 @@ struct ws_group {
   bool timing;             /* stores go to the overlay */
   bool read_unknown;       /* a timed group read what is not known */
   int64_t budget; /* instructions of a wave before it is an infinite loop */
+  const struct ws__clock_constants *constants; /* of the card */
   /* The first thing that went wrong; id NULL: nothing. Handlers call
    * ws__fault; the run ends the workgroup. */
   struct ws_fault_record {

@@ -33,6 +33,8 @@ ws_status ws_sim_create(const ws_sim_options *options, ws_sim **out_sim,
   }
   if (sim->options.threads == 0)
     sim->options.threads = core_count();
+  sim->constants =
+      sim->options.card ? &sim->options.card->constants : &ws__clock_mi300x;
   sim->memory = ws__memory_create();
   if (!sim->memory) {
     free(sim);
@@ -176,6 +178,7 @@ ws_status ws_sim_run(ws_sim *sim, const ws_sim_launch *launch, ws_arena *arena,
       launch->budget ? launch->budget : sim->options.budget, &plan, diag);
   if (status != WS_OK)
     return status;
+  plan.constants = sim->constants;
   const double begin = ws_clock_ms();
   ws_fault_list faults, notes;
   out_report->wave_instructions = ws__run(

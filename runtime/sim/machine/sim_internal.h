@@ -5,11 +5,13 @@
 #ifndef WAVESMITH_SIM_INTERNAL_H
 #define WAVESMITH_SIM_INTERNAL_H
 
+#include "card.h"
 #include "code_object.h"
 
 struct ws_sim {
   ws_memory *memory;
-  ws_sim_options options; /* defaults resolved */
+  ws_sim_options options; /* defaults resolved, but for the card */
+  const ws__clock_constants *constants; /* the card's */
   ws_sim_module **modules;
   int module_count, module_capacity;
 };
