@@ -3,7 +3,7 @@
  * The texts of prompts: those of prompts/ as embed_prompts.cmake puts them into
  * the program, and as ws_prompts_open reads them. A *part* is a text that is a
  * section of others: reply_format, reply_repair, rules, target,
- * template_grammar.
+ * template_grammar, template_again.
  */
 #ifndef WAVESMITH_LLM_PROMPT_TEXTS_H
 #define WAVESMITH_LLM_PROMPT_TEXTS_H
@@ -20,11 +20,11 @@ extern const int ws__prompt_source_count;
 /* What {{...}} may name. */
 /* clang-format off */
 #define WS__SECTION_MAP(X)                                                    \
-  X(advice) X(aim) X(card) X(code) X(diagnostics) X(estimate) X(facts) X(findings)    \
-  X(lineage)                                                                  \
+  X(advice) X(aim) X(card) X(code) X(diagnostics) X(estimate) X(facts)        \
+  X(findings) X(lineage)                                                      \
   X(plan) X(population) X(problem) X(profile) X(regions) X(reply_format)      \
   X(reply_repair) X(rules) X(second) X(shapes) X(target) X(template)          \
-  X(template_grammar)
+  X(template_grammar) X(template_again)
 /* clang-format on */
 typedef enum ws__section {
 #define WS__SECTION_ENUM(name) WS__SECTION_##name,

@@ -129,15 +129,9 @@ static const char *card_section(const ws__page *page) {
   return ws_arena_printf(
       page->arena,
       "\n**Another card than described above** (%s), of the same dies. All "
-      "that "
-      "differs: %s. XCDs and CUs per XCD as given here hold wherever the text "
+      "that differs: %s. XCDs and CUs per XCD as given here hold wherever the text "
       "above counts them.\n",
       brief->provenance, brief->differs);
-}
-
-/* Region work by request needs no grammar of templates. */
-static const char *grammar_section(const ws__page *page) {
-  return page->request->region < 0 ? NULL : "";
 }
 
 static const char *plan_section(const ws__page *page) {
@@ -159,6 +153,27 @@ static void add(sections *s, const char *name, const char *text,
                 int expendable) {
   WS_ASSERT(s->count < (int)(sizeof s->items / sizeof *s->items));
   s->items[s->count++] = (ws_prompt_section){name, text, expendable};
+}
+
+/* Is the parent's template a model's? It shows itself how one is written. */
+static bool is_of_a_model(const ws__page *page) {
+  int root = page->parent.result;
+  for (int origin; (origin = ws__page_origin(page, root)) >= 0; root = origin)
+    if (origin >= root)
+      break;
+  const ws__result *first = result_at(page, root);
+  return first && first->candidate &&
+         strcmp(first->candidate->tmpl->hash.hex,
+                page->parent.candidate->tmpl->hash.hex);
+}
+
+/* Region work by request needs no grammar of templates. */
+static void add_grammar(ws__page *page, sections *s) {
+  const bool needed = page->request->region < 0;
+  const bool again = needed && is_of_a_model(page);
+  add(s, "template_grammar", needed && !again ? NULL : "",
+      page->grammar_needed ? 0 : 11);
+  add(s, "template_again", again ? NULL : "", 0);
 }
 
 static ws_status add_candidate(ws__page *page, sections *s) {
@@ -199,8 +214,7 @@ static ws_status add_all(ws__page *page, sections *s) {
   add(s, "lineage", lineage, page->request->kind == WS_REQUEST_DISTIL ? 1 : 9);
   add(s, "population", population,
       page->request->kind == WS_REQUEST_SELECT ? 1 : 8);
-  add(s, "template_grammar", grammar_section(page),
-      page->grammar_needed ? 0 : 11);
+  add_grammar(page, s);
   return WS_OK;
 }
 

@@ -16,7 +16,8 @@ enum {
   BESIDE_BYTES = 1024,  /* of regions beside the one that is asked for */
   HELPER_BYTES = 1024,  /* likewise */
   REGIONS_PERCENT = 16, /* of the budget: regions, where no one is asked for */
-  WHOLE_PERCENT = 24    /* of the budget: a template that is shown whole */
+  WHOLE_PERCENT = 24    /* of the budget: a template that is shown whole; one
+                         * without regions is, whatever its length */
 };
 
 bool ws__page_names(const char *text, const char *function) {
@@ -164,8 +165,9 @@ ws_status ws__page_choose_code(ws__page *page) {
   order(page, weights);
   page->shown = count_shown(page);
   page->whole = page->request->region < 0 &&
-                strlen(page->parent.written_text) <=
-                    page->brief->budget_bytes * WHOLE_PERCENT / 100;
+                (!page->parent.candidate->tmpl->region_count ||
+                 strlen(page->parent.written_text) <=
+                     page->brief->budget_bytes * WHOLE_PERCENT / 100);
   return WS_OK;
 }
 

@@ -39,14 +39,18 @@ static void add_mark(marks *m, int line) {
   m->count++;
 }
 
-/* The line of a template's text that a reason begins with, "reply-3.ll:17: ..."
- * or "template.cl:17: ..."; none of other reasons. */
-static marks mark_of_reason(const char *reason) {
+/* The lines of a template's text that a reason names, "reply-3.ll:17: ..." or
+ * "template.cl:17: ...; line 20: ..."; none of other reasons. */
+static marks marks_of_reason(const char *reason) {
+  static const char next[] = "; line ";
   const char *colon = strchr(reason, ':');
   marks m = {.count = 0};
-  if (colon && colon - reason > 3 &&
-      (!strncmp(colon - 3, ".ll", 3) || !strncmp(colon - 3, ".cl", 3)))
-    add_mark(&m, (int)strtol(colon + 1, NULL, 10));
+  if (!colon || colon - reason < 4 ||
+      (strncmp(colon - 3, ".ll", 3) && strncmp(colon - 3, ".cl", 3)))
+    return m;
+  add_mark(&m, (int)strtol(colon + 1, NULL, 10));
+  for (const char *at = colon; (at = strstr(at, next)); at += sizeof next - 1)
+    add_mark(&m, (int)strtol(at + sizeof next - 1, NULL, 10));
   return m;
 }
 
@@ -145,7 +149,7 @@ static void put_candidate(ws__page *page, ws_strbuf *out) {
 static void put_unread(ws__page *page, const ws__result *failed,
                        ws_strbuf *out) {
   const char *text = failed->template_text;
-  const marks m = mark_of_reason(failed->reason);
+  const marks m = marks_of_reason(failed->reason);
   ws_strbuf_puts(out, "The template as it was written:\n");
   put_text(page, ws_template_language(text), text, &m, out);
 }

@@ -56,6 +56,23 @@ static const char *text_of_base(ws_session *s, ws__job *job) {
   return written_base(s, job);
 }
 
+/* "template.cl:7: what; line 9: what": so many of what the compiler said as a
+ * repair can use. */
+static ws_status tell_findings(const ws_finding *findings, int count,
+                               ws_diag *why) {
+  enum { MOST_TOLD = 5 };
+  ws_strbuf text;
+  ws_strbuf_init(&text);
+  ws_strbuf_puts(&text, findings[0].text);
+  for (int i = 1; i < count && i < MOST_TOLD; i++)
+    ws_strbuf_printf(&text, "; line %d: %s", findings[i].line,
+                     findings[i].text);
+  const ws_status status = ws_fail(why, WS_INPUT, findings[0].file,
+                                   findings[0].line, "%s", text.data);
+  ws_strbuf_deinit(&text);
+  return status;
+}
+
 /* OpenCL C to the template's IR. The file's name is always the same: it is a
  * part of the IR, by whose hash templates are told apart. */
 static ws_status translate(ws_session *s, ws__job *job, ws_compiler *compiler,
@@ -71,9 +88,7 @@ static ws_status translate(ws_session *s, ws__job *job, ws_compiler *compiler,
   int count;
   WS_TRY(ws_compiler_import(compiler, job->keep, &import, out_text, &findings,
                             &count, why));
-  return count ? ws_fail(why, WS_INPUT, findings[0].file, findings[0].line,
-                         "%s", findings[0].text)
-               : WS_OK;
+  return count ? tell_findings(findings, count, why) : WS_OK;
 }
 
 static ws_status read_template(ws_session *s, ws__job *job,

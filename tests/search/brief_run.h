@@ -78,17 +78,21 @@ typedef struct run {
   ws_prompt prompt;
 } run;
 
-static const char *target = "gfx942"; /* tests may change it */
+/* Tests may change these. */
+static const char *target = "gfx942";
+static const char *run_records = records;
+static const char *run_text = template_text;
 
 static inline const ws_template *make_template(run *r) {
-  char *text = ws_arena_strdup(r->arena, records), *at = strstr(text, "gfx942");
+  char *text = ws_arena_strdup(r->arena, run_records);
+  char *at = strstr(text, "gfx942");
   WS_CHECK(at && strlen(target) == 6);
   memcpy(at, target, 6);
   ws_records parsed = ws_test_records(r->arena, text);
   const ws_template *tmpl;
-  MUST(ws_template_from_records(
-      r->arena, &parsed, "/home/me/small.ll",
-      ws_hash_bytes(template_text, sizeof template_text - 1), &tmpl, diag));
+  MUST(ws_template_from_records(r->arena, &parsed, "/home/me/small.ll",
+                                ws_hash_bytes(run_text, strlen(run_text)),
+                                &tmpl, diag));
   return tmpl;
 }
 
@@ -98,7 +102,7 @@ static inline run *run_create(void) {
   r->arena = arena;
   MUST(ws_archive_open(":memory:", true, &r->archive, diag));
   const ws_template *tmpl = make_template(r);
-  MUST(ws_archive_put_template(r->archive, tmpl, template_text, NULL, diag));
+  MUST(ws_archive_put_template(r->archive, tmpl, run_text, NULL, diag));
   r->task.problem = ws_problem_find("fp8_gemm_blockscale");
   r->task.target = ws_target_find(target);
   r->task.layout = "kmajor";
@@ -107,7 +111,7 @@ static inline run *run_create(void) {
   shapes[1] = gemm_shape(2048, 512, 256);
   r->task.shapes = shapes;
   r->task.shape_count = SHAPES;
-  r->task.source = (ws__source){tmpl, template_text, sizeof template_text - 1};
+  r->task.source = (ws__source){tmpl, run_text, strlen(run_text)};
   MUST(ws__space_init(&r->task.space, arena, tmpl, 0, "kmajor", shapes, SHAPES,
                       diag));
   ws__knowledge_init(&r->knowledge, arena, &r->task.space, &r->seen, SHAPES,

@@ -20,8 +20,9 @@ def template(text):
     return f"## template (opencl)\n```c\n{text}```\n"
 
 
-def edit(old, new):
-    return f"## template\n<<<<<<< SEARCH\n{old}\n=======\n{new}\n>>>>>>> REPLACE\n"
+def edit(*changes):
+    return "## template\n" + "".join(f"<<<<<<< SEARCH\n{old}\n=======\n{new}\n>>>>>>> REPLACE\n"
+                                     for old, new in changes)
 
 
 def record(path, replies):
@@ -60,22 +61,27 @@ def naive(program, sources, folder):
     good = "  float total = 0.0f;"
     bad = "  float total = nothing;"
     line = text[:text.index(good)].count("\n") + 1
-    long = text + "// and so on\n" * 200
+    far_bad = "int far(int x) { return neither; }"
+    last = "}\n" + "// and so on\n" * 200 + far_bad + "\n"
+    long = text.rstrip("\n")[:-1] + last + "// and so on\n" * 200
+    far = long[:long.index("int far")].count("\n") + 1
     rows = tune(program, sources / "kernels/rmsnorm/naive.ll", folder, "sim", "16,1024;64,512",
                 "48,512",
-                [template(long.replace(good, bad)), edit(bad, good),
+                [template(long.replace(good, bad)), edit((bad, good), (far_bad, far_bad.replace("neither", "0"))),
                  template(text) + "## parameters\nlanes=128\nwide=8\n",
                  template(text.replace("(float)weight[c]", "1.0f")),
                  template(text) + "## parameters\nlanes=96\n"], "--repairs", "1")
     check(rows[0], ("illegal", "reply",
-                    f"template.cl:{line}: use of undeclared identifier 'nothing'", None, None, 0))
+                    f"template.cl:{line}: use of undeclared identifier 'nothing'; line {far}:"
+                    " use of undeclared identifier 'neither'", None, None, 0))
     prompt = sqlite3.connect(folder / "a.db").execute(
         "SELECT m.text FROM exchange e JOIN content m ON m.hash = e.prompt"
         " WHERE e.sequence = 2").fetchone()[0]
     shown = prompt[prompt.index("The template as it was written:\n```c\n"):]
     shown = shown[:shown.index("\n```\n")]
-    check((bad in shown, "lines left out" in shown, shown.count("and so on") < 20),
-          (True, True, True))
+    check((bad in shown, "int far" in shown, shown.count("lines left out"),
+           shown.count("and so on") < 40, "The beginning of the reply" in prompt),
+          (True, True, 3, True, False))
     check(rows[1][0], "ok")
     check(rows[1][3:], ("rmsnorm_cl", "lanes=64;wide=2", 1))
     check(rows[2][0], "ok")

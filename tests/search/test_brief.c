@@ -218,6 +218,61 @@ WS_TEST(exploring_may_write_a_template) {
   run_destroy(r);
 }
 
+/* Nothing else would be shown of it. */
+WS_TEST(a_template_without_regions_is_shown_however_long) {
+  static const char line[] = "; and so on and so on and so on and so on\n";
+  enum { LINES = 1000 }; /* 42 KB, a third of the budget */
+  ws_strbuf text;
+  ws_strbuf_init(&text);
+  ws_strbuf_puts(&text, template_text);
+  for (int i = 0; i < LINES; i++)
+    ws_strbuf_puts(&text, line);
+  ws_strbuf_puts(&text, "; the end\n");
+  run_records = "template|small|1|fp8_gemm_blockscale|gfx942|no region\n"
+                "param|size|ws.size|16 32 64|what it works on|16\n"
+                "launch|kernel|ceildiv(m, size)|1|1|256|1|a b c\n";
+  run_text = text.data;
+  run *r = run_create();
+  add(r,
+      (entry){.kind = WS_REQUEST_EXPLORE,
+              .parent = -1,
+              .origin = "start",
+              .us = {100, 400}},
+      candidate(r, 16, NULL));
+  const char *user = ask(r, WS_REQUEST_EXPLOIT, START, -1);
+  WS_CHECK_CONTAINS(user, "; three regions\n");
+  WS_CHECK_CONTAINS(user, "; the end\n");
+  WS_CHECK_TEXT(r->prompt.cut, "");
+  run_destroy(r);
+  run_records = records;
+  run_text = template_text;
+  ws_strbuf_deinit(&text);
+}
+
+/* A model's own template shows how templates are written. */
+WS_TEST(a_models_template_takes_the_place_of_the_grammar) {
+  run *r = example();
+  const ws_template *tmpl;
+  const ws_records parsed = ws_test_records(
+      r->arena, "template|other|1|fp8_gemm_blockscale|gfx942|a new one\n"
+                "launch|kernel|m|1|1|256|1|a b c\n");
+  MUST(ws_template_from_records(r->arena, &parsed, "reply-9.ll",
+                                ws_hash_bytes("; new\n", 6), &tmpl, diag));
+  MUST(ws_archive_put_template(r->archive, tmpl, "; new\n", NULL, diag));
+  ws_candidate *c = ws_candidate_create(r->arena, tmpl);
+  ws_candidate_update_id(c);
+  const int other = add(
+      r, (entry){.kind = WS_REQUEST_EXPLOIT, .parent = FASTER, .us = {50, 200}},
+      c);
+  const char *user = ask(r, WS_REQUEST_EXPLOIT, other, -1);
+  WS_CHECK_CONTAINS(user, "How a whole template is written\nAs the one");
+  WS_CHECK(!strstr(user, "The smallest complete template"));
+  user = ask(r, WS_REQUEST_EXPLOIT, FASTER, -1);
+  WS_CHECK_CONTAINS(user, "The smallest complete template");
+  WS_CHECK(!strstr(user, "As the one that is shown"));
+  run_destroy(r);
+}
+
 WS_TEST(repairs_show_findings_with_their_lines) {
   run *r = example();
   const char *user = ask(r, WS_REQUEST_REPAIR, WRONG, -1);

@@ -155,7 +155,7 @@ ws_status ws_recording_write(const char *path, const ws_recording *recording,
 typedef struct ws_prompt_section {
   const char *name; /* as in {{name}} */
   /* "": left out with its heading. NULL: the prompts' own text of that name
-   * (target, reply_format, template_grammar), as if it were not given. */
+   * (target, reply_format, template_again), as if it were not given. */
   const char *text;
   /* 0: is never cut. Else the higher is cut first, at a line's end, and a
    * sentence says how much is missing. */

@@ -53,9 +53,8 @@ typedef enum atomic {
   X(cmpswap, CMPSWAP)                                                          \
   X(add, ADD)                                                                  \
   X(sub, SUB)                                                                  \
-  X(smin, SMIN)                                                                \
-  X(umin, UMIN) X(smax, SMAX) X(umax, UMAX) X(and, AND) X(or, OR) X(xor, XOR)  \
-      X(inc, INC) X(dec, DEC)
+  X(smin, SMIN) X(umin, UMIN) X(smax, SMAX) X(umax, UMAX) X(and, AND)          \
+      X(or, OR) X(xor, XOR) X(inc, INC) X(dec, DEC)
 
 /* ---- addresses ------------------------------------------------------------
  */
