@@ -52,8 +52,9 @@ static int sweep_shape(sweep *s, ws_shape wanted) {
   return s->shape_count++;
 }
 
-/* m,n,k,bm,bn,bk,wm,wn,wk,pipeline,fused_transpose,block_size,total,mma; rows
- * whose transpose is a kernel of its own are left out. */
+/* m,n,k,bm,bn,bk,wm,wn,wk,pipeline,fused_transpose,block_size,total,mma. Left
+ * out are rows whose transpose is a kernel of its own, and those with fewer
+ * threads than rows of the tile, which computed from wrong scales. */
 static void sweep_add_line(sweep *s, const char *line) {
   double v[COLUMNS];
   for (int i = 0; i < COLUMNS; i++) {
@@ -63,7 +64,7 @@ static void sweep_add_line(sweep *s, const char *line) {
       return; /* the header */
     line = end + (*end == ',');
   }
-  if (v[10] != 1)
+  if (v[10] != 1 || v[11] < v[3])
     return;
   const int row = sweep_config(s, (config){(int)v[3], (int)v[4], (int)v[5],
                                            (int)v[6], (int)v[9], (int)v[11]});

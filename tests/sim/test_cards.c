@@ -81,8 +81,6 @@ WS_TEST(cards_say_what_is_of_the_device) {
                                   WS_CARD_l2_bytes,
                                   WS_CARD_mall_bytes,
                                   WS_CARD_mall_rate,
-                                  WS_CARD_mall_near_bytes,
-                                  WS_CARD_mall_far_rate,
                                   WS_CARD_hbm_extra,
                                   WS_CARD_hbm_rate,
                                   WS_CARD_memory_bytes,

@@ -80,11 +80,14 @@ static void close_kernel(timed *t) {
 }
 
 /* Clocks of a kernel without buffers. */
+/* The kernel's first argument is some memory. */
 static int64_t clocks_of(const char *body, int vgprs, int lds, uint32_t groups,
                          uint32_t threads) {
   timed t = {0};
   open_kernel(&t, body, vgprs, lds, (int)threads);
-  time_kernel(&t, NULL, NULL, groups, threads, WS_SIM_WARM);
+  void *memory = ws_sim_allocate(t.sim, 65536);
+  WS_CHECK(memory != NULL);
+  time_kernel(&t, memory, NULL, groups, threads, WS_SIM_WARM);
   must_be_timed(&t);
   const int64_t clocks = t.profile.clocks;
   close_kernel(&t);
@@ -195,8 +198,9 @@ static double chase(size_t count, size_t stride, int loads,
 }
 
 /* All in L1 (16 KiB), L2 (1 MiB, the same lines again), Infinity Cache and HBM
- * (lines never seen before). Documented: 116, 210, 442-458, 868-890. The loop
- * adds 40 clocks to 16 loads. */
+ * (lines never seen before). Documented: 116, 210, 442-458, and of HBM 868-890
+ * in random order, some 795 in a stream's; the model has one latency between.
+ * The loop adds 40 clocks to 16 loads. */
 WS_TEST(latency_of_l1) {
   WS_CHECK_NEAR(chase(128, 128, 125, WS_SIM_WARM), 116 + 2.5, 4);
 }
@@ -207,7 +211,7 @@ WS_TEST(latency_of_the_infinity_cache) {
   WS_CHECK_NEAR(chase(65536, 128, 500, WS_SIM_WARM), 455 + 2.5, 8);
 }
 WS_TEST(latency_of_hbm) {
-  WS_CHECK_NEAR(chase(65536, 128, 500, WS_SIM_COLD), 880 + 2.5, 10);
+  WS_CHECK_NEAR(chase(65536, 128, 500, WS_SIM_COLD), 838 + 2.5, 43);
 }
 
 /* ---- LDS bandwidth --------------------------------------------------------
@@ -291,15 +295,91 @@ WS_TEST(stream_from_hbm) {
   WS_CHECK_NEAR(hbm, 1, 0.02);
 }
 
-/* Up to some 60 MB 11.5 TB/s were measured and 8-11 are given, of which the
- * table has 10; beyond 70 MB 5.4. A short run does not quite get there. */
+/* 5.0 to 5.9 TB/s at any size between L2 and 256 MB where no XCD meets its own
+ * lines again. A short run does not quite get there. */
 WS_TEST(stream_from_the_infinity_cache) {
   double hbm;
-  const double near = stream(960, WS_SIM_WARM, &hbm);
-  WS_CHECK(near > 7000 && near < 10000);
+  const double small = stream(960, WS_SIM_WARM, &hbm);
+  WS_CHECK(small > 4000 && small < 5900);
   WS_CHECK_NEAR(hbm, 0, 1e-9);
-  const double far = stream(3648, WS_SIM_WARM, &hbm);
-  WS_CHECK_NEAR(far, 5400, 270);
+  const double large = stream(3648, WS_SIM_WARM, &hbm);
+  WS_CHECK(large > 5000 && large < 5900);
+}
+
+/* ---- stores, issue, dispatch -----------------------------------------------
+ */
+
+/* One workgroup of a wave at a time on each CU (by its LDS). Measured lives:
+ * one that stores 607 clk, one that loads from L2 585: a store holds its place
+ * as long as a load. Without that it would be what dispatch allows, 38 CUs x 8.
+ */
+static double life_of(const char *access) {
+  char body[1024];
+  snprintf(body, sizeof body,
+           "s_load_dwordx2 s[8:9], s[0:1], 0\ns_waitcnt lgkmcnt(0)\n"
+           "v_lshlrev_b32 v0, 3, v0\nv_mov_b32 v2, 0\nv_mov_b32 v3, 0\n%s",
+           access);
+  enum { ROUNDS = 40 };
+  return (double)clocks_of(body, 64, 40000, 304 * ROUNDS, 64) / ROUNDS;
+}
+WS_TEST(a_store_holds_its_workgroup) {
+  const double store = life_of("global_store_dwordx2 v0, v[2:3], s[8:9]");
+  const double load = life_of(
+      "global_load_dwordx2 v[2:3], v0, s[8:9] sc1\ns_waitcnt vmcnt(0)"); // past
+                                                                         // L1
+  WS_CHECK_NEAR(store - load, 607 - 585, 30);
+  WS_CHECK(store > 38 * 8 + 60);
+}
+
+/* Two waves of a SIMD, 16 instructions in a loop of 100: they share the slots
+ * when neither reads a register twice (4 clk for both), else each has its own
+ * (8 clk). Measured. */
+static double clocks_of_pair(const char *instruction) {
+  char body[8192], sixteen[1024] = "";
+  for (int i = 0; i < 16; i++)
+    strcat(strcat(sixteen, instruction), "\n");
+  int64_t clocks[2];
+  for (int i = 0; i < 2; i++) {
+    loop(body, sizeof body, 100 * (i + 1), "s_nop 0", sixteen);
+    clocks[i] = clocks_of(body, 64, 0, 1, 512);
+  }
+  const double loop_each = 40.0 / 16;
+  return (double)(clocks[1] - clocks[0]) / 1600 - loop_each;
+}
+WS_TEST(vector_instructions_of_two_waves_pair) {
+  WS_CHECK_NEAR(clocks_of_pair("v_add_f32 v1, v1, v2"), 4, 1);
+  WS_CHECK_NEAR(clocks_of_pair("v_fma_f32 v1, v2, v3, v1"), 4, 1);
+  WS_CHECK_NEAR(clocks_of_pair("v_add_f64 v[2:3], v[2:3], v[4:5]"), 5, 1);
+  WS_CHECK_NEAR(clocks_of_pair("v_add_f32 v1, v1, v1"), 8, 1);
+  WS_CHECK_NEAR(clocks_of_pair("v_fma_f32 v1, v1, v2, v1"), 8, 1);
+}
+
+/* 8 bytes a lane take the address unit 16 clk, as 16 bytes do: 30.6 B/clk of a
+ * CU were measured from L2 where 16 bytes a lane have 43. */
+WS_TEST(wide_loads_go_four_lanes_a_clock) {
+  static const struct {
+    const char *load;
+    int shift; /* lanes side by side */
+    double clocks;
+  } cases[] = {{"global_load_dword v1, v0, s[8:9]", 2, 4},
+               {"global_load_dwordx2 v[2:3], v0, s[8:9]", 3, 16},
+               {"global_load_dwordx4 v[2:5], v0, s[8:9]", 4, 16}};
+  for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+    char body[8192], before[256], sixteen[1024] = "";
+    int64_t clocks[2];
+    snprintf(before, sizeof before,
+             "s_load_dwordx2 s[8:9], s[0:1], 0\ns_waitcnt lgkmcnt(0)\n"
+             "v_and_b32 v0, 63, v0\nv_lshlrev_b32 v0, %d, v0",
+             cases[c].shift);
+    for (int i = 0; i < 16; i++)
+      strcat(strcat(sixteen, cases[c].load), "\n");
+    for (int i = 0; i < 2; i++) {
+      loop(body, sizeof body, 50 * (i + 1), before, sixteen);
+      clocks[i] = clocks_of(body, 64, 0, 1, 1024);
+    }
+    WS_CHECK_NEAR((double)(clocks[1] - clocks[0]) / (50 * 16 * 16),
+                  cases[c].clocks, 1.5);
+  }
 }
 
 /* ---- barriers, dispatch, ends ---------------------------------------------
@@ -674,8 +754,8 @@ WS_TEST(inner_loop_is_told_with_its_runs) {
   close_kernel(&t);
 }
 
-/* Every lane loads the same dword of HBM's, once: 880 clocks by the table (210
- * and 320 ns at 2100 MHz, 672), and what the line takes on its way. */
+/* Every lane loads the same dword of HBM's, once: 819 clocks by the table (210
+ * and 290 ns at 2100 MHz, 609), and what the line takes on its way. */
 WS_TEST(latency_of_loads_is_observed) {
   timed t = {0};
   open_kernel(&t,
@@ -687,7 +767,7 @@ WS_TEST(latency_of_loads_is_observed) {
   char *memory = ws_sim_allocate(t.sim, 4096);
   time_kernel(&t, memory, NULL, 1, 64, WS_SIM_COLD);
   must_be_timed(&t);
-  WS_CHECK_NEAR(t.profile.load_latency_most, 210 + 672, 12);
+  WS_CHECK_NEAR(t.profile.load_latency_most, 210 + 609, 12);
   WS_CHECK_NEAR(2 * t.profile.load_latency - t.profile.load_latency_most, 116,
                 4); /* the second: L1 */
   WS_CHECK_INT(t.profile.loop.row_count, 0);

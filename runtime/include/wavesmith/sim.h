@@ -23,9 +23,9 @@
 extern "C" {
 #endif
 
-/* Of the cycle model; part of every provenance ("sim:gfx942-model-1:MI300X").
+/* Of the cycle model; part of every provenance ("sim:gfx942-model-2:MI300X").
  * Changes with any change of predicted times. */
-#define WS_SIM_MODEL_VERSION 1
+#define WS_SIM_MODEL_VERSION 2
 
 typedef struct ws_sim ws_sim;
 typedef struct ws_sim_module ws_sim_module;
