@@ -175,7 +175,7 @@ static void lock_card(const char *kind) {
 
 int main(int argc, char **argv) {
   const char *delay = getenv("FAKE_DEVICE_DELAY_US");
-  if (argc != 3)
+  if (argc < 3 || argc > 4)
     return 2;
   own_kind = argv[1];
   check_number(own_kind);
