@@ -354,6 +354,28 @@ WS_TEST(vector_instructions_of_two_waves_pair) {
   WS_CHECK_NEAR(clocks_of_pair("v_fma_f32 v1, v1, v2, v1"), 8, 1);
 }
 
+/* 16 channels of 256 bytes each in turn: lines 4 KiB apart are all of one, so
+ * that L2 gives a sixteenth of its rate. sc1: past L1. */
+static double clocks_of_lines(int shift) {
+  char body[8192], before[256], sixteen[1024] = "";
+  int64_t clocks[2];
+  snprintf(before, sizeof before,
+           "s_load_dwordx2 s[8:9], s[0:1], 0\ns_waitcnt lgkmcnt(0)\n"
+           "v_and_b32 v0, 15, v0\nv_lshlrev_b32 v0, %d, v0",
+           shift);
+  for (int i = 0; i < 16; i++)
+    strcat(sixteen, "global_load_dword v1, v0, s[8:9] sc1\n");
+  for (int i = 0; i < 2; i++) {
+    loop(body, sizeof body, 20 * (i + 1), before, sixteen);
+    clocks[i] = clocks_of(body, 64, 0, 304, 1024);
+  }
+  return (double)(clocks[1] - clocks[0]);
+}
+WS_TEST(lines_of_one_channel_wait_for_each_other) {
+  const double spread = clocks_of_lines(8), crowded = clocks_of_lines(12);
+  WS_CHECK_NEAR(crowded / spread, 16, 2);
+}
+
 /* 8 bytes a lane take the address unit 16 clk, as 16 bytes do: 30.6 B/clk of a
  * CU were measured from L2 where 16 bytes a lane have 43. */
 WS_TEST(wide_loads_go_four_lanes_a_clock) {

@@ -106,6 +106,9 @@ typedef struct ws_sharing {
   ws_share overall;        /* for loads that the prefix did not reach */
   int64_t footprint_bytes; /* allocations that are loaded from */
   int64_t touched_bytes;   /* and those that an argument points to */
+  int64_t crowding;        /* of L2's channels, in 1/256: how much longer the
+                            * busiest of an XCD takes than the mean, over what
+                            * its workgroups load in the same turn */
   int64_t lines;           /* that all workgroups want, each for itself, in as
                             * many instructions as were executed here */
   int64_t instructions;    /* executed to find out */

@@ -114,6 +114,9 @@
   X(l2_write_rate, 1024, "B/clk",                                              \
     "derived: 16 channels, a segment a clk; micro [l2_stream]: at least 470",  \
     "L", "writes to an XCD's L2")                                              \
+  X(l2_channels, 16, "", "timing 7 [VCOPY]", "H", "channels of an XCD's L2")   \
+  X(l2_interleave, 256, "B", "timing 7 [RPC]: of MI200", "L",                  \
+    "bytes in a row that are of one channel")                                  \
   X(cu_rate, 64, "B/clk", "timing 7 [BEN]: design", "H",                       \
     "L2 to one CU")                                                            \
   X(mall_bytes, 268435456, "B", "timing 7 [FP8MM]", "H",                       \

@@ -198,7 +198,8 @@ static int64_t fetch_line(ws_cu_memory *m, uint64_t line, uint32_t index,
   const origin from = find_line(m, line, index, scratch);
   count_line(m, from);
   int64_t latency = c->l2_latency;
-  int64_t wait = queue(&m->l2_free, now, l2_ticks(m, c->line, c->l2_rate));
+  const int64_t rate = most(1, c->l2_rate * 256 / m->sharing->crowding);
+  int64_t wait = queue(&m->l2_free, now, l2_ticks(m, c->line, rate));
   if (from.latency >= LEVEL_MALL) {
     const bool moves = from.pays >= LEVEL_MALL;
     wait = most(wait,

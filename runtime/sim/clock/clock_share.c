@@ -75,6 +75,8 @@ typedef struct prefix {
                                * line alone -> unused */
   ws_key_map loaded, touched; /* allocations */
   int64_t per_wave;
+  uint16_t *turns;   /* of each wave of a group, by instruction */
+  int64_t *channels; /* lines of the first XCD, by turn and channel */
 } prefix;
 
 /* Bytes of the allocation that holds address, the first time. */
@@ -122,6 +124,39 @@ static void add_line(prefix *p, uint64_t line, int xcd, int cu,
   p->out->touched_bytes += new_allocation(p, &p->touched, address);
 }
 
+/* Workgroups go in step: what all of an XCD load in their same turn of a loop
+ * comes at about the same time. */
+enum { TURNS = 64 };
+
+static void add_to_channels(prefix *p, const ws_wave *wave, uint32_t index,
+                            uint64_t line) {
+  const ws__clock_constants *c = p->constants;
+  const uint32_t count = p->plan->kernel->module->text.count;
+  const int w = (int)(wave - wave->group->waves);
+  const uint16_t turn = p->turns[(size_t)w * count + index];
+  if (turn >= TURNS)
+    return;
+  const uint64_t channel = line * (uint64_t)c->line /
+                           (uint64_t)c->l2_interleave %
+                           (uint64_t)c->l2_channels;
+  p->channels[turn * c->l2_channels + (int64_t)channel]++;
+}
+
+static int64_t crowding_of(const prefix *p) {
+  const int64_t channels = p->constants->l2_channels;
+  int64_t busiest = 0, all = 0;
+  for (int64_t turn = 0; turn < TURNS; turn++) {
+    int64_t most = 0;
+    for (int64_t c = 0; c < channels; c++) {
+      const int64_t lines = p->channels[turn * channels + c];
+      most = lines > most ? lines : most;
+      all += lines;
+    }
+    busiest += most;
+  }
+  return all ? busiest * channels * 256 / all : 256;
+}
+
 static bool in_scratch(const ws_group *group, uint64_t address) {
   return address - (uint64_t)(uintptr_t)group->scratch <
          (uint64_t)group->scratch_bytes * WS_LANES *
@@ -142,7 +177,13 @@ static void add_access(prefix *p, const ws_wave *wave, uint32_t index, int xcd,
       continue;
     last = line;
     add_line(p, line, xcd, cu, &p->out->loads[index]);
+    if (!xcd)
+      add_to_channels(p, wave, index, line);
   }
+  const uint32_t count = p->plan->kernel->module->text.count;
+  const int w = (int)(wave - wave->group->waves);
+  uint16_t *turn = &p->turns[(size_t)w * count + index];
+  *turn += *turn < UINT16_MAX;
 }
 
 static bool run_wave(prefix *p, ws_wave *wave, int xcd, int cu) {
@@ -207,7 +248,13 @@ ws_status ws__sharing_find(const ws_plan *plan, int resident, bool whole_device,
       .loads = ws_arena_alloc(arena, (count + 1) * sizeof *out->loads),
       .work = ws_arena_alloc(arena, (size_t)(c->xcds * c->cus_per_xcd) *
                                         sizeof *out->work)};
-  prefix p = {.constants = c, .plan = plan, .out = out};
+  prefix p = {.constants = c,
+              .plan = plan,
+              .out = out,
+              .turns = ws_arena_alloc(arena, (size_t)plan->wave_count * count *
+                                                 sizeof *p.turns),
+              .channels = ws_arena_alloc(
+                  arena, (size_t)(TURNS * c->l2_channels) * sizeof(int64_t))};
   const int64_t waves = (groups + step - 1) / step * plan->wave_count;
   p.per_wave = PREFIX_BUDGET / waves;
   if (p.per_wave < LEAST_PER_WAVE)
@@ -220,6 +267,7 @@ ws_status ws__sharing_find(const ws_plan *plan, int resident, bool whole_device,
   for (int64_t i = 0; i < groups && status == WS_OK; i += step) {
     const int64_t xcd = i % c->xcds, cu = i / c->xcds % c->cus_per_xcd;
     ws__group_reset(group, plan, (uint64_t)i);
+    memset(p.turns, 0, (size_t)plan->wave_count * count * sizeof *p.turns);
     run_group(&p, group, (int)xcd, (int)cu);
     out->work[xcd + c->xcds * cu] += work_of(group);
     if (group->fault.id)
@@ -232,6 +280,7 @@ ws_status ws__sharing_find(const ws_plan *plan, int resident, bool whole_device,
   ws__map_deinit(&p.loaded);
   ws__map_deinit(&p.touched);
   sum_up(&p, count);
+  out->crowding = crowding_of(&p);
   const int64_t ran = (groups + step - 1) / step;
   out->lines = (int64_t)((double)out->overall.lines / (double)ran *
                          (double)plan->group_count);
