@@ -317,7 +317,9 @@ static double life_of(const char *access) {
   char body[1024];
   snprintf(body, sizeof body,
            "s_load_dwordx2 s[8:9], s[0:1], 0\ns_waitcnt lgkmcnt(0)\n"
-           "v_lshlrev_b32 v0, 3, v0\nv_mov_b32 v2, 0\nv_mov_b32 v3, 0\n%s",
+           "s_lshr_b32 s10, s2, 3\ns_and_b32 s10, s10, 127\n"
+           "s_lshl_b32 s10, s10, 9\nv_lshl_add_u32 v0, v0, 3, s10\n"
+           "v_mov_b32 v2, 0\nv_mov_b32 v3, 0\n%s",
            access);
   enum { ROUNDS = 40 };
   return (double)clocks_of(body, 64, 40000, 304 * ROUNDS, 64) / ROUNDS;
