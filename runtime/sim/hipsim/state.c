@@ -63,6 +63,7 @@ static void read_settings(ws_settings *out) {
 
 /* Read once; with an error the card is the MI300X, and nothing works. */
 static struct {
+  ws_arena *arena; /* of the card and the text, as long as the library */
   const ws_sim_card *card;
   wavesmith_sim_card_text text;
 } chosen;
@@ -70,7 +71,7 @@ static struct {
 static void choose_card(void) {
   if (chosen.card)
     return;
-  ws_arena *arena = ws_arena_create(); /* as long as the library */
+  ws_arena *arena = chosen.arena = ws_arena_create();
   ws_diag diag = {{0}};
   if (ws_sim_card_find(getenv("WAVESMITH_SIM_CARD"), arena, &chosen.card,
                        &diag) != WS_OK) {
