@@ -92,6 +92,42 @@ void ws__map_deinit(ws_key_map *map);
 /* The value of key, 0 when new; *out_new may be NULL. */
 int64_t *ws__map_at(ws_key_map *map, uint64_t key, bool *out_new);
 
+/* ---- channels of L2 (clock_channels.c) --------------------------------------
+ */
+
+/* How the addresses of a load go on from turn to turn of its loop. */
+typedef struct ws_course {
+  uint64_t stride; /* bytes, modulo those after which the channels repeat */
+  uint32_t turns;  /* of a wave; 0: not known */
+} ws_course;
+
+typedef struct ws_channels {
+  const ws__clock_constants *constants;
+  uint32_t text_count;
+  uint16_t *turns;    /* of each wave of a workgroup, by instruction */
+  uint64_t *last;     /* addresses there */
+  ws_course *courses; /* by instruction */
+  int64_t *by_turn;   /* lines, by turn and channel */
+  int64_t *by_place;  /* lines of the first turn, by instruction and place */
+} ws_channels;
+
+/* Lives in the arena. */
+void ws__channels_init(ws_channels *channels, const ws_plan *plan,
+                       const ws__clock_constants *constants, ws_arena *arena);
+void ws__channels_start_group(ws_channels *channels, int waves);
+/* wave->access, of a load: how addresses move from turn to turn; and that this
+ * was not seen to its end. */
+void ws__channels_learn(ws_channels *channels, const ws_wave *wave,
+                        uint32_t index);
+void ws__channels_cut_short(ws_channels *channels);
+/* A line of wave->access; then that its turn is over. */
+void ws__channels_add(ws_channels *channels, const ws_wave *wave,
+                      uint32_t index, uint64_t line);
+void ws__channels_turn(ws_channels *channels, const ws_wave *wave,
+                       uint32_t index);
+/* In 1/256, of `groups` workgroups of the XCD. */
+int64_t ws__channels_crowding(const ws_channels *channels, int64_t groups);
+
 /* ---- what CUs have in common (clock_share.c) --------------------------------
  */
 
@@ -106,9 +142,8 @@ typedef struct ws_sharing {
   ws_share overall;        /* for loads that the prefix did not reach */
   int64_t footprint_bytes; /* allocations that are loaded from */
   int64_t touched_bytes;   /* and those that an argument points to */
-  int64_t crowding;        /* of L2's channels, in 1/256: how much longer the
-                            * busiest of an XCD takes than the mean, over what
-                            * its workgroups load in the same turn */
+  int64_t crowding;        /* of L2's channels, in 1/256: how much longer an
+                            * XCD's loads take than if spread evenly */
   int64_t lines;           /* that all workgroups want, each for itself, in as
                             * many instructions as were executed here */
   int64_t instructions;    /* executed to find out */

@@ -75,8 +75,8 @@ typedef struct prefix {
                                * line alone -> unused */
   ws_key_map loaded, touched; /* allocations */
   int64_t per_wave;
-  uint16_t *turns;   /* of each wave of a group, by instruction */
-  int64_t *channels; /* lines of the first XCD, by turn and channel */
+  ws_channels channels; /* of the first XCD */
+  bool learning;        /* how addresses move, and nothing else */
 } prefix;
 
 /* Bytes of the allocation that holds address, the first time. */
@@ -124,39 +124,6 @@ static void add_line(prefix *p, uint64_t line, int xcd, int cu,
   p->out->touched_bytes += new_allocation(p, &p->touched, address);
 }
 
-/* Workgroups go in step: what all of an XCD load in their same turn of a loop
- * comes at about the same time. */
-enum { TURNS = 64 };
-
-static void add_to_channels(prefix *p, const ws_wave *wave, uint32_t index,
-                            uint64_t line) {
-  const ws__clock_constants *c = p->constants;
-  const uint32_t count = p->plan->kernel->module->text.count;
-  const int w = (int)(wave - wave->group->waves);
-  const uint16_t turn = p->turns[(size_t)w * count + index];
-  if (turn >= TURNS)
-    return;
-  const uint64_t channel = line * (uint64_t)c->line /
-                           (uint64_t)c->l2_interleave %
-                           (uint64_t)c->l2_channels;
-  p->channels[turn * c->l2_channels + (int64_t)channel]++;
-}
-
-static int64_t crowding_of(const prefix *p) {
-  const int64_t channels = p->constants->l2_channels;
-  int64_t busiest = 0, all = 0;
-  for (int64_t turn = 0; turn < TURNS; turn++) {
-    int64_t most = 0;
-    for (int64_t c = 0; c < channels; c++) {
-      const int64_t lines = p->channels[turn * channels + c];
-      most = lines > most ? lines : most;
-      all += lines;
-    }
-    busiest += most;
-  }
-  return all ? busiest * channels * 256 / all : 256;
-}
-
 static bool in_scratch(const ws_group *group, uint64_t address) {
   return address - (uint64_t)(uintptr_t)group->scratch <
          (uint64_t)group->scratch_bytes * WS_LANES *
@@ -171,6 +138,10 @@ static void add_access(prefix *p, const ws_wave *wave, uint32_t index, int xcd,
   if (access->store || access->atomic || access->is_lds || !access->mask ||
       in_scratch(wave->group, access->address[__builtin_ctzll(access->mask)]))
     return;
+  if (p->learning) {
+    ws__channels_learn(&p->channels, wave, index);
+    return;
+  }
   for (int lane = 0; lane < WS_LANES; lane++) {
     const uint64_t line = access->address[lane] >> line_bits;
     if (!(access->mask >> lane & 1) || line == last)
@@ -178,12 +149,9 @@ static void add_access(prefix *p, const ws_wave *wave, uint32_t index, int xcd,
     last = line;
     add_line(p, line, xcd, cu, &p->out->loads[index]);
     if (!xcd)
-      add_to_channels(p, wave, index, line);
+      ws__channels_add(&p->channels, wave, index, line);
   }
-  const uint32_t count = p->plan->kernel->module->text.count;
-  const int w = (int)(wave - wave->group->waves);
-  uint16_t *turn = &p->turns[(size_t)w * count + index];
-  *turn += *turn < UINT16_MAX;
+  ws__channels_turn(&p->channels, wave, index);
 }
 
 static bool run_wave(prefix *p, ws_wave *wave, int xcd, int cu) {
@@ -236,6 +204,30 @@ static void sum_up(prefix *p, uint32_t count) {
   }
 }
 
+static bool has_ended(const ws_group *group) {
+  bool all = true;
+  for (int w = 0; w < group->wave_count; w++)
+    all &= group->waves[w].state == WS_WAVE_ENDED;
+  return all;
+}
+
+/* How addresses move, from the first workgroup; nothing of it is counted. */
+static void learn(prefix *p, ws_group *group, ws_arena *arena) {
+  const int64_t per_wave = p->per_wave;
+  ws__channels_init(&p->channels, p->plan, p->constants, arena);
+  p->learning = true;
+  p->per_wave = MOST_PER_WAVE;
+  ws__group_reset(group, p->plan, 0);
+  ws__channels_start_group(&p->channels, p->plan->wave_count);
+  run_group(p, group, 0, 0);
+  if (!has_ended(group))
+    ws__channels_cut_short(&p->channels);
+  p->learning = false;
+  p->per_wave = per_wave;
+  p->out->instructions = 0;
+  ws__overlay_open(p->plan->memory);
+}
+
 ws_status ws__sharing_find(const ws_plan *plan, int resident, bool whole_device,
                            const ws__clock_constants *c, ws_arena *arena,
                            ws_sharing *out, ws_diag *diag) {
@@ -250,11 +242,7 @@ ws_status ws__sharing_find(const ws_plan *plan, int resident, bool whole_device,
                                         sizeof *out->work)};
   prefix p = {.constants = c,
               .plan = plan,
-              .out = out,
-              .turns = ws_arena_alloc(arena, (size_t)plan->wave_count * count *
-                                                 sizeof *p.turns),
-              .channels = ws_arena_alloc(
-                  arena, (size_t)(TURNS * c->l2_channels) * sizeof(int64_t))};
+              .out = out};
   const int64_t waves = (groups + step - 1) / step * plan->wave_count;
   p.per_wave = PREFIX_BUDGET / waves;
   if (p.per_wave < LEAST_PER_WAVE)
@@ -264,10 +252,11 @@ ws_status ws__sharing_find(const ws_plan *plan, int resident, bool whole_device,
   add_arguments(&p);
   ws_group *group = ws__group_create(plan, false, true);
   ws_status status = WS_OK;
+  learn(&p, group, arena);
   for (int64_t i = 0; i < groups && status == WS_OK; i += step) {
     const int64_t xcd = i % c->xcds, cu = i / c->xcds % c->cus_per_xcd;
     ws__group_reset(group, plan, (uint64_t)i);
-    memset(p.turns, 0, (size_t)plan->wave_count * count * sizeof *p.turns);
+    ws__channels_start_group(&p.channels, plan->wave_count);
     run_group(&p, group, (int)xcd, (int)cu);
     out->work[xcd + c->xcds * cu] += work_of(group);
     if (group->fault.id)
@@ -280,7 +269,8 @@ ws_status ws__sharing_find(const ws_plan *plan, int resident, bool whole_device,
   ws__map_deinit(&p.loaded);
   ws__map_deinit(&p.touched);
   sum_up(&p, count);
-  out->crowding = crowding_of(&p);
+  out->crowding =
+      ws__channels_crowding(&p.channels, (groups + c->xcds - 1) / c->xcds);
   const int64_t ran = (groups + step - 1) / step;
   out->lines = (int64_t)((double)out->overall.lines / (double)ran *
                          (double)plan->group_count);
