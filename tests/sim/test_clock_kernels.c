@@ -81,17 +81,22 @@ static void close_kernel(timed *t) {
 
 /* Clocks of a kernel without buffers. */
 /* The kernel's first argument is some memory. */
-static int64_t clocks_of(const char *body, int vgprs, int lds, uint32_t groups,
-                         uint32_t threads) {
+static int64_t clocks_in(size_t bytes, const char *body, int vgprs, int lds,
+                         uint32_t groups, uint32_t threads) {
   timed t = {0};
   open_kernel(&t, body, vgprs, lds, (int)threads);
-  void *memory = ws_sim_allocate(t.sim, 65536);
+  void *memory = ws_sim_allocate(t.sim, bytes);
   WS_CHECK(memory != NULL);
   time_kernel(&t, memory, NULL, groups, threads, WS_SIM_WARM);
   must_be_timed(&t);
   const int64_t clocks = t.profile.clocks;
   close_kernel(&t);
   return clocks;
+}
+
+static int64_t clocks_of(const char *body, int vgprs, int lds, uint32_t groups,
+                         uint32_t threads) {
+  return clocks_in(65536, body, vgprs, lds, groups, threads);
 }
 
 /* A loop of `turns` round `body`, with s20 as its counter. */
@@ -357,8 +362,10 @@ WS_TEST(vector_instructions_of_two_waves_pair) {
 }
 
 /* 16 channels of 256 bytes each in turn: lines 4 KiB apart are all of one, so
- * that L2 gives a sixteenth of its rate. sc1: past L1. */
-static double clocks_of_lines(int shift) {
+ * that L2 gives a sixteenth of its rate; but where the next turn's are of the
+ * next one, the 38 workgroups of an XCD go round the 16 channels one after the
+ * other and leave (38 + 16 - 1) / 38 of it. sc1: past L1. */
+static double clocks_of_lines(int shift, const char *move) {
   char body[8192], before[256], sixteen[1024] = "";
   int64_t clocks[2];
   snprintf(before, sizeof before,
@@ -367,15 +374,19 @@ static double clocks_of_lines(int shift) {
            shift);
   for (int i = 0; i < 16; i++)
     strcat(sixteen, "global_load_dword v1, v0, s[8:9] sc1\n");
+  strcat(sixteen, move);
   for (int i = 0; i < 2; i++) {
-    loop(body, sizeof body, 20 * (i + 1), before, sixteen);
-    clocks[i] = clocks_of(body, 64, 0, 304, 1024);
+    loop(body, sizeof body, 16 * (i + 1), before, sixteen);
+    clocks[i] = clocks_in(131072, body, 64, 0, 304, 1024);
   }
   return (double)(clocks[1] - clocks[0]);
 }
 WS_TEST(lines_of_one_channel_wait_for_each_other) {
-  const double spread = clocks_of_lines(8), crowded = clocks_of_lines(12);
+  const double spread = clocks_of_lines(8, ""), crowded = clocks_of_lines(12, "");
+  const double moving = clocks_of_lines(
+      12, "s_add_u32 s8, s8, 256\ns_addc_u32 s9, s9, 0\n");
   WS_CHECK_NEAR(crowded / spread, 16, 2);
+  WS_CHECK_NEAR(moving / spread, 53.0 / 38, 0.1);
 }
 
 /* 8 bytes a lane take the address unit 16 clk, as 16 bytes do: 30.6 B/clk of a

@@ -215,14 +215,9 @@ static int64_t fetch_line(ws_cu_memory *m, uint64_t line, uint32_t index,
   return now + latency + wait;
 }
 
-/* The set's choice is not published; bits folded so that power-of-two strides
- * do not all meet in one. */
-static int l1_set(uint64_t line) {
-  line ^= line >> 16;
-  line ^= line >> 8;
-  line ^= line >> 4;
-  return (int)((line ^ line >> 2) & (WS_L1_SETS - 1));
-}
+/* By the lowest bits: a choice that folds higher ones in is not published, and
+ * rows a power of two apart do meet in one set (foreign programs: atax). */
+static int l1_set(uint64_t line) { return (int)(line & (WS_L1_SETS - 1)); }
 
 /* The way that has the line, -1: none. */
 static int find_way(ws_cu_memory *m, int set, uint64_t line) {
