@@ -117,7 +117,10 @@
   X(l2_channels, 16, "", "timing 7 [VCOPY]", "H", "channels of an XCD's L2")   \
   X(l2_interleave, 256, "B", "timing 7 [RPC]: of MI200", "L",                  \
     "bytes in a row that are of one channel")                                  \
-  X(cu_rate, 64, "B/clk", "timing 7 [BEN]: design", "H",                       \
+  X(cu_rate, 43, "B/clk",                                                      \
+    "micro [cache_read_shared]: 43 a CU where all ask for the same lines; the "\
+    "design's 64 [BEN] was never seen, not with few CUs either (foreign "      \
+    "programs: atax)", "M",                                                    \
     "L2 to one CU")                                                            \
   X(mall_bytes, 268435456, "B", "timing 7 [FP8MM]", "H",                       \
     "Infinity Cache")                                                          \
