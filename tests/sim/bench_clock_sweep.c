@@ -66,7 +66,7 @@ static void run_point(bench *b, int row, int column) {
   ws_estimate estimate;
   b->simulated[row][column] =
       time_at(b, kernel, shape, b->gemm.constants.clock_mhz);
-  b->unramped[row][column] = getenv("XQ") ? b->simulated[row][column] : time_at(b, kernel, shape, UNRAMPED_MHZ);
+  b->unramped[row][column] = time_at(b, kernel, shape, UNRAMPED_MHZ);
   must(ws_model_estimate(&ws_mi300x, b->gemm.problem, kernel->candidate,
                          &kernel->result, shape, &estimate, &diag));
   b->estimated[row][column] = estimate.us;

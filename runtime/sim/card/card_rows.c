@@ -37,7 +37,8 @@ static const struct {
   int64_t low, high;
 } narrower[] = {{WS_CARD_xcds, 1, 8},
                 {WS_CARD_cus_per_xcd, 1, 40},
-                {WS_CARD_loaded_percent, 1, 100}};
+                {WS_CARD_loaded_percent, 1, 100},
+                {WS_CARD_still_percent, 1, 100}};
 
 void ws__card_row_limits(int row, int64_t *out_low, int64_t *out_high) {
   enum { FACTOR = 16 };

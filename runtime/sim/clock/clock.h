@@ -166,6 +166,7 @@ ws_status ws__sharing_find(const ws_plan *plan, int resident, bool whole_device,
 #define WS_COUNTER_MAP(X)                                                     \
   X(instructions) X(wave_clocks)                                              \
   X(mfma) X(valu) X(scalar) X(vmem) X(lds) /* clocks of pipes */              \
+  X(mfma_still) /* of mfma: A and B as in the one before */                   \
   X(lds_ideal) X(lds_port)                                                    \
   X(l1_lines) X(l1_hits) X(l1_bytes)                                          \
   X(l2_lines) X(l2_hits) X(l2_bytes)                                          \

@@ -35,10 +35,11 @@ void ws__channels_init(ws_channels *channels, const ws_plan *plan,
       .turns = ws_arena_alloc(arena, all * sizeof *channels->turns),
       .last = ws_arena_alloc(arena, all * sizeof *channels->last),
       .courses = ws_arena_alloc(arena, count * sizeof *channels->courses),
-      .by_turn = ws_arena_alloc(arena, (size_t)(TURNS * constants->l2_channels) *
-                                           sizeof *channels->by_turn),
-      .by_place = ws_arena_alloc(
-          arena, (size_t)count * PLACES * sizeof *channels->by_place)};
+      .by_turn =
+          ws_arena_alloc(arena, (size_t)(TURNS * constants->l2_channels) *
+                                    sizeof *channels->by_turn),
+      .by_place = ws_arena_alloc(arena, (size_t)count * PLACES *
+                                            sizeof *channels->by_place)};
 }
 
 void ws__channels_start_group(ws_channels *channels, int waves) {
@@ -89,8 +90,8 @@ void ws__channels_add(ws_channels *channels, const ws_wave *wave,
   const uint64_t within = line * (uint64_t)c->line % period(channels);
   const int64_t turn = *turn_of(channels, wave, index);
   if (turn < TURNS)
-    channels->by_turn[turn * c->l2_channels +
-                      (int64_t)within / c->l2_interleave]++;
+    channels
+        ->by_turn[turn * c->l2_channels + (int64_t)within / c->l2_interleave]++;
   if (turn == 0)
     channels->by_place[index * PLACES + within * PLACES / period(channels)]++;
 }

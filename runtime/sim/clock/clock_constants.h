@@ -160,6 +160,10 @@
   X(loaded_percent, 83, "%",                                                   \
     "problem 4.1 [MAF]: 1273 of 4096 x 304 x 1.23e9", "H",                     \
     "share of the peak at that clock")                                         \
+  X(still_percent, 96, "%",                                                    \
+    "micro [mfma_device]: 1952-2064 MHz of 2100 with 304 workgroups, mean "    \
+    "2014", "H",                                                               \
+    "of the clock is left at full matrix load whose A and B do not change")    \
   X(power_us, 1000, "us",                                                      \
     "timing 9: under 1 ms neither cap nor full boost", "L",                    \
     "a launch this long runs at the clock of its load; shorter ones "          \

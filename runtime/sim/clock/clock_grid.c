@@ -179,16 +179,26 @@ static sums sum_up(const timing *t) {
   return s;
 }
 
-/* Engine clock after what matrix load does to it, if it lasts. */
+/* Of the share of the peak's clocks that a counter has, as far as counts. */
+static double load_of(const timing *t, const sums *s, int64_t clocks) {
+  const double busy = (double)clocks * s->scale / s->simd_clocks;
+  const double share = busy * 100 / (double)t->constants->loaded_percent;
+  return share < 1 ? share : 1;
+}
+
+/* Engine clock after what matrix load does to it, if it lasts: data that
+ * changes costs the most. */
 static int64_t clock_under_load(const timing *t, const sums *s) {
   const ws__clock_constants *c = t->constants;
-  const double busy = (double)s->counters.mfma * s->scale / s->simd_clocks;
-  const double share = busy * 100 / (double)c->loaded_percent;
+  const ws_counters *n = &s->counters;
   const double us = (double)t->longest->clocks / (double)c->clock_mhz;
-  const double lasts = us / (double)c->power_us;
-  const double drop = (double)(c->clock_mhz - c->loaded_mhz);
-  return c->clock_mhz -
-         (int64_t)(drop * (share < 1 ? share : 1) * (lasts < 1 ? lasts : 1));
+  const double lasts = fmin(1, us / (double)c->power_us);
+  const double most = (double)(c->clock_mhz - c->loaded_mhz);
+  const double still =
+      fmin(most, (double)(c->clock_mhz * (100 - c->still_percent)) / 100);
+  const double drop = most * load_of(t, s, n->mfma - n->mfma_still) +
+                      still * load_of(t, s, n->mfma_still);
+  return c->clock_mhz - (int64_t)(fmin(most, drop) * lasts);
 }
 
 static double ratio(double part, double whole) {

@@ -240,9 +240,7 @@ ws_status ws__sharing_find(const ws_plan *plan, int resident, bool whole_device,
       .loads = ws_arena_alloc(arena, (count + 1) * sizeof *out->loads),
       .work = ws_arena_alloc(arena, (size_t)(c->xcds * c->cus_per_xcd) *
                                         sizeof *out->work)};
-  prefix p = {.constants = c,
-              .plan = plan,
-              .out = out};
+  prefix p = {.constants = c, .plan = plan, .out = out};
   const int64_t waves = (groups + step - 1) / step * plan->wave_count;
   p.per_wave = PREFIX_BUDGET / waves;
   if (p.per_wave < LEAST_PER_WAVE)

@@ -58,6 +58,7 @@ typedef struct simd {
   int64_t single_at; /* when a VALU instruction was issued that leaves room for
                       * one of another wave; -1: none does */
   int64_t slot_more; /* clocks that the slot owes */
+  ws_vector a, b;    /* first registers of the last MFMA's */
 } simd;
 
 typedef struct place {
@@ -489,6 +490,17 @@ static int64_t more_of_wave(const cu *u, slot *w, const ws_cost *cost) {
 /* Latencies are measured from a load to the instruction that needs it; the
  * s_waitcnt between takes a visit, so data is there one visit earlier. */
 
+/* Whether the matrix pipe sees new data: power is spent where bits change. */
+static bool has_new_data(simd *s, const slot *w, const ws_instruction *in) {
+  const ws_vector *a = &w->wave->vgpr[in->src[0].index];
+  const ws_vector *b = &w->wave->vgpr[in->src[1].index];
+  if (!memcmp(a, &s->a, sizeof *a) && !memcmp(b, &s->b, sizeof *b))
+    return false;
+  s->a = *a;
+  s->b = *b;
+  return true;
+}
+
 /* The instruction has been executed: what it occupies, and when the wave may
  * go on. */
 static void finish(cu *u, simd *s, slot *w, const ws_instruction *in,
@@ -507,8 +519,10 @@ static void finish(cu *u, simd *s, slot *w, const ws_instruction *in,
     counters->valu += finds_partner(s, cost, now) ? 0 : cost->valu;
     counters->mfma += cost->mfma;
     take_valu(u, s, cost, now);
-    if (cost->mfma)
+    if (cost->mfma) {
       s->mfma_free = now + cost->mfma;
+      counters->mfma_still += has_new_data(s, w, in) ? 0 : cost->mfma;
+    }
     set_ready(u, w, now + c->valu_latency + more_of_wave(u, w, cost),
               WS_SIM_STALL_pipe);
     break;
