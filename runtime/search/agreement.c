@@ -5,7 +5,7 @@
  * over all pairs would be high only because shapes differ.
  */
 #include "agreement.h"
-#include "statistics.h"
+#include "wavesmith/comparison.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -99,7 +99,7 @@ static void summarise(const pairs *by_shape, int shape_count, ws_arena *arena,
     if (p->count < WS_AGREEMENT_LEAST)
       continue;
     double lost = regret(p),
-           correlation = ws__spearman(p->estimate_us, p->device_us, p->count);
+           correlation = ws_spearman(p->estimate_us, p->device_us, p->count);
     correlations[out->shapes++] = correlation;
     out->worst_spearman = fmin(out->worst_spearman, correlation);
     out->worst_regret = fmax(out->worst_regret, lost);

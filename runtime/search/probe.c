@@ -13,7 +13,7 @@
  */
 #include "probe.h"
 #include "measuring.h"
-#include "statistics.h"
+#include "wavesmith/comparison.h"
 
 #include <math.h>
 #include <string.h>
@@ -224,7 +224,7 @@ static ws_status judge(probe *p, bool *out_trusted, const char **out_text) {
     return WS_OK;
   }
   for (int i = 0; i < small_count(p); i++)
-    sum += ws__spearman(p->estimate_us[i], p->device_us[i], p->count);
+    sum += ws_spearman(p->estimate_us[i], p->device_us[i], p->count);
   double correlation = sum / small_count(p), of_large = 1;
   *out_trusted = correlation >= trusted_correlation;
   *out_text = ws_arena_printf(arena,
@@ -235,7 +235,7 @@ static ws_status judge(probe *p, bool *out_trusted, const char **out_text) {
     WS_TRY(look_at_large(p, &large, &large_count));
   if (large_count) {
     of_large =
-        ws__spearman(p->estimate_us[SMALL], p->device_us[SMALL], large_count);
+        ws_spearman(p->estimate_us[SMALL], p->device_us[SMALL], large_count);
     *out_text = ws_arena_printf(
         arena, "%s on small shapes, %.2f on %s", *out_text, of_large,
         ws_shape_text(arena, &p->s->task.shapes[large]));

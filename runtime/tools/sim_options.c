@@ -81,6 +81,11 @@ static const ws_option rows[] = {
     {"set", "a=1;b=2", "as for `wavesmith check`", WS_OPTION_TEXT, AT(set)},
     {"variant", "r=v", "as for `wavesmith check`", WS_OPTION_TEXT,
      AT(variants)},
+    {.help = "Of times that were measured:"},
+    {"compare", "FILE.csv",
+     "simulates every row, and says how well the times agree: ranks, regret, "
+     "error, residual by feature (docs/compare.md)",
+     WS_OPTION_TEXT, AT(compare)},
     {.help = "Cards:"},
     {"profiles", NULL, "lists the cards that are simulated", WS_OPTION_FLAG,
      AT(profiles)},
@@ -96,6 +101,7 @@ const ws_command sim_command = {
     .usage = "FILE.co --kernel K --grid X,Y,Z --block N --args A [OPTION ...]\n"
              "--template FILE.ll [--set a=1;b=2] --shape M,N,K [OPTION ...]\n"
              "--archive DB CANDIDATE_ID --shape M,N,K [OPTION ...]\n"
+             "--compare FILE.csv [--device sim:CARD] [--json]\n"
              "--profiles\n"
              "--print-profile CARD",
     .about = "Runs a code object for gfx942 on a simulated MI300X: checks what "
@@ -104,16 +110,14 @@ const ws_command sim_command = {
     .options = rows,
     .after = "Exit code 1: the kernel is wrong, or the input is."};
 
-static ws_status check_combination(sim_options *options, const char *subject,
-                                   ws_diag *diag) {
-  if (options->template_file ? subject != NULL : subject == NULL)
+ws_status sim_options_check(const sim_options *options, ws_diag *diag) {
+  const int subjects = (options->file != NULL) +
+                       (options->template_file != NULL) +
+                       (options->archive != NULL);
+  if (subjects != 1 || (options->archive && !options->candidate_id))
     return ws_fail(diag, WS_USAGE, NULL, 0,
                    "wanted is one code object, --template FILE, or --archive "
                    "DB and a candidate; `wavesmith sim --help` shows how");
-  if (options->archive)
-    options->candidate_id = subject;
-  else
-    options->file = subject;
   if (!options->file && !options->shape)
     return ws_fail(diag, WS_USAGE, NULL, 0, "a candidate needs a --shape");
   if (options->file ? !options->kernel_count : options->kernel_count)
@@ -142,7 +146,15 @@ ws_status sim_options_parse(int argc, char **argv, sim_options *out,
   if (words.count > 1)
     return ws_fail(diag, WS_USAGE, NULL, 0, "'%s' is one argument too many",
                    words.items[1]);
-  return check_combination(out, words.count ? words.items[0] : NULL, diag);
+  if (out->compare)
+    return words.count ? ws_fail(diag, WS_USAGE, NULL, 0,
+                                 "--compare takes what is to run from its file")
+                       : WS_OK;
+  if (words.count && out->archive)
+    out->candidate_id = words.items[0];
+  else if (words.count)
+    out->file = words.items[0];
+  return sim_options_check(out, diag);
 }
 
 /* ---- launches

@@ -22,10 +22,15 @@ typedef struct sim_options {
   sim_kernel kernels[SIM_MAX_KERNELS];
   int kernel_count;
   const char *profile; /* to be printed; NULL: none */
+  const char *compare; /* CSV of measured times; NULL: none */
   bool json, profiles, help;
 } sim_options;
 
 ws_status sim_options_parse(int argc, char **argv, sim_options *out,
+                            ws_diag *diag) WS_MUST_CHECK;
+
+/* One code object, template or candidate of an archive, with what it needs. */
+ws_status sim_options_check(const sim_options *options,
                             ws_diag *diag) WS_MUST_CHECK;
 
 /* --profiles and --print-profile: the cards that the simulator knows, a line

@@ -9,6 +9,7 @@
 #define WS_TEST_SWEEP_DATA_H
 
 #include "../gemm_shape.h"
+#include "wavesmith/comparison.h"
 #include "wavesmith/problem.h"
 
 #include <math.h>
@@ -104,27 +105,6 @@ static double sweep_median(const double *values, int count) {
   return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
 }
 
-/* Ties share their mean rank. */
-static double sweep_rank(const double *values, int count, double value) {
-  int below = 0, equal = 0;
-  for (int i = 0; i < count; i++) {
-    below += values[i] < value;
-    equal += values[i] == value;
-  }
-  return below + (equal - 1) / 2.0;
-}
-
-static double sweep_spearman(const double *a, const double *b, int count) {
-  const double mean = (count - 1) / 2.0;
-  double ab = 0, aa = 0, bb = 0;
-  for (int i = 0; i < count; i++) {
-    double x = sweep_rank(a, count, a[i]) - mean;
-    double y = sweep_rank(b, count, b[i]) - mean;
-    ab += x * y, aa += x * x, bb += y * y;
-  }
-  return ab / sqrt(aa * bb);
-}
-
 typedef struct agreement {
   double correlation, regret, ratio;
   double error; /* median |predicted x ratio / measured - 1| */
@@ -151,7 +131,7 @@ static agreement sweep_agreement(const sweep *s, const predictions predicted,
   const double ratio = sweep_median(ratios, n);
   for (int i = 0; i < n; i++)
     ratios[i] = fabs(ratio / ratios[i] - 1);
-  return (agreement){sweep_spearman(p, m, n), picked / best, ratio,
+  return (agreement){ws_spearman(p, m, n), picked / best, ratio,
                      sweep_median(ratios, n), n};
 }
 

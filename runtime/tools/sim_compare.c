@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * See sim_compare.h. Rows are simulated in the order of the file; one that the
+ * simulator refuses is named and left out.
+ */
+#include "sim_compare.h"
+#include "sim_job.h"
+#include "text_table.h"
+#include "tools.h"
+#include "wavesmith/comparison.h"
+
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- features of a simulated launch ----------------------------------------
+ */
+
+/* Of the profile's JSON (wavesmith/sim.h), as they are or as ln. */
+static const struct feature {
+  const char *name, *key;
+  bool is_stall, is_ln;
+} features[] = {{"matrix pipe busy", "mfma_busy", false, false},
+                {"VALU busy", "valu_busy", false, false},
+                {"LDS busy", "lds_busy", false, false},
+                {"VMEM unit busy", "vmem_busy", false, false},
+                {"LDS conflicts", "lds_conflict", false, false},
+                {"L1 hits", "l1_hit", false, false},
+                {"L2 hits", "l2_hit", false, false},
+                {"Infinity Cache hits", "mall_hit", false, false},
+                {"waves per SIMD", "waves_per_simd", false, false},
+                {"ln rounds of workgroups", "waves_of_grid", false, true},
+                {"ln time", "us", false, true},
+                {"waits for vector memory", "vmem", true, false},
+                {"waits for LDS", "lds", true, false},
+                {"waits at barriers", "barrier", true, false}};
+enum { FEATURES = sizeof features / sizeof features[0] };
+
+static double number(const cJSON *object, const char *name) {
+  const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
+  return cJSON_IsNumber(item) ? item->valuedouble : 0;
+}
+
+/* Of the longest launch. */
+static void read_features(ws_arena *arena, const char *report,
+                          double out[FEATURES]) {
+  char *rest = ws_arena_strdup(arena, report), *line;
+  double longest = 0;
+  while ((line = strsep(&rest, "\n"))) {
+    cJSON *json = *line ? cJSON_Parse(line) : NULL;
+    const cJSON *profile = cJSON_GetObjectItemCaseSensitive(json, "profile");
+    const cJSON *stalls = cJSON_GetObjectItemCaseSensitive(profile, "stalls");
+    if (number(profile, "us") > longest) {
+      longest = number(profile, "us");
+      for (int f = 0; f < FEATURES; f++) {
+        const double value =
+            number(features[f].is_stall ? stalls : profile, features[f].key);
+        out[f] = features[f].is_ln ? log(fmax(value, 1e-9)) : value;
+      }
+    }
+    cJSON_Delete(json);
+  }
+}
+
+/* ---- simulating ------------------------------------------------------------
+ */
+
+typedef struct comparing {
+  const sim_options *options;
+  ws_arena *arena;
+  ws_device_client *client;
+  ws_compiler *compiler;
+  sim_row *rows;
+  int row_count;
+  ws_compared_row *compared;
+  const char **families;
+  int count, refused;
+} comparing;
+
+static void add_result(comparing *c, const sim_row *row, const sim_job *job,
+                       ws_arena *arena, const ws_measured *measured) {
+  char shape[WS_SHAPE_TEXT] = "";
+  double *values = ws_arena_alloc(c->arena, FEATURES * sizeof *values);
+  read_features(arena, measured->report, values);
+  if (job->problem)
+    ws_shape_print(&job->shape, shape);
+  c->families[c->count] = row->family;
+  c->compared[c->count++] = (ws_compared_row){
+      .group = row->group ? row->group : ws_arena_strdup(c->arena, shape),
+      .class_ = ws_arena_strdup(c->arena, measured->bound),
+      .measured_us = row->us,
+      .predicted_us = measured->us,
+      .features = values};
+}
+
+static void refuse(comparing *c, const sim_row *row, const char *why) {
+  fprintf(stderr, "%s:%d: left out: %s\n", c->options->compare, row->line, why);
+  c->refused++;
+}
+
+/* Only what ends the whole comparison is an error. */
+static ws_status simulate(comparing *c, const sim_row *row, ws_diag *diag) {
+  ws_arena *arena = ws_arena_create();
+  sim_job job = {.options = row->options,
+                 .arena = arena,
+                 .client = c->client,
+                 .compiler = c->compiler};
+  ws_measured measured;
+  ws_status status = sim_job_open(&job, diag);
+  c->compiler = job.compiler;
+  if (status == WS_OK)
+    status = sim_job_launches(&job, diag);
+  if (status == WS_OK)
+    status = sim_job_measure(&job, WS_MEASURE_TIME, &measured, diag);
+  if (status == WS_OK && measured.verdict == WS_VERDICT_OK)
+    add_result(c, row, &job, arena, &measured);
+  else if (status == WS_OK)
+    refuse(c, row, measured.reason);
+  else if (status != WS_ENVIRONMENT)
+    refuse(c, row, diag->text);
+  ws_arena_destroy(arena);
+  return status == WS_ENVIRONMENT ? status : WS_OK;
+}
+
+/* ---- printing --------------------------------------------------------------
+ */
+
+static const char *fixed(ws_arena *arena, double value, int digits) {
+  return isnan(value) ? "-" : ws_arena_printf(arena, "%.*f", digits, value);
+}
+
+static void print_groups(ws_arena *arena, const ws_compared *c) {
+  static const char *const headings[] = {"rows that compete", "rows",
+                                         "rank correlation", "regret",
+                                         "measured / simulated"};
+  text_table table = text_table_create(arena, "lrrrr", headings);
+  for (int i = 0; i < c->group_count; i++) {
+    const ws_compared_group *group = &c->groups[i];
+    const char *cells[] = {*group->name ? group->name : "(no shape)",
+                           ws_arena_printf(arena, "%d", group->count),
+                           fixed(arena, group->spearman, 3),
+                           fixed(arena, group->regret, 3),
+                           fixed(arena, group->ratio, 2)};
+    text_table_add(&table, cells);
+  }
+  text_table_print(&table);
+}
+
+static void print_classes(ws_arena *arena, const ws_compared *c,
+                          const char *what) {
+  const char *const headings[] = {what, "rows", "measured / simulated",
+                                  "error (1 sigma)"};
+  text_table table = text_table_create(arena, "lrrr", headings);
+  for (int i = 0; i < c->class_count; i++) {
+    const ws_compared_class *of = &c->classes[i];
+    const char *cells[] = {
+        *of->name ? of->name : "-", ws_arena_printf(arena, "%d", of->count),
+        fixed(arena, of->ratio, 2),
+        ws_arena_printf(arena, "%.0f%%", 100 * (exp(of->sigma) - 1))};
+    text_table_add(&table, cells);
+  }
+  puts("");
+  text_table_print(&table);
+}
+
+static void print_pairs(ws_arena *arena, const ws_compared *c) {
+  static const char *const headings[] = {"simulated times differ by", "pairs",
+                                         "ordered as measured"};
+  text_table table = text_table_create(arena, "lrr", headings);
+  for (int i = 0; i < WS_COMPARED_DISTANCES; i++) {
+    const ws_compared_pairs *pairs = &c->pairs[i];
+    const char *distance =
+        isinf(pairs->up_to)
+            ? "more"
+            : ws_arena_printf(arena, "up to %.0f%%", 100 * pairs->up_to);
+    const char *cells[] = {
+        distance, ws_arena_printf(arena, "%d", pairs->count),
+        pairs->count ? ws_arena_printf(arena, "%.0f%%",
+                                       100 * pairs->right / pairs->count)
+                     : "-"};
+    text_table_add(&table, cells);
+  }
+  puts("");
+  text_table_print(&table);
+}
+
+static void print_features(ws_arena *arena, const ws_compared *c) {
+  static const char *const headings[] = {"ln(measured / simulated) follows",
+                                         "among competing rows", "over all"};
+  text_table table = text_table_create(arena, "lrr", headings);
+  for (int i = 0; i < c->feature_count; i++) {
+    const char *cells[] = {
+        c->features[i].name,
+        ws_arena_printf(arena, "%+.2f", c->features[i].within),
+        ws_arena_printf(arena, "%+.2f", c->features[i].across)};
+    text_table_add(&table, cells);
+  }
+  puts("");
+  text_table_print(&table);
+}
+
+static void print_summary(const comparing *all, const ws_compared *c) {
+  printf("\n%d rows", c->rows);
+  if (all->refused)
+    printf(", %d left out", all->refused);
+  printf(", %s\n", ws_device_client_info(all->client)->provenance);
+  if (c->ranked)
+    printf(
+        "rank correlation: median %.3f, worst %.3f over %d groups\n"
+        "regret of the simulator's choice: geometric mean %.3f, worst %.3f\n",
+        c->median_spearman, c->worst_spearman, c->ranked, c->geomean_regret,
+        c->worst_regret);
+  printf("measured / simulated: %.2f; mean error %.1f%%, beside that factor "
+         "%.1f%%\n",
+         c->ratio, 100 * c->error, 100 * c->error_beside_scale);
+}
+
+static void print_json(const comparing *all, const ws_compared *by_bound,
+                       const ws_compared *by_family) {
+  cJSON *json = ws_compared_to_json(by_bound);
+  cJSON *families = ws_compared_to_json(by_family);
+  cJSON_AddStringToObject(json, "provenance",
+                          ws_device_client_info(all->client)->provenance);
+  cJSON_AddNumberToObject(json, "left_out", all->refused);
+  cJSON_AddItemToObject(
+      json, "families",
+      cJSON_DetachItemFromObjectCaseSensitive(families, "classes"));
+  cJSON *rows = cJSON_AddArrayToObject(json, "each");
+  for (int i = 0; i < all->count; i++) {
+    cJSON *row = cJSON_CreateObject();
+    cJSON_AddStringToObject(row, "group", all->compared[i].group);
+    cJSON_AddStringToObject(row, "family", all->families[i]);
+    cJSON_AddStringToObject(row, "bound", all->compared[i].class_);
+    cJSON_AddNumberToObject(row, "measured_us", all->compared[i].measured_us);
+    cJSON_AddNumberToObject(row, "simulated_us", all->compared[i].predicted_us);
+    for (int f = 0; f < FEATURES; f++)
+      cJSON_AddNumberToObject(row, features[f].name,
+                              all->compared[i].features[f]);
+    cJSON_AddItemToArray(rows, row);
+  }
+  char *text = cJSON_Print(json);
+  WS_ASSERT(text);
+  puts(text);
+  cJSON_free(text);
+  cJSON_Delete(families);
+  cJSON_Delete(json);
+}
+
+static void print(const comparing *all) {
+  const char *names[FEATURES];
+  ws_compared by_bound, by_family;
+  bool has_families = false;
+  ws_compared_row *rows =
+      ws_arena_alloc(all->arena, sizeof *rows * (size_t)all->count);
+  for (int f = 0; f < FEATURES; f++)
+    names[f] = features[f].name;
+  for (int i = 0; i < all->count; i++) {
+    rows[i] = all->compared[i];
+    rows[i].class_ = all->families[i];
+    has_families |= *all->families[i] != 0;
+  }
+  ws_compare_times(all->arena, all->compared, all->count, names, FEATURES,
+                   &by_bound);
+  ws_compare_times(all->arena, rows, all->count, names, FEATURES, &by_family);
+  if (all->options->json) {
+    print_json(all, &by_bound, &by_family);
+    return;
+  }
+  print_groups(all->arena, &by_bound);
+  print_classes(all->arena, &by_bound, "bound by");
+  if (has_families)
+    print_classes(all->arena, &by_family, "family");
+  print_pairs(all->arena, &by_bound);
+  print_features(all->arena, &by_bound);
+  print_summary(all, &by_bound);
+}
+
+/* ---- all of it -------------------------------------------------------------
+ */
+
+static ws_status compare(comparing *c, ws_diag *diag) {
+  WS_TRY(sim_read_csv(c->arena, c->options, c->options->compare, &c->rows,
+                      &c->row_count, diag));
+  c->compared =
+      ws_arena_alloc(c->arena, sizeof *c->compared * (size_t)c->row_count);
+  c->families =
+      ws_arena_alloc(c->arena, sizeof *c->families * (size_t)c->row_count);
+  WS_TRY(ws_device_client_start(c->options->device, &c->client, diag));
+  for (int i = 0; i < c->row_count; i++)
+    WS_TRY(simulate(c, &c->rows[i], diag));
+  if (!c->count)
+    return ws_fail(diag, WS_INPUT, c->options->compare, 0,
+                   "no row could be simulated");
+  print(c);
+  return WS_OK;
+}
+
+ws_status sim_compare(const sim_options *options, ws_diag *diag) {
+  comparing c = {.options = options, .arena = ws_arena_create()};
+  const ws_status status = compare(&c, diag);
+  ws_device_client_stop(c.client);
+  ws_compiler_stop(c.compiler);
+  ws_arena_destroy(c.arena);
+  return status;
+}

@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# `wavesmith sim --compare`: measured times that are the simulated ones agree
+# wholly; those turned round not at all; rows that do not run are named and left
+# out; each way to write the file wrongly is one line that names where.
+#   compare.sh WAVESMITH SOURCES
+set -euo pipefail
+wavesmith=$1 source=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+fail() { echo "not ok: $*" >&2; cat out >&2; exit 1; }
+template=$source/ir-templates/fp8_gemm_mfma.ll
+
+# A row: tile_m and tile_n, its time, its family.
+row() { echo "$template,kmajor,\"tile_m=$1;tile_n=$2;tile_k=128\",\"256,256,512\",$3,$4"; }
+head=template,layout,set,shape,us,family,remark
+for tile in 32:32 64:32 64:64; do
+  "$wavesmith" sim --template "$template" --layout kmajor --shape 256,256,512 --only time --json \
+    --set "tile_m=${tile%:*};tile_n=${tile#*:};tile_k=128" >one.json
+  python3 -c 'import json; print(json.load(open("one.json"))["time"]["us"])'
+done >us
+mapfile -t us <us
+{ echo $head; row 32 32 "${us[0]}" small,; row 64 32 "${us[1]}" small,; row 64 64 "${us[2]}" "large,\"a, b\""; } >same.csv
+"$wavesmith" sim --compare same.csv >out 2>&1 || fail "same.csv"
+grep -q "median 1.000, worst 1.000 over 1 groups" out || fail "ranks of the same times"
+grep -q "measured / simulated: 1.00; mean error 0.0%" out || fail "error of the same times"
+grep -Eq "^small +2 " out && grep -Eq "^large +1 " out || fail "families"
+
+# Reciprocals stand in the opposite order; the one that is picked is the worst.
+invert() { python3 -c "print(1 / $1)"; }
+{ echo $head; row 32 32 "$(invert "${us[0]}")" x,; row 64 32 "$(invert "${us[1]}")" x,; row 64 64 "$(invert "${us[2]}")" x,; row 7 64 1 x,; } >turned.csv
+"$wavesmith" sim --compare turned.csv --json >out 2>err || fail "turned.csv"
+python3 - <<'CHECK' || fail "turned.csv"
+import json
+got = json.load(open("out"))
+us = [float(line) for line in open("us")]
+assert abs(got["median_spearman"] + 1) < 1e-9, got["median_spearman"]
+assert abs(got["worst_regret"] - max(us) / min(us)) < 1e-6, got["worst_regret"]
+assert got["left_out"] == 1 and len(got["each"]) == 3
+assert sum(p["pairs"] for p in got["pairs"]) == 3 and all(p["right"] == 0 for p in got["pairs"])
+CHECK
+grep -q "^turned.csv:5: left out: .*tile_m" err || { cp err out; fail "the row left out"; }
+
+# What is wrong with a file, and what is said of it.
+wrong() { # text, pattern
+  printf "$1" >wrong.csv
+  code=0
+  "$wavesmith" sim --compare wrong.csv >out 2>&1 || code=$?
+  [ "$code" = 1 ] || fail "exit code $code for $2"
+  [ "$(wc -l <out)" = 1 ] || fail "not one line for $2"
+  grep -q "$2" out || fail "no $2"
+}
+wrong "" "wrong.csv:1: the first line names no column 'us'"
+wrong "template,shape\nx,y\n" "wrong.csv:1: the first line names no column 'us'"
+wrong "us,us\n" "wrong.csv:1: a column is there twice: us"
+wrong "us,template\n" "wrong.csv:2: there is no row"
+wrong "us,template,shape\nsoon,a.ll,1\n" "wrong.csv:2: 'us' is no time in microseconds: soon"
+wrong "us,template,shape\n-3,a.ll,1\n" "wrong.csv:2: 'us' is no time"
+wrong "us,template,shape\n\n3,a.ll\n" "wrong.csv:3: the line has not as many fields as the first"
+wrong "us,template,shape\n3,a.ll,\"1,2\n" "wrong.csv:2: a quote has no end"
+wrong "us,template,shape\n3,\"a\"b.ll,1\n" "wrong.csv:2: a field goes on after its quote"
+wrong "us,shape\n3,1\n" "wrong.csv:2: wanted is one code object"
+wrong "us,template\n3,a.ll\n" "wrong.csv:2: a candidate needs a --shape"
+wrong "us\0\n3\n" "wrong.csv:1: "
+"$wavesmith" sim --compare nowhere.csv >out 2>&1 && fail "a file that is not there"
+grep -q "nowhere.csv" out || fail "a file that is not there"
+echo ok
