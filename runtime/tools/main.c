@@ -37,6 +37,7 @@ static const struct entry {
     {tool_dispatch, &dispatch_command, true},
     {tool_sim, &sim_command, true},
     {tool_bench, &bench_command, true},
+    {tool_calibrate, &calibrate_command, false},
     {tool_doctor, &doctor_command, false},
     {tool_help_of, &help_command, false},
 };

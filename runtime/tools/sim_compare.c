@@ -71,6 +71,7 @@ typedef struct comparing {
   const sim_options *options;
   ws_arena *arena;
   ws_device_client *client;
+  const char *residency; /* of the client */
   ws_compiler *compiler;
   sim_row *rows;
   int row_count;
@@ -100,8 +101,23 @@ static void refuse(comparing *c, const sim_row *row, const char *why) {
   c->refused++;
 }
 
+/* Where data is before a launch is a setting of the device server. */
+static ws_status take_client(comparing *c, const char *residency,
+                             ws_diag *diag) {
+  if (c->client &&
+      (!residency || (c->residency && !strcmp(residency, c->residency))))
+    return WS_OK;
+  ws_device_client_stop(c->client);
+  c->client = NULL;
+  c->residency = residency;
+  if (residency)
+    setenv("WAVESMITH_SIM_RESIDENCY", residency, 1);
+  return ws_device_client_start(c->options->device, &c->client, diag);
+}
+
 /* Only what ends the whole comparison is an error. */
 static ws_status simulate(comparing *c, const sim_row *row, ws_diag *diag) {
+  WS_TRY(take_client(c, row->residency, diag));
   ws_arena *arena = ws_arena_create();
   sim_job job = {.options = row->options,
                  .arena = arena,
@@ -171,10 +187,11 @@ static void print_pairs(ws_arena *arena, const ws_compared *c) {
   text_table table = text_table_create(arena, "lrr", headings);
   for (int i = 0; i < WS_COMPARED_DISTANCES; i++) {
     const ws_compared_pairs *pairs = &c->pairs[i];
-    const char *distance =
-        isinf(pairs->up_to)
-            ? "more"
-            : ws_arena_printf(arena, "up to %.0f%%", 100 * pairs->up_to);
+    const double from = i ? 100 * c->pairs[i - 1].up_to : 0;
+    const char *distance = isinf(pairs->up_to)
+                               ? ws_arena_printf(arena, "%.0f%% and more", from)
+                               : ws_arena_printf(arena, "%.0f to %.0f%%", from,
+                                                 100 * pairs->up_to);
     const char *cells[] = {
         distance, ws_arena_printf(arena, "%d", pairs->count),
         pairs->count ? ws_arena_printf(arena, "%.0f%%",
@@ -287,7 +304,6 @@ static ws_status compare(comparing *c, ws_diag *diag) {
       ws_arena_alloc(c->arena, sizeof *c->compared * (size_t)c->row_count);
   c->families =
       ws_arena_alloc(c->arena, sizeof *c->families * (size_t)c->row_count);
-  WS_TRY(ws_device_client_start(c->options->device, &c->client, diag));
   for (int i = 0; i < c->row_count; i++)
     WS_TRY(simulate(c, &c->rows[i], diag));
   if (!c->count)

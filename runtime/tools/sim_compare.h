@@ -15,10 +15,12 @@ ws_status sim_compare(const sim_options *options, ws_diag *diag) WS_MUST_CHECK;
  * alone. RFC 4180: a field with a comma, a quote or a line's end is in quotes.
  */
 typedef struct sim_row {
-  sim_options options; /* as of a call of `wavesmith sim` */
-  const char *family;  /* "" */
-  const char *group;   /* of rows that compete; NULL: those of its shape */
-  double us;           /* measured */
+  sim_options options;   /* as of a call of `wavesmith sim` */
+  const char *family;    /* "" */
+  const char *group;     /* of rows that compete; NULL: those of its shape */
+  const char *residency; /* "cold", "warm"; NULL: as
+                          * WAVESMITH_SIM_RESIDENCY says */
+  double us;             /* measured */
   int line;
 } sim_row;
 /* At least one row; texts in the arena. */

@@ -21,6 +21,7 @@ static const struct column {
 } columns[] = {{"us", THE_TIME, 0},
                {"family", OF_ROW, offsetof(sim_row, family)},
                {"group", OF_ROW, offsetof(sim_row, group)},
+               {"residency", OF_ROW, offsetof(sim_row, residency)},
                {"template", OPTION(template_file)},
                {"archive", OPTION(archive)},
                {"candidate", OPTION(candidate_id)},
@@ -144,6 +145,10 @@ static ws_status take_field(const reader *in, const struct column *column,
   return WS_OK;
 }
 
+static bool is_residency(const char *word) {
+  return !word || !strcmp(word, "cold") || !strcmp(word, "warm");
+}
+
 static ws_status read_row(const reader *in, const sim_options *base,
                           char *fields[], int count, sim_row *out) {
   *out = (sim_row){.options = *base, .family = "", .line = in->line};
@@ -152,6 +157,8 @@ static ws_status read_row(const reader *in, const sim_options *base,
   for (int f = 0; f < count; f++)
     WS_TRY(take_field(in, in->of_field[f], fields[f], out));
   out->options.kernel_count = out->options.kernels[0].name != NULL;
+  if (!is_residency(out->residency))
+    return fail(in, "'residency' is cold or warm", out->residency);
   ws_diag why;
   if (sim_options_check(&out->options, &why) != WS_OK)
     return fail(in, why.text, NULL);

@@ -41,6 +41,14 @@ assert sum(p["pairs"] for p in got["pairs"]) == 3 and all(p["right"] == 0 for p 
 CHECK
 grep -q "^turned.csv:5: left out: .*tile_m" err || { cp err out; fail "the row left out"; }
 
+# Warm is faster than cold, row by row.
+{ echo $head,residency; row 64 64 1 "x,,cold"; row 64 64 1 "x,,warm"; } >places.csv
+sed -i 's/,x,,,/,x,,/' places.csv
+"$wavesmith" sim --compare places.csv --json >out 2>err || { cat err out; fail "places.csv"; }
+python3 -c 'import json
+cold, warm = (row["simulated_us"] for row in json.load(open("out"))["each"])
+assert warm < 0.97 * cold, (cold, warm)' || fail "residency"
+
 # What is wrong with a file, and what is said of it.
 wrong() { # text, pattern
   printf "$1" >wrong.csv
@@ -61,6 +69,7 @@ wrong "us,template,shape\n3,a.ll,\"1,2\n" "wrong.csv:2: a quote has no end"
 wrong "us,template,shape\n3,\"a\"b.ll,1\n" "wrong.csv:2: a field goes on after its quote"
 wrong "us,shape\n3,1\n" "wrong.csv:2: wanted is one code object"
 wrong "us,template\n3,a.ll\n" "wrong.csv:2: a candidate needs a --shape"
+wrong "us,template,shape,residency\n3,a.ll,1,hot\n" "wrong.csv:2: .residency. is cold or warm: hot"
 wrong "us\0\n3\n" "wrong.csv:1: "
 "$wavesmith" sim --compare nowhere.csv >out 2>&1 && fail "a file that is not there"
 grep -q "nowhere.csv" out || fail "a file that is not there"

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * `wavesmith calibrate`: the clock's constants from a card.
+ *
+ *   benchmarks.c      which kernel, launched how, tells which constant
+ *   bench_device.c    their times on a device
+ *   fit.c             constants with which the simulator takes those times
+ *   tool_calibrate.c  the command
+ *
+ * A benchmark is a time that one constant decides, once those of the rows
+ * before it are known. Nothing about the model is written down here: to invert
+ * it, it is asked, on the same way as the card, with other constants.
+ */
+#ifndef WAVESMITH_CALIBRATE_H
+#define WAVESMITH_CALIBRATE_H
+
+#include "wavesmith/measure.h"
+#include "wavesmith/sim_card.h"
+
+typedef struct calibrate_launch {
+  const char *kernel; /* of kernels.ll; NULL: none */
+  uint32_t groups, threads;
+  const char *args; /* integers; "buffer"; "count": the benchmark's */
+} calibrate_launch;
+
+typedef struct calibrate_benchmark {
+  const char *constant; /* clock_constants.h */
+  const char *name;
+  calibrate_launch first, timed; /* within one time */
+  size_t buffer_bytes;           /* 0: none */
+  /* The time is that of `most` less that of `least`; 0: as it is. */
+  int32_t most, least;
+  int64_t lowest; /* that a profile may have; 0: a sixteenth of MI300X's */
+} calibrate_benchmark;
+extern const calibrate_benchmark calibrate_benchmarks[];
+extern const int calibrate_benchmark_count;
+
+/* The kernels of kernels.ll as a code object. */
+typedef struct calibrate_code {
+  const void *data;
+  size_t size;
+} calibrate_code;
+ws_status calibrate_compile(ws_arena *arena, calibrate_code *out,
+                            ws_diag *diag) WS_MUST_CHECK;
+
+/* us of a benchmark on a device; *out_noise: half of its 95 % interval / us, 0
+ * on a simulator. */
+ws_status calibrate_measure(ws_device_client *client,
+                            const calibrate_code *code,
+                            const calibrate_benchmark *benchmark,
+                            double *out_us, double *out_noise,
+                            ws_diag *diag) WS_MUST_CHECK;
+
+typedef struct calibrate_result {
+  const calibrate_benchmark *benchmark;
+  double measured_us, noise;
+  double base_us, fitted_us;       /* simulated */
+  int64_t base, fitted, of_mi300x; /* the constant */
+  bool at_limit; /* no value that a profile may have gives the time */
+} calibrate_result;
+
+/* Two rounds over results, whose measured_us are there, from the profile base
+ * on ("mi300a", a file). */
+ws_status calibrate_fit(ws_arena *arena, const char *base,
+                        const calibrate_code *code, calibrate_result *results,
+                        int count, ws_diag *diag) WS_MUST_CHECK;
+
+/* {"name", "base", "constants": {...}}: a profile with what was fitted so far.
+ * source may be NULL. In the arena. */
+char *calibrate_profile(ws_arena *arena, const char *name, const char *base,
+                        const calibrate_result *results, int count,
+                        const char *source);
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * See calibrate.h. Each constant is found by regula falsi in its logarithm
+ * between the values that a profile may have, since times rise or fall with it
+ * all the way; the model is asked at most MOST_STEPS times for one.
+ */
+#include "calibrate.h"
+
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ROUNDS = 2, MOST_STEPS = 12 };
+static const double near_enough = 1e-3; /* of a time */
+
+char *calibrate_profile(ws_arena *arena, const char *name, const char *base,
+                        const calibrate_result *results, int count,
+                        const char *source) {
+  cJSON *json = cJSON_CreateObject();
+  cJSON_AddStringToObject(json, "name", name);
+  cJSON_AddStringToObject(json, "base", base);
+  cJSON *constants = cJSON_AddObjectToObject(json, "constants");
+  for (int i = 0; i < count; i++) {
+    cJSON *row =
+        cJSON_AddObjectToObject(constants, results[i].benchmark->constant);
+    cJSON_AddNumberToObject(row, "value", (double)results[i].fitted);
+    if (!source)
+      continue;
+    cJSON_AddStringToObject(
+        row, "source",
+        ws_arena_printf(arena, "%s, %s", source, results[i].benchmark->name));
+    cJSON_AddStringToObject(row, "confidence", results[i].at_limit ? "L" : "M");
+  }
+  char *printed = cJSON_Print(json);
+  WS_ASSERT(printed);
+  char *text = ws_arena_strdup(arena, printed);
+  cJSON_free(printed);
+  cJSON_Delete(json);
+  return text;
+}
+
+typedef struct fit {
+  ws_arena *arena;
+  const char *base, *file; /* file: of the profile that is tried */
+  const calibrate_code *code;
+  calibrate_result *results;
+  int count;
+  ws_diag *diag;
+} fit;
+
+/* The benchmark's time with the constants as they are in results. */
+static ws_status ask(const fit *f, const calibrate_result *of, double *out_us) {
+  ws_device_client *client;
+  double noise;
+  const char *text =
+      calibrate_profile(f->arena, "fit", f->base, f->results, f->count, NULL);
+  WS_TRY(ws_file_write_atomic(f->file, text, strlen(text), f->diag));
+  WS_TRY(ws_device_client_start(ws_arena_printf(f->arena, "sim:%s", f->file),
+                                &client, f->diag));
+  const ws_status status = calibrate_measure(client, f->code, of->benchmark,
+                                             out_us, &noise, f->diag);
+  ws_device_client_stop(client);
+  return status;
+}
+
+/* ln(simulated / measured) with the constant at value. */
+static ws_status error_at(const fit *f, calibrate_result *r, int64_t value,
+                          double *out) {
+  r->fitted = value;
+  WS_TRY(ask(f, r, &r->fitted_us));
+  *out = log(r->fitted_us / r->measured_us);
+  return WS_OK;
+}
+
+/* As profiles may have it (docs/simulator.md). */
+enum { FACTOR = 16 };
+static int64_t lowest(const calibrate_result *r) {
+  if (r->benchmark->lowest)
+    return r->benchmark->lowest;
+  return r->of_mi300x < FACTOR ? 1 : (r->of_mi300x + FACTOR - 1) / FACTOR;
+}
+
+typedef struct point {
+  int64_t value;
+  double error;
+} point;
+
+/* Steps from the present value by its own proportion, until the error changes
+ * its sign or the limits are reached. */
+static ws_status bracket(const fit *f, calibrate_result *r, point ends[2]) {
+  const int64_t low = lowest(r), high = r->of_mi300x * FACTOR;
+  double error;
+  const int64_t start = r->fitted;
+  WS_TRY(error_at(f, r, start, &error));
+  ends[0] = ends[1] = (point){start, error};
+  if (fabs(error) < near_enough)
+    return WS_OK;
+  /* Which way? */
+  const int64_t probe = start + start / 16 + 1;
+  double beside;
+  WS_TRY(error_at(f, r, probe, &beside));
+  bool up = (beside > error) == (error < 0);
+  double factor = 1.25;
+  for (point last = {start, error}; (last.error < 0) == (error < 0);) {
+    const double wanted =
+        up ? (double)last.value * factor + 1 : (double)last.value / factor - 1;
+    const int64_t next = (int64_t)fmin(fmax(wanted, (double)low), (double)high);
+    ends[0] = last;
+    ends[1] = last;
+    if (next == last.value)
+      return WS_OK; /* at a limit */
+    last.value = next;
+    WS_TRY(error_at(f, r, next, &last.error));
+    ends[1] = last;
+  }
+  return WS_OK;
+}
+
+static ws_status find_constant(const fit *f, calibrate_result *r) {
+  point ends[2];
+  WS_TRY(bracket(f, r, ends));
+  for (int step = 0; step < MOST_STEPS; step++) {
+    const double a = log((double)ends[0].value), b = log((double)ends[1].value);
+    if (llabs(ends[0].value - ends[1].value) <= 1 ||
+        (ends[0].error < 0) == (ends[1].error < 0))
+      break;
+    /* Now and then the middle, for curves that bend. */
+    const double part =
+        step % 3 == 2 ? 0.5 : ends[0].error / (ends[0].error - ends[1].error);
+    int64_t value = llround(exp(a + part * (b - a)));
+    if (value == ends[0].value || value == ends[1].value)
+      value = (ends[0].value + ends[1].value) / 2;
+    point found = {value, 0};
+    WS_TRY(error_at(f, r, value, &found.error));
+    ends[(found.error < 0) == (ends[1].error < 0)] = found;
+    if (fabs(found.error) < near_enough)
+      break;
+  }
+  const point *best = &ends[fabs(ends[1].error) < fabs(ends[0].error)];
+  r->fitted = best->value;
+  r->fitted_us = r->measured_us * exp(best->error);
+  r->at_limit = fabs(best->error) > 0.05;
+  return WS_OK;
+}
+
+static ws_status run(fit *f) {
+  for (int i = 0; i < f->count; i++)
+    WS_TRY(ask(f, &f->results[i], &f->results[i].base_us));
+  for (int round = 0; round < ROUNDS; round++)
+    for (int i = 0; i < f->count; i++)
+      WS_TRY(find_constant(f, &f->results[i]));
+  for (int i = 0; i < f->count; i++)
+    WS_TRY(ask(f, &f->results[i], &f->results[i].fitted_us));
+  return WS_OK;
+}
+
+static ws_status read_constants(const fit *f, const char *profile, bool base) {
+  const ws_sim_card *card;
+  WS_TRY(ws_sim_card_find(profile, f->arena, &card, f->diag));
+  cJSON *json = ws_sim_card_to_json(card);
+  const cJSON *rows = cJSON_GetObjectItemCaseSensitive(json, "constants");
+  for (int i = 0; i < f->count; i++) {
+    calibrate_result *r = &f->results[i];
+    const cJSON *row =
+        cJSON_GetObjectItemCaseSensitive(rows, r->benchmark->constant);
+    const cJSON *value = cJSON_GetObjectItemCaseSensitive(row, "value");
+    WS_ASSERT(cJSON_IsNumber(value));
+    if (base)
+      r->base = r->fitted = (int64_t)value->valuedouble;
+    else
+      r->of_mi300x = (int64_t)value->valuedouble;
+  }
+  cJSON_Delete(json);
+  return WS_OK;
+}
+
+ws_status calibrate_fit(ws_arena *arena, const char *base,
+                        const calibrate_code *code, calibrate_result *results,
+                        int count, ws_diag *diag) {
+  const char *temporary = getenv("TMPDIR");
+  char *folder = ws_arena_printf(arena, "%s/wavesmith-calibrate-XXXXXX",
+                                 temporary ? temporary : "/tmp");
+  fit f = {.arena = arena,
+           .base = base,
+           .code = code,
+           .results = results,
+           .count = count,
+           .diag = diag};
+  WS_TRY(read_constants(&f, NULL, false));
+  WS_TRY(read_constants(&f, base, true));
+  if (!mkdtemp(folder))
+    return ws_fail(diag, WS_ENVIRONMENT, folder, 0,
+                   "cannot make a folder for profiles that are tried");
+  f.file = ws_arena_printf(arena, "%s/fit.json", folder);
+  const ws_status status = run(&f);
+  unlink(f.file);
+  rmdir(folder);
+  return status;
+}

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`wavesmith calibrate` against the simulator with hidden constants: all of them
+drawn together, known to the device server alone, must be found again.
+
+    calibrate.py WAVESMITH [SEEDS]
+
+Tolerance: 5 %, or the 4 clocks in which a wave may issue (a latency of 65 looks
+like one of 68), or 1. A profile of fewer XCDs and CUs is met too; errors are
+one line with their exit code."""
+import json
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+HIDDEN = {"clock_mhz": 2100, "launch_ns": 2500, "dispatch_wave": 17,
+          "dispatch_group": 8, "lds_latency": 52, "l1_latency": 116,
+          "l2_latency": 210, "hbm_extra": 290, "cu_rate": 43, "hbm_rate": 4100}
+
+
+def run(tool, *arguments, code=0):
+    done = subprocess.run([tool, "calibrate", *arguments], check=False,
+                          capture_output=True, text=True)
+    assert done.returncode == code, (arguments, done.returncode, done.stderr)
+    return done.stdout if code == 0 else done.stderr
+
+
+def one(tool, folder, seed):
+    draw = random.Random(seed)
+    hidden = {name: round(value * draw.uniform(0.7, 1.4))
+              for name, value in HIDDEN.items()}
+    constants = dict(hidden)
+    if seed % 2:
+        constants |= {"xcds": 4, "cus_per_xcd": 20}
+    secret, found = folder / "secret.json", folder / "found.json"
+    secret.write_text(json.dumps(
+        {"name": "secret", "base": "mi300x", "constants": constants}))
+    base = folder / "base.json"
+    base.write_text(json.dumps(
+        {"name": "base", "base": "mi300x",
+         "constants": {name: constants[name] for name in ("xcds", "cus_per_xcd")
+                       if name in constants}}))
+    print(run(tool, "--device", f"sim:{secret}", "--base", str(base),
+              "--out", str(found), "--name", "found"))
+    wrong = []
+    for name, row in json.loads(found.read_text())["constants"].items():
+        value, wanted = row["value"], hidden[name]
+        in_clocks = 4 if name.endswith("latency") else 1
+        if abs(value - wanted) > max(0.05 * wanted, in_clocks):
+            wrong.append(f"seed {seed}: {name} is {wanted}, found {value}")
+        assert row["source"].startswith("calibrated "), row
+    assert not wrong, wrong
+    # The profile is one.
+    shown = subprocess.run([tool, "sim", "--print-profile", str(found)],
+                           check=True, capture_output=True, text=True).stdout
+    assert json.loads(shown)["constants"]["l2_latency"]["value"] == json.loads(
+        found.read_text())["constants"]["l2_latency"]["value"]
+
+
+def errors(tool, folder):
+    out = str(folder / "x.json")
+    for code, text, arguments in (
+            (2, "--out FILE.json", ["--device", "sim"]),
+            (2, "no benchmark tells 'fast'",
+             ["--device", "sim", "--out", out, "--only", "launch_ns,fast"]),
+            (1, "cannot be written",
+             ["--device", "sim", "--out", str(folder / "no" / "x.json")]),
+            (3, "mi300b", ["--device", "sim:mi300b", "--out", out]),
+            (2, "mi300b", ["--device", "sim", "--base", "mi300b", "--out", out])):
+        said = run(tool, *arguments, code=code)
+        assert said.count("\n") == 1 and text in said, (arguments, said)
+        assert not pathlib.Path(out).exists()
+
+
+def main():
+    tool = sys.argv[1]
+    seeds = [int(seed) for seed in sys.argv[2:]] or [1]
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        errors(tool, folder)
+        for seed in seeds:
+            one(tool, folder, seed)
+    print("ok")
+
+
+main()
