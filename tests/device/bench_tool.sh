@@ -40,6 +40,10 @@ expect 0 'of MI300X' "$mfma" --device sim --shapes $shape
 
 # the time is that of `wavesmith sim`
 sim=$("$wavesmith" sim --template "$mfma" --shape $shape --only time | sed -n 's/^time: *\([0-9.]*\) us.*/\1/p')
+"$wavesmith" sim --template "$mfma" --shape $shape --only time --json >"$work/out" || fail 'sim --json'
+grep -q '"model_error":[[:space:]]*[0-9.]*[1-9]' "$work/out" || fail 'the profile has no error of the model'
+"$wavesmith" sim --template "$mfma" --shape $shape --only time >"$work/out" || fail sim
+grep -q "^time: .* us +-[0-9]* % (the model's error), bound by " "$work/out" || fail 'the time has no error'
 expect 0 " $sim  *+-[0-9]* %" "$mfma" --device sim --shapes $shape
 
 # with the model's error, by which two are the same
