@@ -133,6 +133,29 @@ ws_status ws_archive_best(ws_archive *archive, ws_arena *arena,
 }
 
 /* ---- counts ---- */
+ws_status ws_archive_count_below(ws_archive *archive, ws_arena *arena,
+                                 const ws_archive_filter *filter,
+                                 const ws_shape *shape, double us,
+                                 int64_t *out_count, ws_diag *diag) {
+  sqlite3_stmt *statement;
+  *out_count = 0;
+  WS_TRY(ws__archive_query(
+      archive, &statement, diag,
+      "SELECT count(*) FROM candidate c"
+      " JOIN template t ON t.hash=c.template_hash"
+      " JOIN measurement x ON x.candidate_id=c.id" FILTER_CONDITION
+      " AND c.verdict='ok' AND x.provenance=?7 AND x.shape=?8 AND x.us<?9",
+      "tttttittd", filter->problem, filter->layout, filter->target,
+      filter->verdict, filter->template_name, filter->run_id,
+      filter->provenance, ws_shape_named(arena, shape), us));
+  bool row;
+  ws_status status = ws__archive_step(archive, statement, &row, diag);
+  if (status == WS_OK && row)
+    *out_count = sqlite3_column_int64(statement, 0);
+  sqlite3_finalize(statement);
+  return status;
+}
+
 ws_status ws_archive_verdict_counts(ws_archive *archive,
                                     const ws_archive_filter *filter,
                                     int64_t out_counts[WS_VERDICT_COUNT],

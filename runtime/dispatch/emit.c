@@ -5,6 +5,7 @@
  * the sources come last, so that what they name is there.
  */
 #include "dispatch_internal.h"
+#include "wavesmith/sim_error.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>
@@ -104,6 +105,8 @@ void ws__emit_json(const ws__emission *emission, ws_strbuf *out) {
   add_text(root, "layout", emission->layout);
   add_text(root, "target", emission->target);
   add_text(root, "provenance", emission->provenance);
+  if (ws_sim_error_equal(emission->provenance) > 0)
+    add_ratio(root, "equal_below", ws_sim_error_equal(emission->provenance));
   add_text(root, "contents", emission->content.hex);
   add_number(root, "training_shapes", emission->train.shape_count);
   add_ratio(root, "training_geomean_regret", emission->train.geomean);

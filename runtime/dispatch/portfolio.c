@@ -5,8 +5,14 @@
  * pick is the column that lowers the remaining loss most. The loss of a set of
  * columns is the sum over shapes of log(best of the set / best of all), so its
  * mean is the logarithm of the geometric mean regret.
+ *
+ * Simulated times that the model cannot tell apart (sim_error.h) lose nothing:
+ * a column that is equal to the best on every shape stands before one that is
+ * the best on most and beyond the error on one. Of columns that lose alike the
+ * one with the smallest worst shape is taken. Times of a card are exact here.
  */
 #include "dispatch_internal.h"
+#include "wavesmith/sim_error.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -27,30 +33,71 @@ double ws__matrix_best_us(const ws_matrix *matrix, int shape) {
   return best;
 }
 
-/* Mean over shapes of the log of the best time when column joins the set whose
- * best times are in chosen_us. INFINITY when a shape is left without one. */
-static double mean_log_us(const ws_matrix *matrix, const double *chosen_us,
-                          int column) {
-  double sum = 0;
-  for (int s = 0; s < matrix->shape_count; s++)
-    sum += log(fmin(chosen_us[s], ws__matrix_us(matrix, s, column)));
-  return sum / matrix->shape_count;
+double ws__matrix_equal_us(const ws_matrix *matrix, int shape) {
+  return ws__matrix_best_us(matrix, shape) *
+         (1 + ws_sim_error_equal(matrix->provenance));
+}
+
+/* What is picked so far, by shape: the best time of the set, and the time up to
+ * which one counts as the best of all. */
+typedef struct cover {
+  const ws_matrix *matrix;
+  double *chosen_us, *equal_us;
+} cover;
+
+/* What column would make of the set. */
+typedef struct joined {
+  double loss;  /* mean of log us, INFINITY when a shape is left without one */
+  double worst; /* largest of us / the time that is equal */
+} joined;
+
+static joined join(const cover *set, int column) {
+  joined with = {0, 0};
+  for (int s = 0; s < set->matrix->shape_count; s++) {
+    const double us =
+        fmin(set->chosen_us[s], ws__matrix_us(set->matrix, s, column));
+    with.loss += log(fmax(us, set->equal_us[s]));
+    with.worst = fmax(with.worst, us / set->equal_us[s]);
+  }
+  with.loss /= set->matrix->shape_count;
+  return with;
+}
+
+/* Sums of the same numbers in the same order, so equal losses are equal bits.
+ */
+static bool is_better(const cover *set, const joined *a, const joined *b) {
+  if (a->loss != b->loss)
+    return a->loss < b->loss;
+  return ws_sim_error_equal(set->matrix->provenance) > 0 && a->worst < b->worst;
 }
 
 /* The column that gives the least loss, the first of equals; -1: none is
  * feasible. */
-static int best_column(const ws_matrix *matrix, const double *chosen_us,
-                       double *out_loss) {
+static int best_column(const cover *set, double *out_loss) {
   int best = -1;
-  *out_loss = INFINITY;
-  for (int c = 0; c < matrix->candidate_count; c++) {
-    double loss = mean_log_us(matrix, chosen_us, c);
-    if (loss < *out_loss) {
-      *out_loss = loss;
+  joined least = {INFINITY, INFINITY};
+  for (int c = 0; c < set->matrix->candidate_count; c++) {
+    const joined with = join(set, c);
+    if (is_better(set, &with, &least)) {
+      least = with;
       best = c;
     }
   }
+  *out_loss = least.loss;
   return best;
+}
+
+static cover open_cover(const ws_matrix *matrix) {
+  const size_t count = (size_t)matrix->shape_count;
+  cover set = {.matrix = matrix,
+               .chosen_us = malloc(count * sizeof *set.chosen_us),
+               .equal_us = malloc(count * sizeof *set.equal_us)};
+  WS_ASSERT(set.chosen_us != NULL && set.equal_us != NULL);
+  for (int s = 0; s < matrix->shape_count; s++) {
+    set.chosen_us[s] = INFINITY;
+    set.equal_us[s] = ws__matrix_equal_us(matrix, s);
+  }
+  return set;
 }
 
 ws_status ws_portfolio_pick(const ws_matrix *matrix, int max_count,
@@ -61,23 +108,21 @@ ws_status ws_portfolio_pick(const ws_matrix *matrix, int max_count,
                    "a portfolio needs at least one shape and room for one "
                    "kernel (got %d shapes, %d kernels)",
                    matrix->shape_count, max_count);
-  double *chosen_us = malloc((size_t)matrix->shape_count * sizeof *chosen_us);
-  WS_ASSERT(chosen_us != NULL);
-  for (int s = 0; s < matrix->shape_count; s++)
-    chosen_us[s] = INFINITY;
-
+  cover set = open_cover(matrix);
   double loss_before = INFINITY;
   while (*out_count < max_count) {
     double loss;
-    int column = best_column(matrix, chosen_us, &loss);
+    int column = best_column(&set, &loss);
     if (column < 0 || !(loss < loss_before - least_gain))
       break;
     out_columns[(*out_count)++] = column;
     loss_before = loss;
     for (int s = 0; s < matrix->shape_count; s++)
-      chosen_us[s] = fmin(chosen_us[s], ws__matrix_us(matrix, s, column));
+      set.chosen_us[s] =
+          fmin(set.chosen_us[s], ws__matrix_us(matrix, s, column));
   }
-  free(chosen_us);
+  free(set.equal_us);
+  free(set.chosen_us);
   if (*out_count == 0)
     return ws_fail(diag, WS_INPUT, NULL, 0,
                    "no candidate runs all %d shapes, so none can be the "

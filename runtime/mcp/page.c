@@ -4,6 +4,8 @@
  */
 #include "page.h"
 
+#include "wavesmith/sim_error.h"
+
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdio.h>
@@ -125,6 +127,9 @@ static void put_time(ws_strbuf *out, const ws_measurement *item,
   if (item->low_us < item->us || item->high_us > item->us)
     snprintf(interval, sizeof interval, "%.2f to %.2f", item->low_us,
              item->high_us);
+  else if (ws_sim_error_of(item->provenance, item->bound) > 0)
+    snprintf(interval, sizeof interval, "+-%.0f %% (model)",
+             100 * ws_sim_error_of(item->provenance, item->bound));
   char shape[WS_SHAPE_TEXT];
   ws_strbuf_printf(out, "| %s | %.2f | %s | %s | %s |",
                    ws_shape_print(&item->shape, shape), item->us, interval,

@@ -8,6 +8,7 @@
 #include "flow.h"
 #include "json.h"
 #include "view.h"
+#include "wavesmith/sim_error.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -74,6 +75,12 @@ static cJSON *provenance_json(const ws__report_source *source, int provenance) {
   ws__report_add_text(json, "word", ws_provenance_word(name), 0);
   cJSON_AddNumberToObject(json, "candidates", candidates);
   cJSON_AddNumberToObject(json, "times", times);
+  if (ws_sim_error_equal(name) > 0) {
+    const ws_sim_error_pairs pairs = ws_sim_error_pairs_equal();
+    ws__report_add_number(json, "equal_below", ws_sim_error_equal(name));
+    cJSON_AddNumberToObject(json, "equal_pairs", pairs.pairs);
+    cJSON_AddNumberToObject(json, "equal_right", pairs.right);
+  }
   return json;
 }
 

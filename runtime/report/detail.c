@@ -5,6 +5,7 @@
 #include "detail.h"
 
 #include "json.h"
+#include "wavesmith/sim_error.h"
 
 #include <string.h>
 
@@ -88,6 +89,9 @@ static cJSON *times_json(const ws__report_source *source,
       ws__report_add_number(item, "low", time->low_us);
       ws__report_add_number(item, "high", time->high_us);
       ws__report_add_text(item, "bound", time->bound, 0);
+      const double error = ws_sim_error_of(time->provenance, time->bound);
+      if (error > 0)
+        ws__report_add_number(item, "error", error);
       cJSON_AddItemToArray(list, item);
     }
   return list;

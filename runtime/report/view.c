@@ -6,6 +6,7 @@
 #include "view.h"
 
 #include "json.h"
+#include "wavesmith/sim_error.h"
 
 #include <math.h>
 #include <string.h>
@@ -199,6 +200,20 @@ static const ws_measurement *fastest(const ws__report_source *source,
   return best;
 }
 
+/* Others that rank and whose time the model cannot tell from the best. */
+static int count_equal(const ws__report_source *source, const char *provenance,
+                       const ws_shape *shape, const ws_measurement *best) {
+  int count = -1; /* the best itself */
+  for (int c = 0; c < source->candidate_count; c++) {
+    const ws_measurement *time =
+        source->candidates[c].ranks
+            ? ws__report_time(&source->candidates[c], provenance, shape)
+            : NULL;
+    count += time && ws_sim_error_are_equal(provenance, time->us, best->us);
+  }
+  return count;
+}
+
 static cJSON *shape_json(const ws__report_source *source,
                          const ws__report_view *view, const ws_shape *shape) {
   const char *provenance = source->provenances[view->provenance];
@@ -213,6 +228,12 @@ static cJSON *shape_json(const ws__report_source *source,
   cJSON_AddItemToObject(json, "best", interval(best_time));
   cJSON_AddNumberToObject(json, "candidate", best);
   ws__report_add_text(json, "bound", best_time ? best_time->bound : "", 0);
+  if (best_time && ws_sim_error_equal(provenance) > 0) {
+    ws__report_add_number(json, "error",
+                          ws_sim_error_of(provenance, best_time->bound));
+    cJSON_AddNumberToObject(json, "equal",
+                            count_equal(source, provenance, shape, best_time));
+  }
   cJSON_AddItemToObject(
       json, "leader",
       interval(view->top_count

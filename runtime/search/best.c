@@ -8,6 +8,8 @@
  */
 #include "best.h"
 
+#include "wavesmith/sim_error.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -82,6 +84,21 @@ static ws_status fill_baseline(ws_archive *archive, ws_arena *arena,
                 *rows[s].provenance ? rows[s].provenance
                                     : WS_PROVENANCE_ESTIMATE))
         rows[s].baseline_us = items[i].us;
+  return WS_OK;
+}
+
+/* ---- what the model cannot tell ---- */
+static ws_status find_equal(ws_archive *archive, ws_arena *arena,
+                            const ws__task *task, ws_tune_row *row,
+                            ws_diag *diag) {
+  const ws_archive_filter filter = filter_of(task, row->provenance);
+  const double equal = ws_sim_error_equal(row->provenance);
+  row->model_error = ws_sim_error_of(row->provenance, row->bound);
+  if (!(equal > 0))
+    return WS_OK;
+  WS_TRY(ws_archive_count_below(archive, arena, &filter, &row->shape,
+                                row->best_us * (1 + equal), &row->equal, diag));
+  row->equal--; /* the best itself */
   return WS_OK;
 }
 
@@ -165,8 +182,10 @@ ws_status ws__best_fill(ws_archive *archive, ws_arena *arena,
   WS_TRY(fill_from(archive, arena, task, WS_PROVENANCE_ESTIMATE, rows, diag));
   WS_TRY(fill_baseline(archive, arena, task, rows, diag));
   for (int s = 0; s < task->shape_count; s++)
-    if (*rows[s].best_id)
+    if (*rows[s].best_id) {
+      WS_TRY(find_equal(archive, arena, task, &rows[s], diag));
       WS_TRY(describe(archive, arena, task, &rows[s], diag));
+    }
   WS_TRY(ws_archive_verdict_counts(archive, &all, counts, diag));
   *out_candidates = 0;
   for (int i = 0; i < WS_VERDICT_COUNT; i++)

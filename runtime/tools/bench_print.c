@@ -5,6 +5,7 @@
  */
 #include "bench_options.h"
 #include "text_table.h"
+#include "wavesmith/sim_error.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>
@@ -81,6 +82,19 @@ static const char *verdict_of(const bench_row *row) {
   return found < 0 ? "faster" : found ? "slower" : "same";
 }
 
+/* 0: times of a card, or of a simulator whose error is not known. */
+static double equal_distance(const bench_job *job) {
+  return ws_sim_error_equal(ws_device_client_info(job->client)->provenance);
+}
+
+static double model_error(const bench_row *row) {
+  return ws_sim_error_of(row->measured.provenance, row->measured.bound);
+}
+
+static ws_sim_error_pairs pairs_of(const bench_row *row) {
+  return ws_sim_error_pairs_of(row->measured.ratio, 1);
+}
+
 /* ---- text ---- */
 
 static const char *shape_text(ws_arena *arena, const ws_shape *shape) {
@@ -117,17 +131,37 @@ static void fill_row(const bench_job *job, const bench_row *row,
   cells[9] = verdict_of(row);
 }
 
+/* In place of what only samples have. */
+static void fill_model(const bench_job *job, const bench_row *row,
+                       const char *cells[ALL_COLUMNS]) {
+  const double error = model_error(row);
+  if (!(error > 0) || !*cells[2])
+    return;
+  cells[2] = ws_sim_error_text(job->arena, error);
+  if (!row->has_rival)
+    return;
+  const ws_sim_error_pairs pairs = pairs_of(row);
+  cells[7] = ws_arena_printf(job->arena, "%.0f %% of %d",
+                             100.0 * pairs.right / pairs.pairs, pairs.pairs);
+  cells[8] = ws_arena_printf(job->arena, "%.0f %%", 100 * equal_distance(job));
+}
+
 static void print_table(const bench_job *job) {
   static const char *const headings[] = {
       "shape",   "us",    "95 % interval", "samples", "of roofline",
       "against", "ratio", "95 % interval", "noise",   "verdict"};
+  static const char *const model_headings[] = {
+      "shape",   "us",    "model's error", "samples",     "of roofline",
+      "against", "ratio", "pairs right",   "equal below", "verdict"};
   bool pair = job->options.against != NULL;
   text_table table =
-      text_table_create(job->arena, pair ? "lrlrrrrlrl" : "lrlrr", headings);
+      text_table_create(job->arena, pair ? "lrlrrrrlrl" : "lrlrr",
+                        equal_distance(job) > 0 ? model_headings : headings);
   for (int i = 0; i < job->row_count; i++) {
     const char **cells =
         ws_arena_alloc(job->arena, sizeof *cells * ALL_COLUMNS);
     fill_row(job, &job->rows[i], cells);
+    fill_model(job, &job->rows[i], cells);
     text_table_add(&table, cells);
   }
   text_table_print(&table);
@@ -144,11 +178,28 @@ static void print_reasons(const bench_job *job) {
   }
 }
 
+/* The model errs alike on many shapes: their number makes nothing surer. */
+static void print_simulated_mean(const bench_job *job, const bench_sums *sums) {
+  const ws_measured mean = {.provenance =
+                                ws_device_client_info(job->client)->provenance,
+                            .ratio = sums->ratio,
+                            .low_ratio = sums->ratio,
+                            .high_ratio = sums->ratio};
+  const int found = ws_measured_compare(&mean, 0);
+  printf("against %s: ratio %.4f over %d shapes (below 1: %s is faster): %s\n",
+         job->other.name, sums->ratio, sums->compared, job->subject.name,
+         found < 0 ? "faster"
+         : found   ? "slower"
+                   : "the same within the model's error");
+}
+
 static void print_means(const bench_job *job, const bench_sums *sums) {
   if (sums->timed)
     printf("geometric mean of %d shapes: %.2f us, %.1f %% of the roofline\n",
            sums->timed, sums->us, 100 * sums->share);
-  if (sums->compared)
+  if (sums->compared && equal_distance(job) > 0)
+    print_simulated_mean(job, sums);
+  else if (sums->compared)
     printf(
         "against %s: ratio %.4f, 95 %% interval %.4f .. %.4f, over %d shapes "
         "(below 1: %s is faster)\n",
@@ -161,6 +212,14 @@ static void print_conditions(const bench_job *job, const bench_sums *sums) {
   if (info->simulated) {
     puts("simulated: one sample a shape, a function of the launch alone; no "
          "noise, no clocks");
+    if (equal_distance(job) > 0)
+      printf(
+          "model's error: so far from simulated times were 68 of 100 measured "
+          "ones; kernels less than %.0f %% apart count as the same%s\n",
+          100 * equal_distance(job),
+          job->options.against ? "; pairs right: of pairs so far apart so "
+                                 "many were measured in this order"
+                               : "");
     return;
   }
   if (sums->high_mhz)
@@ -204,6 +263,14 @@ static cJSON *row_json(const bench_row *row) {
   cJSON_AddItemToObject(json, "measured", measured);
   if (row->has_noise)
     cJSON_AddNumberToObject(json, "noise", ws_measured_floor(&row->same));
+  if (model_error(row) > 0)
+    cJSON_AddNumberToObject(json, "model_error", model_error(row));
+  if (model_error(row) > 0 && row->has_rival) {
+    const ws_sim_error_pairs pairs = pairs_of(row);
+    cJSON *object = cJSON_AddObjectToObject(json, "pairs");
+    cJSON_AddNumberToObject(object, "count", pairs.pairs);
+    cJSON_AddNumberToObject(object, "right", pairs.right);
+  }
   if (row->has_rival)
     cJSON_AddStringToObject(json, "comparison", verdict_of(row));
   return json;
@@ -231,6 +298,8 @@ static void print_json(const bench_job *job, const bench_sums *sums) {
     cJSON_AddNumberToObject(means, "high_ratio", sums->high_ratio);
   }
   cJSON_AddNumberToObject(json, "noise", sums->floor);
+  if (equal_distance(job) > 0)
+    cJSON_AddNumberToObject(json, "equal_below", equal_distance(job));
   char *text = cJSON_Print(json);
   cJSON_Delete(json);
   WS_ASSERT(text);

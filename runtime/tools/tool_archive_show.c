@@ -3,6 +3,7 @@
  * `wavesmith archive ls` and `show`: candidates by score; one in depth.
  */
 #include "tool_archive.h"
+#include "wavesmith/sim_error.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -204,15 +205,19 @@ static void print_measurements(ws_arena *arena, const shown *s) {
   text_table table = text_table_create(arena, "lrllll", headings);
   for (int i = 0; i < s->measurement_count; i++) {
     const ws_measurement *item = &s->measurements[i];
-    const char *cells[] = {ws_shape_text(arena, &item->shape),
-                           ws_arena_printf(arena, "%.2f", item->us),
-                           item->high_us > item->low_us
-                               ? ws_arena_printf(arena, "%.2f to %.2f",
-                                                 item->low_us, item->high_us)
-                               : "-",
-                           *item->bound ? item->bound : "-",
-                           ws_provenance_word(item->provenance),
-                           item->provenance};
+    const double error = ws_sim_error_of(item->provenance, item->bound);
+    const char *cells[] = {
+        ws_shape_text(arena, &item->shape),
+        ws_arena_printf(arena, "%.2f", item->us),
+        item->high_us > item->low_us
+            ? ws_arena_printf(arena, "%.2f to %.2f", item->low_us,
+                              item->high_us)
+        : error > 0 ? ws_arena_printf(arena, "%s (model)",
+                                      ws_sim_error_text(arena, error))
+                    : "-",
+        *item->bound ? item->bound : "-",
+        ws_provenance_word(item->provenance),
+        item->provenance};
     text_table_add(&table, cells);
   }
   putchar('\n');

@@ -8,6 +8,7 @@
 #include "emit_options.h"
 #include "text_table.h"
 #include "tools.h"
+#include "wavesmith/sim_error.h"
 #include "wavesmith/text.h"
 
 #include <cjson/cJSON.h>
@@ -247,6 +248,39 @@ static void print_regrets(const dispatch_job *job) {
   puts("");
 }
 
+/* Training shapes on which another candidate is faster, but equal. */
+static int count_equal(const dispatch_job *job) {
+  const ws_matrix *matrix = &job->training;
+  int count = 0;
+  for (int s = 0; s < matrix->shape_count; s++) {
+    const double *row =
+        matrix->us + (size_t)s * (size_t)matrix->candidate_count;
+    const int pick = ws_rules_pick(job->emitted.rules, &matrix->shapes[s]);
+    const double us = pick < 0 ? INFINITY : row[job->emitted.portfolio[pick]];
+    double best = INFINITY;
+    for (int c = 0; c < matrix->candidate_count; c++)
+      best = fmin(best, row[c]);
+    count += us > best && ws_sim_error_are_equal(matrix->provenance, us, best);
+  }
+  return count;
+}
+
+static void print_model_error(const dispatch_job *job) {
+  const double equal = ws_sim_error_equal(job->training.provenance);
+  if (!(equal > 0))
+    return;
+  ws_text_print_wrapped(
+      stdout, TEXT_COLUMNS, 0, 0,
+      ws_arena_printf(
+          job->arena,
+          "Kernels on one shape less than %.0f %% apart are equal within the "
+          "model's error (%s); of equal ones that which serves more shapes is "
+          "shipped: on %d of %d shapes another candidate is faster, but equal.",
+          100 * equal,
+          ws_sim_error_pairs_text(job->arena, ws_sim_error_pairs_equal()),
+          count_equal(job), job->training.shape_count));
+}
+
 static void print_text(const dispatch_job *job) {
   const ws_dispatch_report *emitted = &job->emitted;
   printf("%s: %d kernels of %d candidates, %d rules; times are %s\n\n",
@@ -257,6 +291,7 @@ static void print_text(const dispatch_job *job) {
            job->entry_count, job->options.shapes);
   for (int p = 0; p < emitted->portfolio_count; p++)
     print_kernel(job, p);
+  print_model_error(job);
   print_regrets(job);
   for (int i = 0; i < emitted->file_count; i++)
     puts(emitted->files[i]);
@@ -282,6 +317,11 @@ static void print_json(const dispatch_job *job) {
   cJSON_AddNumberToObject(root, "candidates", job->loaded_count);
   cJSON_AddNumberToObject(root, "candidates_timed", job->entry_count);
   cJSON_AddNumberToObject(root, "rules", emitted->leaf_count);
+  if (ws_sim_error_equal(job->training.provenance) > 0) {
+    cJSON_AddNumberToObject(root, "equal_below",
+                            ws_sim_error_equal(job->training.provenance));
+    cJSON_AddNumberToObject(root, "equal_shapes", count_equal(job));
+  }
   cJSON *kernels = cJSON_AddArrayToObject(root, "kernels");
   for (int p = 0; p < emitted->portfolio_count; p++) {
     cJSON *kernel = cJSON_CreateObject();

@@ -7,6 +7,7 @@
 #include "sim_compare.h"
 #include "sim_job.h"
 #include "tools.h"
+#include "wavesmith/sim_error.h"
 
 #include <cjson/cJSON.h>
 #include <stdio.h>
@@ -71,12 +72,16 @@ static void print_explanations(ws_arena *arena, const char *report) {
   }
 }
 
-static void print_time(ws_arena *arena, const ws_measured *time) {
+static void print_time(ws_arena *arena, const char *provenance,
+                       const ws_measured *time) {
+  const double error = ws_sim_error_of(provenance, time->bound);
   if (time->verdict != WS_VERDICT_OK) {
     printf("time:  %s, %s\n", ws_verdict_text(time->verdict), time->reason);
     return;
   }
   printf("time:  %.2f us", time->us);
+  if (error > 0)
+    printf(" %s (the model's error)", ws_sim_error_text(arena, error));
   if (time->sample_count > 1)
     printf(" (median of %d, 95 %% interval %.2f to %.2f)", time->sample_count,
            time->low_us, time->high_us);
@@ -94,7 +99,8 @@ static void print_text(const sim_job *job) {
   if (job->has_run)
     print_run(&job->run);
   if (job->has_time)
-    print_time(job->arena, &job->time);
+    print_time(job->arena, ws_device_client_info(job->client)->provenance,
+               &job->time);
 }
 
 /* As measured, with the report's lines as an array. */

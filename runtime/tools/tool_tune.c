@@ -37,6 +37,10 @@ static cJSON *row_json(const ws_tune_row *row) {
     cJSON_AddStringToObject(json, "variants", row->variants);
     cJSON_AddStringToObject(json, "bound", row->bound);
     cJSON_AddStringToObject(json, "provenance", row->provenance);
+    if (row->model_error > 0) {
+      cJSON_AddNumberToObject(json, "model_error", row->model_error);
+      cJSON_AddNumberToObject(json, "equal", (double)row->equal);
+    }
   }
   return json;
 }

@@ -7,6 +7,7 @@
  */
 #include "tune_print.h"
 #include "text_table.h"
+#include "wavesmith/sim_error.h"
 #include "wavesmith/text.h"
 
 #include <errno.h>
@@ -23,8 +24,14 @@ static const char *us_cell(ws_arena *arena, double us) {
   return us > 0 ? ws_arena_printf(arena, "%.2f", us) : "-";
 }
 
-static const char *factor_cell(ws_arena *arena, double speedup) {
-  return speedup > 0 ? ws_arena_printf(arena, "%.2fx", speedup) : "-";
+/* "1.07x =": of simulated times that the model cannot tell apart. */
+static const char *factor_cell(ws_arena *arena, const char *provenance,
+                               double speedup) {
+  if (!(speedup > 0))
+    return "-";
+  return ws_arena_printf(arena, "%.2fx%s", speedup,
+                         ws_sim_error_are_equal(provenance, speedup, 1) ? " ="
+                                                                        : "");
 }
 
 static const char *shape_cell(ws_arena *arena, const ws_shape *shape) {
@@ -36,17 +43,59 @@ static const char *id_cell(ws_arena *arena, const char *id) {
 }
 
 /* ---- shapes ---- */
+/* The model's columns are there where a simulator's times are. */
+enum { SHAPE_COLUMNS = 9 };
+static const char shape_alignment[] = "lrrlrlrll";
+static bool is_of_the_model(int column) { return column == 3 || column == 6; }
+
+static bool has_model(const ws_tune_result *result) {
+  bool has = false;
+  for (int i = 0; i < result->row_count; i++)
+    has |= result->rows[i].model_error > 0;
+  return has;
+}
+
+static text_table shape_table(ws_arena *arena, bool model,
+                              const char *const headings[SHAPE_COLUMNS]) {
+  const char *shown[SHAPE_COLUMNS];
+  char alignment[SHAPE_COLUMNS + 1];
+  int count = 0;
+  for (int i = 0; i < SHAPE_COLUMNS; i++)
+    if (model || !is_of_the_model(i)) {
+      alignment[count] = shape_alignment[i];
+      shown[count++] = headings[i];
+    }
+  alignment[count] = 0;
+  return text_table_create(arena, ws_arena_strdup(arena, alignment), shown);
+}
+
+static void add_cells(text_table *table,
+                      const char *const cells[SHAPE_COLUMNS]) {
+  const char *shown[SHAPE_COLUMNS];
+  int count = 0;
+  for (int i = 0; i < SHAPE_COLUMNS; i++)
+    if (table->columns == SHAPE_COLUMNS || !is_of_the_model(i))
+      shown[count++] = cells[i];
+  text_table_add(table, shown);
+}
+
 static void add_shape(text_table *table, const ws_tune_row *row) {
   ws_arena *arena = table->arena;
   bool both = row->baseline_us > 0 && row->best_us > 0;
-  text_table_add(
-      table, (const char *const[]){
-                 shape_cell(arena, &row->shape),
-                 us_cell(arena, row->baseline_us), us_cell(arena, row->best_us),
-                 factor_cell(arena, both ? row->baseline_us / row->best_us : 0),
-                 id_cell(arena, row->best_id), row->bound,
-                 ws_arena_printf(arena, "%.*s", kind_size(row->provenance),
-                                 row->provenance)});
+  add_cells(table,
+            (const char *const[]){
+                shape_cell(arena, &row->shape),
+                us_cell(arena, row->baseline_us), us_cell(arena, row->best_us),
+                ws_sim_error_text(arena, row->model_error),
+                factor_cell(arena, row->provenance,
+                            both ? row->baseline_us / row->best_us : 0),
+                id_cell(arena, row->best_id),
+                row->equal
+                    ? ws_arena_printf(arena, "%lld", (long long)row->equal)
+                    : "",
+                row->bound,
+                ws_arena_printf(arena, "%.*s", kind_size(row->provenance),
+                                row->provenance)});
 }
 
 static void add_mean(text_table *table, const ws_tune_result *result) {
@@ -54,23 +103,25 @@ static void add_mean(text_table *table, const ws_tune_result *result) {
   double baseline = result->baseline_geomean_us, best = result->best_geomean_us;
   if (!(best > 0))
     return;
-  text_table_add(
+  add_cells(
       table,
       (const char *const[]){
-          "geometric mean", us_cell(arena, baseline), us_cell(arena, best),
-          factor_cell(arena, baseline > 0 ? baseline / best : 0), "", "",
+          "geometric mean", us_cell(arena, baseline), us_cell(arena, best), "",
+          factor_cell(arena, result->geomean_provenance,
+                      baseline > 0 ? baseline / best : 0),
+          "", "", "",
           ws_arena_printf(arena, "%.*s", kind_size(result->geomean_provenance),
                           result->geomean_provenance)});
 }
 
 static void print_shapes(ws_arena *arena, const ws_tune_result *result) {
-  text_table table = text_table_create(
-      arena, "lrrrlll",
+  text_table table = shape_table(
+      arena, has_model(result),
       (const char *const[]){result->row_count
                                 ? ws_dims_text(result->rows[0].shape.dims)
                                 : "shape",
-                            "naive us", "best us", "speed-up", "candidate",
-                            "bound", "provenance"});
+                            "naive us", "best us", "model", "speed-up",
+                            "candidate", "equal", "bound", "provenance"});
   for (int i = 0; i < result->row_count; i++)
     add_shape(&table, &result->rows[i]);
   add_mean(&table, result);
@@ -105,6 +156,33 @@ static void print_provenances(const ws_tune_result *result) {
            WS_PROVENANCE_ESTIMATE);
 }
 
+/* What the simulator's error means for the table above. */
+static void print_model_error(ws_arena *arena, const ws_tune_result *result) {
+  int64_t equal = 0;
+  int shapes = 0;
+  const char *provenance = NULL;
+  for (int i = 0; i < result->row_count; i++) {
+    const ws_tune_row *row = &result->rows[i];
+    provenance = row->model_error > 0 ? row->provenance : provenance;
+    equal += row->equal;
+    shapes += row->equal > 0;
+  }
+  if (!provenance)
+    return;
+  ws_text_print_wrapped(
+      stdout, TEXT_COLUMNS, 0, 0,
+      ws_arena_printf(
+          arena,
+          "model: so far from simulated times were 68 of 100 measured ones. "
+          "Kernels on one shape less than %.0f %% apart are equal (=) within "
+          "the "
+          "model's error: %s. On %d shapes %lld other candidates are equal to "
+          "the best.",
+          100 * ws_sim_error_equal(provenance),
+          ws_sim_error_pairs_text(arena, ws_sim_error_pairs_equal()), shapes,
+          (long long)equal));
+}
+
 /* ---- what is shipped ---- */
 static const char *chosen_cell(ws_arena *arena, const ws_tune_kernel *kernel) {
   enum { NAMED = 2 };
@@ -117,20 +195,22 @@ static const char *chosen_cell(ws_arena *arena, const ws_tune_kernel *kernel) {
 }
 
 static void add_kernel(text_table *table, const char *name, const char *state,
-                       const ws_tune_kernel *kernel, const char *where) {
+                       const ws_tune_kernel *kernel, const char *by,
+                       const char *where) {
   ws_arena *arena = table->arena;
   const ws_tune_gain *held_out = &kernel->held_out;
-  text_table_add(table,
-                 (const char *const[]){
-                     name, state,
-                     ws_arena_printf(arena, "%d", kernel->chosen_count),
-                     factor_cell(arena, kernel->over_start.speedup),
-                     factor_cell(arena, kernel->over_baseline.speedup),
-                     held_out->shapes
-                         ? ws_arena_printf(arena, "%.2fx (%d)",
-                                           held_out->speedup, held_out->shapes)
-                         : "-",
-                     where});
+  text_table_add(
+      table,
+      (const char *const[]){
+          name, state, ws_arena_printf(arena, "%d", kernel->chosen_count),
+          factor_cell(arena, by, kernel->over_start.speedup),
+          factor_cell(arena, by, kernel->over_baseline.speedup),
+          held_out->shapes
+              ? ws_arena_printf(arena, "%s (%d)",
+                                factor_cell(arena, by, held_out->speedup),
+                                held_out->shapes)
+              : "-",
+          where});
 }
 
 static const char *state_of(const ws_tune_result *result,
@@ -159,9 +239,9 @@ static void print_shipped(ws_arena *arena, const ws_tune_result *result) {
     elsewhere += !kernel->chosen_count;
     if (kernel->chosen_count)
       add_kernel(&table, id_cell(arena, kernel->id), state_of(result, kernel),
-                 kernel, chosen_cell(arena, kernel));
+                 kernel, result->shipped_by, chosen_cell(arena, kernel));
   }
-  add_kernel(&table, "all", "", &result->portfolio, "");
+  add_kernel(&table, "all", "", &result->portfolio, result->shipped_by, "");
   text_table_print(&table);
   if (elsewhere)
     printf("%d more kernels are chosen on other shapes alone.\n", elsewhere);
@@ -363,6 +443,7 @@ static void print_found(ws_arena *arena, const ws_tune_result *result,
                         const ws_tune_options *options) {
   print_shapes(arena, result);
   print_provenances(result);
+  print_model_error(arena, result);
   printf("The best are the fastest that %s knows of each shape, earlier runs "
          "included\n(%lld candidates for %s).\n",
          options->archive_path, (long long)result->archive_candidates,

@@ -498,6 +498,42 @@ static bool holds(const char *const *ids, int count, const char *id) {
   return false;
 }
 
+/* Of one shape and provenance, those that are ok, below and not at the limit.
+ */
+WS_TEST(counts_below_a_time) {
+  store s = open_store();
+  char ids[4][33];
+  put_four(&s, ids);
+  const ws_shape small = gemm_shape(16, 16, 128),
+                 large = gemm_shape(32, 32, 128);
+  const struct {
+    const char *layout, *provenance;
+    const ws_shape *shape;
+    double us;
+    int64_t want;
+  } cases[] = {{NULL, "estimate:a", &small, 3.1, 3},
+               {NULL, "estimate:a", &small, 3, 2},
+               {"kmajor", "estimate:a", &small, 3.1, 2},
+               {NULL, "estimate:a", &large, 8.1, 2},
+               {NULL, "sim:a", &small, 9, 0}};
+  ws_archive_filter filter = {.problem = s.tmpl->problem};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    int64_t count;
+    filter.layout = cases[i].layout;
+    filter.provenance = cases[i].provenance;
+    MUST(ws_archive_count_below(s.archive, s.arena, &filter, cases[i].shape,
+                                cases[i].us, &count, diag));
+    WS_CHECK_INT(count, cases[i].want);
+  }
+  MUST(ws_archive_refute(s.archive, ids[2], "wrong", "here", diag));
+  filter = (ws_archive_filter){.provenance = "estimate:a"};
+  int64_t count;
+  MUST(ws_archive_count_below(s.archive, s.arena, &filter, &small, 9, &count,
+                              diag));
+  WS_CHECK_INT(count, 2);
+  close_store(&s);
+}
+
 WS_TEST(best_per_shape) {
   store s = open_store();
   char ids[4][33];

@@ -32,7 +32,7 @@ naive=$source/ir-templates/fp8_gemm_naive.ll
 shape='96,7168,256'
 
 # two of the same are the same, and the faster one is so from either side
-expect 0 '1\.0000 \.\. 1\.0000 .* same' "$mfma" --against "$mfma" --device sim --shapes $shape
+expect 0 ' 1\.0000  *[0-9]* % of [0-9]*  *[0-9]* %  same$' "$mfma" --against "$mfma" --device sim --shapes $shape
 expect 0 ' faster' "$mfma" --against "$naive" --device sim --shapes $shape
 expect 0 ' slower' "$naive" --against "$mfma" --device sim --shapes $shape
 expect 0 '^simulated: ' "$mfma" --device sim --shapes $shape
@@ -40,7 +40,19 @@ expect 0 'of MI300X' "$mfma" --device sim --shapes $shape
 
 # the time is that of `wavesmith sim`
 sim=$("$wavesmith" sim --template "$mfma" --shape $shape --only time | sed -n 's/^time: *\([0-9.]*\) us.*/\1/p')
-expect 0 " $sim .*$sim \.\. $sim" "$mfma" --device sim --shapes $shape
+"$wavesmith" sim --template "$mfma" --shape $shape --only time --json >"$work/out" || fail 'sim --json'
+grep -q '"model_error":[[:space:]]*[0-9.]*[1-9]' "$work/out" || fail 'the profile has no error of the model'
+"$wavesmith" sim --template "$mfma" --shape $shape --only time >"$work/out" || fail sim
+grep -q "^time: .* us +-[0-9]* % (the model's error), bound by " "$work/out" || fail 'the time has no error'
+expect 0 " $sim  *+-[0-9]* %" "$mfma" --device sim --shapes $shape
+
+# with the model's error, by which two are the same
+expect 0 "model's error" "$mfma" --device sim --shapes $shape
+expect 0 '% apart count as the same' "$mfma" --device sim --shapes $shape
+expect 0 'the same within the model' "$mfma" --against "$mfma" --device sim --shapes $shape
+expect 0 '"model_error":' "$mfma" --device sim --shapes $shape --json
+expect 0 '"right":' "$mfma" --against "$mfma" --device sim --shapes $shape --json
+expect 0 '"equal_below":' "$mfma" --device sim --shapes $shape --json
 
 # a dispatch takes the time of the kernel that it picks
 archive=$source/kernels/fp8_gemm_blockscale/tuned/gfx942/kmajor
@@ -59,7 +71,7 @@ variants=$(sed -n 's/.*"variants": *"\(.*\)",*/\1/p' "$file")
 template=$(echo "$archive"/templates/fp8_gemm_mfma-*.ll)
 for subject in "$file" "$archive:${picked:0:8}" "$work/tuned.db:$picked"; do
   expect 0 "^fp8_gemm_mfma ${picked:0:8} on sim:" "$subject" --device sim --shapes $shape
-  expect 0 '1\.0000 \.\. 1\.0000 .* same' "$subject" --against "$template" --against-set "$set" \
+  expect 0 ' 1\.0000  *[0-9]* % of [0-9]*  *[0-9]* %  same$' "$subject" --against "$template" --against-set "$set" \
     --against-variant "$variants" --device sim --shapes $shape
 done
 cd "$archive/candidates" || exit 1

@@ -3,6 +3,8 @@
  * Medians and intervals against values worked out by hand.
  */
 #include "statistics.h"
+#include "wavesmith/measure.h"
+#include "wavesmith/sim_error.h"
 #include "ws_test.h"
 
 static ws_arena *arena;
@@ -85,4 +87,35 @@ WS_TEST(a_drift_within_a_block_cancels) {
   WS_CHECK_NEAR(ws__block_ratio(candidate, rival), 1, 0);
   const double slower[] = {102, 111.18};
   WS_CHECK_NEAR(ws__block_ratio(slower, rival), 1.02, 1e-12);
+}
+
+/* ---- faster, slower, neither ---- */
+static int compare(const char *provenance, double ratio, double half,
+                   double floor) {
+  const ws_measured measured = {.provenance = provenance,
+                                .ratio = ratio,
+                                .low_ratio = ratio - half,
+                                .high_ratio = ratio + half};
+  return ws_measured_compare(&measured, floor);
+}
+
+WS_TEST(a_card_goes_by_interval_and_noise) {
+  static const char card[] = "hip:AMD Instinct MI300X";
+  WS_CHECK_INT(compare(card, 0.98, 0.01, 0.005), -1);
+  WS_CHECK_INT(compare(card, 1.02, 0.01, 0.005), 1);
+  WS_CHECK_INT(compare(card, 0.98, 0.03, 0.005), 0); /* the interval has 1 */
+  WS_CHECK_INT(compare(card, 0.98, 0.01, 0.03), 0);  /* within the noise */
+}
+
+WS_TEST(a_simulator_goes_by_what_its_model_can_tell) {
+  char name[64];
+  snprintf(name, sizeof name, "sim:gfx942-model-%d:MI300X", ws_sim_error_model);
+  const double equal = ws_sim_error_equal(name);
+  WS_CHECK(equal > 0);
+  WS_CHECK_INT(compare(name, 1 + equal / 2, 0, 0), 0);
+  WS_CHECK_INT(compare(name, 1 / (1 + equal / 2), 0, 0), 0);
+  WS_CHECK_INT(compare(name, 1 + 2 * equal, 0, 0), 1);
+  WS_CHECK_INT(compare(name, 1 / (1 + 2 * equal), 0, 0), -1);
+  /* an older one, whose error is not known, as before */
+  WS_CHECK_INT(compare("sim:gfx942-model-0:MI300X", 1 + equal / 2, 0, 0), 1);
 }

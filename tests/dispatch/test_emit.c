@@ -5,6 +5,7 @@
  */
 #include "../gemm_shape.h"
 #include "synthetic.h"
+#include "wavesmith/sim_error.h"
 #include "ws_test_directory.h"
 
 #include <cjson/cJSON.h>
@@ -227,6 +228,34 @@ WS_TEST(banner_and_json_say_estimate) {
   WS_CHECK_TEXT(cJSON_GetObjectItem(root, "provenance")->valuestring,
                 "estimate:test");
   cJSON_Delete(root);
+  ws_arena_destroy(e.arena);
+}
+
+static const char *emitted_text(const emitted *e, const char *name) {
+  char *text;
+  size_t size;
+  WS_CHECK_INT(
+      ws_file_read(e->arena,
+                   ws_arena_printf(e->arena, "%s/%s", e->directory, name),
+                   &text, &size, NULL),
+      WS_OK);
+  return text;
+}
+
+WS_TEST(what_a_simulator_cannot_tell_apart_is_named) {
+  emitted e;
+  prepare(&e, ws_test_directory());
+  emit_into(&e, e.directory);
+  WS_CHECK(!strstr(emitted_text(&e, "fp8_gemm.h"), "the model's error"));
+  WS_CHECK(!strstr(emitted_text(&e, "fp8_gemm.json"), "equal_below"));
+  const int exact = e.report.portfolio_count;
+  e.matrix.provenance = ws_arena_printf(e.arena, "sim:gfx942-model-%d:MI300X",
+                                        ws_sim_error_model);
+  emit_into(&e, e.directory);
+  WS_CHECK_CONTAINS(emitted_text(&e, "fp8_gemm.h"),
+                    "apart on a shape are equal within the model's error:");
+  WS_CHECK_CONTAINS(emitted_text(&e, "fp8_gemm.json"), "\"equal_below\":");
+  WS_CHECK(e.report.portfolio_count <= exact);
   ws_arena_destroy(e.arena);
 }
 

@@ -4,11 +4,18 @@
  */
 #include "../gemm_shape.h"
 #include "synthetic.h"
+#include "wavesmith/sim_error.h"
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 
 static const ws_problem *problem(void) {
   return ws_problem_find("fp8_gemm_blockscale");
+}
+
+static const char *simulated(void) {
+  static char name[64];
+  snprintf(name, sizeof name, "sim:gfx942-model-%d:MI300X", ws_sim_error_model);
+  return name;
 }
 
 /* ---- portfolio
@@ -85,6 +92,73 @@ WS_TEST(portfolio_steps_are_the_best_steps) {
     WS_CHECK(chosen < product_before);
     product_before = chosen;
   }
+}
+
+/* ---- times that the simulator cannot tell apart ---- */
+/* The first column is the best on three shapes and beyond the error on one, the
+ * second is equal to the best everywhere, the third is of no use. */
+static void fill_robust(double us[4 * 3]) {
+  const double equal = ws_sim_error_equal(simulated());
+  const double rows[4][3] = {{10, 10 * (1 + 0.9 * equal), 100},
+                             {10, 10 * (1 + 0.9 * equal), 100},
+                             {10, 10 * (1 + 0.9 * equal), 100},
+                             {10 * (1 + 2 * equal), 10, 100}};
+  memcpy(us, rows, sizeof rows);
+}
+
+static int pick_of(const char *provenance, double *us, int columns[8]) {
+  const ws_matrix matrix = {four_shapes, 4, 3, us, provenance};
+  int count;
+  WS_CHECK_INT(ws_portfolio_pick(&matrix, 8, columns, &count, NULL), WS_OK);
+  return count;
+}
+
+WS_TEST(of_equal_kernels_the_robust_one_is_shipped_alone) {
+  double us[4 * 3];
+  int columns[8];
+  fill_robust(us);
+  WS_CHECK(ws_sim_error_equal(simulated()) > 0);
+  WS_CHECK_INT(pick_of(simulated(), us, columns), 1);
+  WS_CHECK_INT(columns[0], 1);
+}
+
+WS_TEST(a_cards_times_are_taken_as_they_are) {
+  static const char *const exact[] = {"hip:AMD Instinct MI300X",
+                                      "cuda:NVIDIA H200",
+                                      "sim:gfx942-model-0:MI300X"};
+  double us[4 * 3];
+  int columns[8];
+  fill_robust(us);
+  for (size_t i = 0; i < sizeof exact / sizeof *exact; i++) {
+    WS_CHECK_INT(pick_of(exact[i], us, columns), 2);
+    WS_CHECK_INT(columns[0], 0);
+    WS_CHECK_INT(columns[1], 1);
+  }
+}
+
+WS_TEST(a_kernel_beyond_the_error_is_shipped_too) {
+  double us[4 * 3];
+  int columns[8];
+  fill_robust(us);
+  us[3 * 3 + 2] = 10 / (1 + 2 * ws_sim_error_equal(simulated()));
+  WS_CHECK_INT(pick_of(simulated(), us, columns), 2);
+  WS_CHECK_INT(columns[0], 1);
+  WS_CHECK_INT(columns[1], 2);
+}
+
+/* Both are equal to the best on every shape; the first is faster in the mean
+ * and nearer to the edge on one. */
+WS_TEST(of_those_that_serve_as_many_the_less_bad_worst_shape_counts) {
+  const double equal = ws_sim_error_equal(simulated());
+  double us[4 * 3];
+  int columns[8];
+  for (int s = 0; s < 4; s++) {
+    us[s * 3] = s == 1 ? 10 * (1 + 0.9 * equal) : 10;
+    us[s * 3 + 1] = s == 1 ? 10 : 10 * (1 + 0.5 * equal);
+    us[s * 3 + 2] = 100;
+  }
+  WS_CHECK_INT(pick_of(simulated(), us, columns), 1);
+  WS_CHECK_INT(columns[0], 1);
 }
 
 /* ---- rules

@@ -8,6 +8,7 @@
  */
 #include "../gemm_shape.h"
 #include "wavesmith/archive.h"
+#include "wavesmith/sim_error.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,7 +23,7 @@ static const char template_text[] =
     "  %x = call <4 x float> @llvm.amdgcn.mfma(i64 %a, i64 %b)\n"
     "  ret void\n"
     "}\n";
-static const char sim[] = "sim:gfx942-model-1:MI300X";
+static char sim[64]; /* of the model that is here */
 static const char estimate[] = "estimate:bound-model-1:MI300X";
 
 static const int64_t sizes[][3] = {{1024, 1536, 7168}, {1024, 3072, 1536},
@@ -401,6 +402,7 @@ static void confirm(filler *f, const char *against) {
 }
 
 int main(int argc, char **argv) {
+  snprintf(sim, sizeof sim, "sim:gfx942-model-%d:MI300X", ws_sim_error_model);
   ws_diag diag;
   if (argc != 3) {
     fputs("usage: fill-report FILE CANDIDATES\n", stderr);

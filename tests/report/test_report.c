@@ -20,11 +20,13 @@
 #include "../archive/fixture.h"
 #include "../gemm_shape.h"
 #include "wavesmith/report.h"
+#include "wavesmith/sim_error.h"
 
 #include <cjson/cJSON.h>
 #include <unistd.h>
 
-static const char device_name[] = "sim:gfx942-model-1:MI300X";
+static const char old_model[] = "sim:gfx942-model-1:MI300X";
+static const char *device_name = old_model; /* each test has its process */
 static const char estimate_name[] = "estimate:bound-model-1:MI300X";
 
 typedef struct desk {
@@ -244,6 +246,62 @@ WS_TEST(speed_ups_and_the_best_so_far) {
   check_json(data, "views/0/progress/0", "[[1,0,1],[2,1,2],[5,4,4]]");
   check_json(data, "views/0/progress/1", "[[1,0,1],[2,8,5]]");
   check_json(data, "views/0/top", "[8,4,5,1,0]");
+  close_desk(&d, data);
+}
+
+/* A: 12.5 by number 4 is the best, B: 80 by number 8. Two more candidates, one
+ * of them wrong, lie within the error of the best on one shape and beyond it on
+ * the other. */
+WS_TEST(what_the_model_cannot_tell_apart) {
+  char name[64];
+  snprintf(name, sizeof name, "sim:gfx942-model-%d:MI300X", ws_sim_error_model);
+  device_name = name;
+  desk d = open_desk();
+  const double equal = ws_sim_error_equal(name);
+  static const double others[2][5] = {{100, 50, 25, 25, 20},
+                                      {400, 200, 200, 200, 100}};
+  int want[2] = {1, 0}; /* of the two more */
+  for (int i = 0; i < 5; i++) {
+    want[0] += others[0][i] / 12.5 < 1 + equal;
+    want[1] += others[1][i] / 80 < 1 + equal;
+  }
+  WS_CHECK(equal > 0);
+  const double near[2][2] = {{12.5 * (1 + equal / 2), 80 * (1 + 1.2 * equal)},
+                             {12.5 * (1 + 1.2 * equal), 80 * (1 + equal / 2)}};
+  for (int i = 0; i < 2; i++) {
+    ws_candidate *candidate = fixture_candidate(d.arena, d.tmpl, 20 + i);
+    ws_candidate_row row = fixture_row(d.arena, candidate, d.runs[1], 20 + i);
+    ws_measurement times[2];
+    row.proposer = "random";
+    row.verdict = i ? "wrong" : "ok"; /* what is wrong counts for nothing */
+    for (int s = 0; s < 2; s++)
+      times[s] = (ws_measurement){
+          gemm_shape(s ? 6144 : 1024, 512, 512), near[i][s], "lds", name, 0, 0};
+    MUST(ws_archive_put_candidate(d.archive, &row, candidate, NULL, 0, times, 2,
+                                  diag));
+  }
+  cJSON *data = data_of(d.archive, (ws_report_options){.provenance = "sim"});
+  WS_CHECK_NEAR(at(data, "provenances/0/equal_below")->valuedouble, equal,
+                1e-4);
+  WS_CHECK_INT(at(data, "provenances/0/equal_pairs")->valueint,
+               ws_sim_error_pairs_equal().pairs);
+  WS_CHECK_INT(at(data, "views/0/shapes/0/equal")->valueint, want[0]);
+  WS_CHECK_INT(at(data, "views/0/shapes/1/equal")->valueint, want[1]);
+  WS_CHECK_NEAR(at(data, "views/0/shapes/0/error")->valuedouble,
+                ws_sim_error_of_bound("lds"), 1e-4);
+  WS_CHECK_NEAR(at(data, "details/0/times/0/error")->valuedouble,
+                ws_sim_error_of_bound("lds"), 1e-4);
+  close_desk(&d, data);
+}
+
+WS_TEST(an_older_model_and_estimates_have_no_error) {
+  desk d = open_desk();
+  cJSON *data = data_of(d.archive, (ws_report_options){.layout = NULL});
+  for (int p = 0; p < 2; p++)
+    WS_CHECK(!cJSON_HasObjectItem(
+        cJSON_GetArrayItem(at(data, "provenances"), p), "equal_below"));
+  WS_CHECK(!cJSON_HasObjectItem(at(data, "views/0/shapes/0"), "equal"));
+  WS_CHECK(!cJSON_HasObjectItem(at(data, "details/0/times/0"), "error"));
   close_desk(&d, data);
 }
 

@@ -24,6 +24,7 @@ enum { UNRAMPED_MHZ = 1300 };
 typedef struct bench {
   sweep data;
   predictions simulated, unramped, estimated;
+  const char *bounds[MAX_CONFIGS][MAX_SHAPES]; /* engine not ramped up */
   gemm gemm;
   gemm_kernel kernels[MAX_CONFIGS];
 } bench;
@@ -52,12 +53,12 @@ static double time_at(bench *b, const gemm_kernel *kernel,
 static void print_row(const bench *b, int row, int column) {
   const config *c = &b->data.configs[row];
   const ws_shape *shape = &b->data.shapes[column];
-  printf("row %d %d %d %d %d %d %d %lld %lld %lld %.2f %.2f %.2f %.2f\n", row,
-         c->bm, c->bn, c->bk, c->mfma, c->pipeline, c->threads,
+  printf("row %d %d %d %d %d %d %d %lld %lld %lld %.3f %.3f %.3f %.3f %s\n",
+         row, c->bm, c->bn, c->bk, c->mfma, c->pipeline, c->threads,
          (long long)shape->size[DIM_M], (long long)shape->size[DIM_N],
          (long long)shape->size[DIM_K], b->data.measured[row][column],
          b->simulated[row][column], b->unramped[row][column],
-         b->estimated[row][column]);
+         b->estimated[row][column], b->bounds[row][column]);
 }
 
 static void run_point(bench *b, int row, int column) {
@@ -67,6 +68,7 @@ static void run_point(bench *b, int row, int column) {
   b->simulated[row][column] =
       time_at(b, kernel, shape, b->gemm.constants.clock_mhz);
   b->unramped[row][column] = time_at(b, kernel, shape, UNRAMPED_MHZ);
+  b->bounds[row][column] = b->gemm.bound;
   must(ws_model_estimate(&ws_mi300x, b->gemm.problem, kernel->candidate,
                          &kernel->result, shape, &estimate, &diag));
   b->estimated[row][column] = estimate.us;

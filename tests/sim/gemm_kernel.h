@@ -33,6 +33,8 @@ typedef struct gemm {
   void *buffers[WS_PROBLEM_MAX_ARGS];
   double seconds; /* of this host's processor, for all timings */
   int timings;
+  double longest_us; /* of the launches timed last */
+  const char *bound; /* that one's */
 } gemm;
 
 static ws_diag diag;
@@ -237,6 +239,10 @@ static double time_launch(gemm *b, const gemm_kernel *kernel,
     puts(words.data);
     ws_strbuf_deinit(&words);
   }
+  if (profile.us > b->longest_us) {
+    b->longest_us = profile.us;
+    b->bound = profile.bound;
+  }
   return profile.us;
 }
 
@@ -247,6 +253,7 @@ static double gemm_time(gemm *b, const gemm_kernel *kernel,
   ws_arena *arena = ws_arena_create();
   setting s;
   double us = 0;
+  b->longest_us = 0;
   change_shape(b, shape);
   fill_setting(kernel->candidate, shape, &s);
   for (int l = 0; l < tmpl->launch_count; l++)

@@ -333,6 +333,7 @@ WS_TEST(the_unit_with_most_to_do_is_met) {
       WS_CHECK(t.profile.clocks > long_clocks);
       /* idle units are no doubt of the time */
       WS_CHECK(t.profile.us_error < t.profile.us / 20);
+      WS_CHECK(t.profile.model_error > 0);
     }
     close_kernel(&t);
   }

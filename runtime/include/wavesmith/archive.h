@@ -126,8 +126,9 @@ typedef struct ws_measurement {
   double us;
   const char *bound;
   const char *provenance;
-  double low_us, high_us; /* 95 % interval of the median; us itself where a
-                           * model computed it */
+  /* 95 % interval of the median; us itself where a model computed it: how far a
+   * simulator is off follows from provenance and bound (ws_sim_error_of) */
+  double low_us, high_us;
 } ws_measurement;
 /* As JSON; an interval of 0 to 0 is left out. */
 extern const ws_json_struct ws_measurement_json;
@@ -459,6 +460,13 @@ ws_status ws_archive_best(ws_archive *archive, ws_arena *arena,
                           const ws_archive_filter *filter, int per_shape,
                           const char *const **out_ids, int *out_count,
                           ws_diag *diag) WS_MUST_CHECK;
+/* How many of them that are ok have a time on the shape, of the filter's
+ * provenance, below us. limit is ignored. */
+ws_status ws_archive_count_below(ws_archive *archive, ws_arena *arena,
+                                 const ws_archive_filter *filter,
+                                 const ws_shape *shape, double us,
+                                 int64_t *out_count,
+                                 ws_diag *diag) WS_MUST_CHECK;
 /* Counts by verdict, for progress and `archive ls`; limit is ignored. */
 ws_status ws_archive_verdict_counts(ws_archive *archive,
                                     const ws_archive_filter *filter,

@@ -185,7 +185,8 @@ ws_status ws_time(ws_device *device, ws_arena *arena,
 double ws_measured_floor(const ws_measured *same);
 /* A candidate that was timed against a rival: -1 it is faster, 1 slower, 0
  * neither is shown: the ratio's interval must leave out 1, and the ratio must
- * lie beyond the noise floor. */
+ * lie beyond the noise floor; of simulated times beyond what the model can tell
+ * apart (wavesmith/sim_error.h). */
 int ws_measured_compare(const ws_measured *measured, double noise_floor);
 
 /* ---- the client (runtime/eval/device_client.c)

@@ -49,8 +49,8 @@ typedef struct ws_tune_options {
   int start_count;
   int repairs; /* of one failed candidate by a model; < 0: 1 */
   /* By the built-in proposer around each template or body that a model brought
-   * and that was accepted: of a wave, and as many again around what gains, up to
-   * three waves. Not counted by `evaluations`. <= 0: none */
+   * and that was accepted: of a wave, and as many again around what gains, up
+   * to three waves. Not counted by `evaluations`. <= 0: none */
   int small_moves;
   /* scientist: a design's experiments are written without seeing each other's
    * results, side by side. In rounds they are anyway. */
@@ -77,6 +77,9 @@ typedef struct ws_tune_row {
   ws_shape shape;
   double baseline_us, best_us;
   const char *best_id, *parameters, *variants, *bound, *provenance;
+  double model_error; /* of best_us: ws_sim_error_of; 0: none */
+  int64_t equal; /* other candidates that the model cannot tell from the best
+                  * (ws_sim_error_equal); 0 where times are measured */
   /* In words: what differs from the template's defaults, without the layout. */
   const char *changes;
 } ws_tune_row;

@@ -241,12 +241,14 @@ typedef struct ws_sim_function_share {
 /* One launch. */
 typedef struct ws_sim_profile {
   const char *kernel;
-  double us;         /* launch cost included */
-  double us_error;   /* half-width, of the sampling of workgroups alone */
-  const char *bound; /* "mfma" "lds" "valu" "vmem" "l2" "mall" (Infinity
-                      * Cache) "hbm" "latency" "dispatch" "launch" */
-  double clock_mhz;  /* assumed, after what load does to it */
-  int64_t clocks;    /* of the launch, without launch cost */
+  double us;          /* launch cost included */
+  double us_error;    /* half-width, of the sampling of workgroups alone */
+  const char *bound;  /* "mfma" "lds" "valu" "vmem" "l2" "mall" (Infinity
+                       * Cache) "hbm" "latency" "dispatch" "launch" */
+  double model_error; /* relative half-width, 68 %, of what measured times of
+                       * launches with this bound were: ws_sim_error_of_bound */
+  double clock_mhz;   /* assumed, after what load does to it */
+  int64_t clocks;     /* of the launch, without launch cost */
   /* 0 to 1, of a SIMD's or CU's capacity over the launch */
   double mfma_busy, valu_busy, salu_busy, lds_busy, vmem_busy;
   double stalls[WS_SIM_STALL_COUNT]; /* sums to 1 */

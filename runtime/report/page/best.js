@@ -155,7 +155,11 @@ function timeParts(detail) {
       own.map((time) => [
         shapeText(time.shape),
         microseconds(time.us),
-        time.high > time.low ? digits(time.low, 4) + " – " + digits(time.high, 4) : "–",
+        time.high > time.low
+          ? digits(time.low, 4) + " – " + digits(time.high, 4)
+          : time.error > 0
+            ? plusMinus(time.error) + " (model)"
+            : "–",
         time.bound || "–",
       ]),
     ),

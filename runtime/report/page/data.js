@@ -38,6 +38,10 @@ function times(value) {
 function microseconds(value) {
   return value == null ? "–" : digits(value, 4) + " µs";
 }
+// The simulator's error, a relative half-width; 0 or nothing: none is known.
+function plusMinus(error) {
+  return error > 0 ? "±" + percent(error) : "";
+}
 function count(value) {
   return Math.round(value).toLocaleString("en-GB");
 }

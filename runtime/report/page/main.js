@@ -65,9 +65,25 @@ function timesSentence() {
           ? " The archive also has times that are " +
             others.map((each) => each.word + " (" + count(each.times) + ")").join(", ") +
             "; they are never mixed: choose at the top."
-          : ""),
+          : "") +
+        modelSentence(provenance),
     ),
   ];
+}
+
+// What a simulator's times are worth, by its validation.
+function modelSentence(provenance) {
+  const equal = provenance.equal_below;
+  return equal > 0
+    ? " 68 of 100 measured times were within the model's error that the tables give. Kernels " +
+        "on one shape whose times differ by less than " +
+        percent(equal) +
+        " are equal within it: such pairs were measured in this order in " +
+        percent(provenance.equal_right / provenance.equal_pairs) +
+        " of " +
+        count(provenance.equal_pairs) +
+        "."
+    : "";
 }
 
 // A kernel in place of the problem's own reference.

@@ -57,13 +57,23 @@ function shapeTip(item) {
   );
 }
 
+// Times of a simulator whose error is known: what it cannot tell apart is equal.
+function modelled() {
+  return provenanceOf(view).equal_below > 0;
+}
+function isEqual(speed) {
+  return Math.max(speed, 1 / speed) - 1 < provenanceOf(view).equal_below;
+}
+
 function shapeRow(entry) {
   const speed = ratio(entry.reference, entry.best);
   return [
     shapeText(entry.shape),
     microseconds(entry.reference && entry.reference[0]),
     microseconds(entry.best && entry.best[0]),
-    times(speed && speed.value),
+    ...(modelled() ? [plusMinus(entry.error), count(entry.equal || 0)] : []),
+    times(speed && speed.value) +
+      (modelled() && speed && isEqual(speed.value) ? " =" : ""),
     speed ? times(speed.low) + " – " + times(speed.high) : "–",
     microseconds(entry.leader && entry.leader[0]),
     entry.bound || "–",
@@ -85,6 +95,9 @@ function drawShapes() {
     ": of the fastest candidate on each " +
       "shape, and of the one candidate that is best over all. Lines at the bars' ends: " +
       "95 % interval, where times have one. " +
+      (modelled()
+        ? "=: equal within the model's error; equal to it: so many other candidates. "
+        : "") +
       "Shapes are m × n × k." +
       (missing
         ? " The " +
@@ -141,6 +154,7 @@ function drawShapes() {
       ["m × n × k"],
       [view.role, "number"],
       ["fastest", "number"],
+      ...(modelled() ? [["model's error", "number"], ["equal to it", "number"]] : []),
       ["speed-up", "number"],
       ["interval", "number"],
       ["best over all", "number"],

@@ -18,6 +18,7 @@
  */
 #include "clock.h"
 #include "sim_internal.h"
+#include "wavesmith/sim_error.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -441,6 +442,7 @@ static void fill_profile(const timing *t, ws_arena *arena,
   fill_memory(&s, out);
   fill_occupancy(t, out);
   out->bound = bound_of(t, out);
+  out->model_error = ws_sim_error_of_bound(out->bound);
   fill_stalls(t, arena, out);
   fill_latency(t, out);
   fill_loop(t, s.groups, arena, out);

@@ -136,11 +136,13 @@ static void put_latency(const char *of, double mean, double most,
 }
 
 void ws_sim_explain(const ws_sim_profile *p, ws_strbuf *out) {
-  ws_strbuf_printf(out,
-                   "%s: simulated %.2f us (+- %.2f by sampling; %lld clocks at "
-                   "%.0f MHz, the rest is launch)\nbound by %s\n",
-                   p->kernel, p->us, p->us_error, (long long)p->clocks,
-                   p->clock_mhz, text_of_bound(p->bound));
+  ws_strbuf_printf(
+      out,
+      "%s: simulated %.2f us +-%.0f %% (the model's error; +- %.2f "
+      "us by sampling; %lld clocks at %.0f MHz, the rest is "
+      "launch)\nbound by %s\n",
+      p->kernel, p->us, 100 * p->model_error, p->us_error, (long long)p->clocks,
+      p->clock_mhz, text_of_bound(p->bound));
   ws_strbuf_printf(out,
                    "busy: MFMA %.0f%%, VALU %.0f%%, SALU %.0f%%, LDS %.0f%%, "
                    "VMEM %.0f%%\nwaves: ",
@@ -212,7 +214,7 @@ static cJSON *loop_to_json(const ws_sim_loop *loop) {
 
 /* clang-format off */
 #define WS_PROFILE_NUMBERS(X)                                                 \
-  X(us) X(us_error) X(clock_mhz) X(clocks)                                    \
+  X(us) X(us_error) X(model_error) X(clock_mhz) X(clocks)                     \
   X(mfma_busy) X(valu_busy) X(salu_busy) X(lds_busy) X(vmem_busy)             \
   X(load_latency) X(load_latency_most) X(lds_latency) X(lds_latency_most)     \
   X(lds_conflict) X(l1_hit) X(l2_hit) X(mall_hit)                             \
