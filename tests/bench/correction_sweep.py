@@ -5,7 +5,7 @@ of `wavesmith sim --compare`, and that with --check-correction.
 
 usage: correction_sweep.py WAVESMITH SHARED_FOLDER [EVERY [MOST_GFLOP]]
 
-Every EVERY-th configuration (6) of the shapes of at most MOST_GFLOP (120, of 2
+Every EVERY-th configuration (4) of the shapes of at most MOST_GFLOP (all, of 2
 m n k). Parameters and rows left out are those of tests/sim/bench_clock_sweep.c
 and sweep_data.h; a family is all of one (n, k). Exit code 77: no data.
 """
@@ -29,7 +29,7 @@ def parameters(row):
 
 def main():
     wavesmith, shared = sys.argv[1:3]
-    every, most = (list(map(float, sys.argv[3:])) + [6, 120][len(sys.argv) - 3:])
+    every, most = (list(map(float, sys.argv[3:])) + [4, 1e9][len(sys.argv) - 3:])
     path = os.path.join(shared, "data", "mi300x_fp8_gemm_sweep.csv")
     if not os.path.exists(path):
         print(f"skipped: no {path}")
