@@ -7,7 +7,7 @@
 #include "sim_job.h"
 #include "text_table.h"
 #include "tools.h"
-#include "wavesmith/comparison.h"
+#include "wavesmith/correction.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>
@@ -234,13 +234,103 @@ static void print_summary(const comparing *all, const ws_compared *c) {
          c->ratio, 100 * c->error, 100 * c->error_beside_scale);
 }
 
+/* ---- a correction ----------------------------------------------------------
+ */
+
+/* What is compared, in the table of --check-correction. */
+typedef struct tried {
+  const char *left_out, *what;
+  bool possible; /* false: there is one label alone */
+  ws_compared found;
+} tried;
+enum { TRIED = 5 };
+
+static void try_one(const comparing *all, const char *const *labels,
+                    int feature_count, tried *out) {
+  ws_compared_row *rows =
+      ws_arena_alloc(all->arena, sizeof *rows * (size_t)all->count);
+  out->possible = ws_correction_left_out(all->arena, all->compared, labels,
+                                         all->count, feature_count, rows);
+  if (out->possible)
+    ws_compare_times(all->arena, rows, all->count, NULL, 0, &out->found);
+}
+
+static void try_corrections(const comparing *all, const ws_compared *as_is,
+                            tried out[TRIED]) {
+  const char **groups =
+      ws_arena_alloc(all->arena, sizeof *groups * (size_t)all->count);
+  for (int i = 0; i < all->count; i++)
+    groups[i] = all->compared[i].group;
+  out[0] = (tried){"", "uncorrected", true, *as_is};
+  for (int i = 0; i < 2; i++) {
+    const char *const *labels = i ? all->families : groups;
+    const char *left_out = i ? "each family" : "each shape";
+    out[1 + 2 * i] = (tried){.left_out = left_out, .what = "one factor"};
+    out[2 + 2 * i] = (tried){.left_out = left_out, .what = "by features"};
+    try_one(all, labels, 0, &out[1 + 2 * i]);
+    try_one(all, labels, FEATURES, &out[2 + 2 * i]);
+  }
+}
+
+/* By features it must beat no correction and one factor, in each figure none
+ * may be worse, shapes and families left out; a NAN is never better. */
+static bool is_better(const tried all[TRIED], int at) {
+  const ws_compared *it = &all[at].found, *factor = &all[at - 1].found;
+  return all[at].possible && it->error < factor->error &&
+         it->error < all[0].found.error &&
+         it->median_spearman >= all[0].found.median_spearman &&
+         it->geomean_regret <= all[0].found.geomean_regret;
+}
+
+static bool helps(const tried all[TRIED]) {
+  return is_better(all, 2) && is_better(all, 4);
+}
+
+static void print_corrections(ws_arena *arena, const tried all[TRIED]) {
+  static const char *const headings[] = {"correction", "left out", "mean error",
+                                         "rank correlation", "regret"};
+  text_table table = text_table_create(arena, "llrrr", headings);
+  for (int i = 0; i < TRIED; i++) {
+    const ws_compared *found = &all[i].found;
+    const bool possible = all[i].possible;
+    const char *cells[] = {
+        all[i].what, all[i].left_out,
+        possible ? ws_arena_printf(arena, "%.1f%%", 100 * found->error) : "-",
+        possible ? fixed(arena, found->median_spearman, 3) : "-",
+        possible ? fixed(arena, found->geomean_regret, 3) : "-"};
+    text_table_add(&table, cells);
+  }
+  puts("");
+  text_table_print(&table);
+  puts(helps(all) ? "a correction by features helps on what it has not seen"
+                  : "a correction by features does not help on what it has not "
+                    "seen");
+}
+
+static void add_corrections(cJSON *json, const tried all[TRIED]) {
+  cJSON *array = cJSON_AddArrayToObject(json, "corrections");
+  for (int i = 0; i < TRIED; i++) {
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddStringToObject(object, "correction", all[i].what);
+    cJSON_AddStringToObject(object, "left_out", all[i].left_out);
+    cJSON_AddItemToObject(object, "found",
+                          all[i].possible ? ws_compared_to_json(&all[i].found)
+                                          : cJSON_CreateNull());
+    cJSON_AddItemToArray(array, object);
+  }
+  cJSON_AddBoolToObject(json, "correction_helps", helps(all));
+}
+
 static void print_json(const comparing *all, const ws_compared *by_bound,
-                       const ws_compared *by_family) {
+                       const ws_compared *by_family,
+                       const tried corrections[TRIED]) {
   cJSON *json = ws_compared_to_json(by_bound);
   cJSON *families = ws_compared_to_json(by_family);
   cJSON_AddStringToObject(json, "provenance",
                           ws_device_client_info(all->client)->provenance);
   cJSON_AddNumberToObject(json, "left_out", all->refused);
+  if (all->options->check_correction)
+    add_corrections(json, corrections);
   cJSON_AddItemToObject(
       json, "families",
       cJSON_DetachItemFromObjectCaseSensitive(families, "classes"));
@@ -281,8 +371,11 @@ static void print(const comparing *all) {
   ws_compare_times(all->arena, all->compared, all->count, names, FEATURES,
                    &by_bound);
   ws_compare_times(all->arena, rows, all->count, names, FEATURES, &by_family);
+  tried corrections[TRIED];
+  if (all->options->check_correction)
+    try_corrections(all, &by_bound, corrections);
   if (all->options->json) {
-    print_json(all, &by_bound, &by_family);
+    print_json(all, &by_bound, &by_family, corrections);
     return;
   }
   print_groups(all->arena, &by_bound);
@@ -292,6 +385,8 @@ static void print(const comparing *all) {
   print_pairs(all->arena, &by_bound);
   print_features(all->arena, &by_bound);
   print_summary(all, &by_bound);
+  if (all->options->check_correction)
+    print_corrections(all->arena, corrections);
 }
 
 /* ---- all of it -------------------------------------------------------------

@@ -86,6 +86,10 @@ static const ws_option rows[] = {
      "simulates every row, and says how well the times agree: ranks, regret, "
      "error, residual by feature (docs/compare.md)",
      WS_OPTION_TEXT, AT(compare)},
+    {"check-correction", NULL,
+     "of --compare: what a correction learned from the rows would be worth on "
+     "shapes and families that it has not seen",
+     WS_OPTION_FLAG, AT(check_correction)},
     {.help = "Cards:"},
     {"profiles", NULL, "lists the cards that are simulated", WS_OPTION_FLAG,
      AT(profiles)},
@@ -101,7 +105,7 @@ const ws_command sim_command = {
     .usage = "FILE.co --kernel K --grid X,Y,Z --block N --args A [OPTION ...]\n"
              "--template FILE.ll [--set a=1;b=2] --shape M,N,K [OPTION ...]\n"
              "--archive DB CANDIDATE_ID --shape M,N,K [OPTION ...]\n"
-             "--compare FILE.csv [--device sim:CARD] [--json]\n"
+             "--compare FILE.csv [--check-correction] [--json]\n"
              "--profiles\n"
              "--print-profile CARD",
     .about = "Runs a code object for gfx942 on a simulated MI300X: checks what "
@@ -146,6 +150,9 @@ ws_status sim_options_parse(int argc, char **argv, sim_options *out,
   if (words.count > 1)
     return ws_fail(diag, WS_USAGE, NULL, 0, "'%s' is one argument too many",
                    words.items[1]);
+  if (out->check_correction && !out->compare)
+    return ws_fail(diag, WS_USAGE, NULL, 0,
+                   "--check-correction needs --compare and its file");
   if (out->compare)
     return words.count ? ws_fail(diag, WS_USAGE, NULL, 0,
                                  "--compare takes what is to run from its file")

@@ -22,6 +22,7 @@ typedef struct sim_options {
   sim_kernel kernels[SIM_MAX_KERNELS];
   int kernel_count;
   const char *profile; /* to be printed; NULL: none */
+  bool check_correction;
   const char *compare; /* CSV of measured times; NULL: none */
   bool json, profiles, help;
 } sim_options;

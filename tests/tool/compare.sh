@@ -49,6 +49,27 @@ python3 -c 'import json
 cold, warm = (row["simulated_us"] for row in json.load(open("out"))["each"])
 assert warm < 0.97 * cold, (cold, warm)' || fail "residency"
 
+# A correction: families 2, 2 and 4 times slower than simulated. One factor for
+# all, learned of the others, is (2 4)^(1/2), held at 2, and 2 of the last: what
+# is left is 1, 1 and 2, a mean of exp|e| - 1 of 1/3. One shape cannot be left
+# out. No help on what was not seen is said so.
+times() { python3 -c "print($1 * $2)"; }
+{ echo $head; row 32 32 "$(times "${us[0]}" 2)" a,; row 64 32 "$(times "${us[1]}" 2)" b,; row 64 64 "$(times "${us[2]}" 4)" c,; } >slow.csv
+"$wavesmith" sim --compare slow.csv --check-correction --json >out 2>&1 || fail "--check-correction --json"
+python3 - <<'CHECK' || fail "--check-correction"
+import json
+got = json.load(open("out"))
+by = {(c["correction"], c["left_out"]): c["found"] for c in got["corrections"]}
+assert by["one factor", "each shape"] is None and by["by features", "each shape"] is None
+assert abs(by["uncorrected", ""]["error"] - 5 / 3) < 1e-6
+assert abs(by["one factor", "each family"]["error"] - 1 / 3) < 1e-6
+assert got["correction_helps"] is False
+CHECK
+"$wavesmith" sim --compare slow.csv --check-correction >out 2>&1 || fail "--check-correction"
+grep -q "does not help on what it has not seen" out || fail "what it says of no help"
+"$wavesmith" sim --check-correction >out 2>&1 && fail "--check-correction alone"
+grep -q "needs --compare" out || fail "--check-correction alone"
+
 # What is wrong with a file, and what is said of it.
 wrong() { # text, pattern
   printf "$1" >wrong.csv
