@@ -109,6 +109,7 @@ typedef struct ws_sharing {
   int64_t crowding;        /* of L2's channels, in 1/256: how much longer the
                             * busiest of an XCD takes than the mean, over what
                             * its workgroups load in the same turn */
+  const ws_held *held;     /* NULL: nothing is in the Infinity Cache at first */
   int64_t lines;           /* that all workgroups want, each for itself, in as
                             * many instructions as were executed here */
   int64_t instructions;    /* executed to find out */

@@ -205,6 +205,8 @@ void ws__memory_allow_stores(ws_memory *memory, const void *code,
     memory->ranges[index].stores_from = begin + offset;
 }
 
+ws_held *ws__memory_held(ws_memory *memory) { return &memory->held; }
+
 bool ws__memory_release(ws_memory *memory, void *address) {
   uint64_t begin = (uint64_t)(uintptr_t)address;
   int64_t index = range_below(memory, begin);
@@ -223,6 +225,7 @@ bool ws__memory_release(ws_memory *memory, void *address) {
   range->kind = WS_RANGE_FREED;
   range->serial = memory->next_serial++;
   memory->bytes_in_use -= range->bytes;
+  ws__held_forget(&memory->held, range->begin, range->bytes);
   if (++memory->freed_count > MOST_FREED)
     forget_freed(memory, 0, 0, memory->next_serial - MOST_FREED / 2);
   new_generation(memory);
