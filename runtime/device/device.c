@@ -140,6 +140,11 @@ ws_status ws_device_fill(ws_device *device, void *memory, int byte,
   return device->table->fill(device, memory, byte, bytes, diag);
 }
 
+void ws_device_flush(ws_device *device) {
+  if (device->table->flush)
+    device->table->flush(device);
+}
+
 int ws_device_limit(ws_device *device, int64_t wave_instructions) {
   return device->table->limit ? device->table->limit(device, wave_instructions)
                               : 0;

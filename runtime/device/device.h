@@ -36,6 +36,7 @@ typedef struct ws__device_table {
   bool (*watch)(ws_device *device, const void *memory);
   size_t (*unstored)(ws_device *device, const void *memory, size_t bytes,
                      size_t *out_first);
+  void (*flush)(ws_device *device);
   int (*limit)(ws_device *device, int64_t wave_instructions);
   /* These may be NULL, the graph's where info.graphs is false: a kind without
    * them. */

@@ -67,6 +67,7 @@ typedef struct hip {
   __typeof__(wavesmith_sim_watch) *watch;
   __typeof__(wavesmith_sim_unstored) *unstored;
   __typeof__(wavesmith_sim_limit) *limit;
+  __typeof__(wavesmith_sim_flush) *flush;
   const wavesmith_sim_card_text *card_text;
   int report; /* file that the simulator writes to; -1: none */
   /* Launches, fills and events go here, because the default stream cannot be
@@ -354,6 +355,7 @@ static ws_status open_sim(ws_device *device, ws_device_purpose purpose,
   *(void **)&self->watch = dlsym(handle, "wavesmith_sim_watch");
   *(void **)&self->unstored = dlsym(handle, "wavesmith_sim_unstored");
   *(void **)&self->limit = dlsym(handle, "wavesmith_sim_limit");
+  *(void **)&self->flush = dlsym(handle, "wavesmith_sim_flush");
   device->info.simulated = true;
   device->info.lock = "";
   device->info.dry_timing = purpose == WS_DEVICE_TIME && is_own(device);
@@ -579,6 +581,11 @@ static size_t unstored(ws_device *device, const void *memory, size_t bytes,
   return hip_of(device)->unstored(memory, bytes, out_first);
 }
 
+static void flush(ws_device *device) {
+  if (hip_of(device)->flush)
+    hip_of(device)->flush();
+}
+
 static int limit(ws_device *device, int64_t wave_instructions) {
   const hip *self = hip_of(device);
   (void)self->hipDeviceSynchronize();
@@ -604,4 +611,5 @@ const ws__device_table ws__device_sim = {.kind = "sim",
                                          .watch = watch,
                                          .unstored = unstored,
                                          .limit = limit,
+                                         .flush = flush,
                                          COMMON_FUNCTIONS};

@@ -41,8 +41,10 @@ static ws_status start_side(ws__timer *t, int side, int copy, ws_diag *diag) {
 }
 
 static ws_status flush(ws__timer *t, ws_diag *diag) {
-  if (!t->flush)
+  if (!t->flush) { /* a simulator */
+    ws_device_flush(t->device);
     return WS_OK;
+  }
   return ws_device_fill(t->device, t->flush, 0, t->flush_bytes, diag);
 }
 

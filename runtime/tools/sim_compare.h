@@ -18,7 +18,7 @@ typedef struct sim_row {
   sim_options options;   /* as of a call of `wavesmith sim` */
   const char *family;    /* "" */
   const char *group;     /* of rows that compete; NULL: those of its shape */
-  const char *residency; /* "cold", "warm"; NULL: as
+  const char *residency; /* "cold", "warm", "flushed"; NULL: as
                           * WAVESMITH_SIM_RESIDENCY says */
   double us;             /* measured */
   int line;

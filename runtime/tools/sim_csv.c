@@ -146,7 +146,8 @@ static ws_status take_field(const reader *in, const struct column *column,
 }
 
 static bool is_residency(const char *word) {
-  return !word || !strcmp(word, "cold") || !strcmp(word, "warm");
+  return !word || !strcmp(word, "cold") || !strcmp(word, "warm") ||
+         !strcmp(word, "flushed");
 }
 
 static ws_status read_row(const reader *in, const sim_options *base,
@@ -158,7 +159,7 @@ static ws_status read_row(const reader *in, const sim_options *base,
     WS_TRY(take_field(in, in->of_field[f], fields[f], out));
   out->options.kernel_count = out->options.kernels[0].name != NULL;
   if (!is_residency(out->residency))
-    return fail(in, "'residency' is cold or warm", out->residency);
+    return fail(in, "'residency' is cold, warm or flushed", out->residency);
   ws_diag why;
   if (sim_options_check(&out->options, &why) != WS_OK)
     return fail(in, why.text, NULL);

@@ -82,3 +82,53 @@ REGISTERS(96, "v95")
 REGISTERS(128, "v127")
 REGISTERS(168, "v167")
 REGISTERS(256, "v255")
+
+// Streams for chains: 256 threads a block, 16 x 16 bytes a thread.
+typedef uint uint4_ __attribute__((ext_vector_type(4)));
+KERNEL void stream_write(uint4_ *out, uint value) {
+  for (uint i = 0; i < 16; i++)
+    out[(group_x() * 16 + i) * 256 + thread_x()] = value;
+}
+
+// Four bytes are written for 256 that are read.
+KERNEL void stream_read(const uint4_ *in, uint *out) {
+  uint4_ sum = 0;
+  for (uint i = 0; i < 16; i++)
+    sum ^= in[(group_x() * 16 + i) * 256 + thread_x()];
+  out[group_x() * 256 + thread_x()] = sum.x ^ sum.y ^ sum.z ^ sum.w;
+}
+
+// n x n floats, tiles of 64 x 64 by 256 threads.
+KERNEL void transpose(const float *in, float *out, uint n) {
+  SHARED static float tile[64][65];
+  uint tiles = n / 64, row = group_x() / tiles * 64;
+  uint column = group_x() % tiles * 64, x = thread_x() % 64;
+  for (uint y = thread_x() / 64; y < 64; y += 4)
+    tile[y][x] = in[(row + y) * n + column + x];
+  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+  __builtin_amdgcn_s_barrier();
+  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+  for (uint y = thread_x() / 64; y < 64; y += 4)
+    out[(column + y) * n + row + x] = tile[x][y];
+}
+
+// A slice of c = a b of four: a is n x n, b n x 16 of floats, a split of k each
+// block of 256 rows; column-major, so that lanes read side by side.
+KERNEL void gemm_slice(const float *a, const float *b, float *partial, uint n) {
+  uint blocks = n / 256, slice = group_x() / blocks;
+  uint row = group_x() % blocks * 256 + thread_x();
+  float sum[16] = {};
+  for (uint k = slice * n / 16; k < (slice + 1) * n / 16; k++)
+    for (uint j = 0; j < 16; j++)
+      sum[j] += a[k * n + row] * b[k * 16 + j];
+  for (uint j = 0; j < 16; j++)
+    partial[(slice * 16 + j) * n + row] = sum[j];
+}
+
+KERNEL void reduce_slices(const float *partial, float *c, uint n) {
+  uint at = group_x() * 256 + thread_x();
+  float sum = 0;
+  for (uint slice = 0; slice < 16; slice++)
+    sum += partial[slice * 16 * n + at];
+  c[at] = sum;
+}

@@ -97,6 +97,9 @@ bool ws_device_watch(ws_device *device, const void *memory);
 size_t ws_device_unstored(ws_device *device, const void *memory, size_t bytes,
                           size_t *out_first);
 
+/* On a simulator of ours: caches are empty from here on, as on a card a fill of
+ * twice cache_bytes leaves them; elsewhere nothing happens. */
+void ws_device_flush(ws_device *device);
 /* On a simulator of ours launches from now on end quietly after about so many
  * wave instructions each; 0: no such limit. How many did, since the last call.
  * Waits for launches. */

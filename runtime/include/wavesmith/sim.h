@@ -77,6 +77,10 @@ int wavesmith_sim_watch(const void *address);
 size_t wavesmith_sim_unstored(const void *address, size_t bytes,
                               size_t *out_first);
 
+/* The Infinity Cache holds nothing from here on (ws_sim_flush), as a fill of
+ * twice its size leaves it. Launches must have ended. */
+void wavesmith_sim_flush(void);
+
 /* Launches from here on may take about so many wave instructions each, the same
  * for every wave; 0: no limit but the options'. One that takes more ends there,
  * which is no fault of the device. How many were cut off since the last call.
@@ -274,8 +278,31 @@ typedef struct ws_sim_profile {
 /* Where the inputs are before the launch. */
 typedef enum ws_sim_residency {
   WS_SIM_COLD, /* in HBM: caches flushed, the timing protocol's state */
-  WS_SIM_WARM  /* in the Infinity Cache as far as they fit */
+  WS_SIM_WARM, /* in the Infinity Cache as far as they fit */
+  /* In the Infinity Cache as far as earlier operations left them there (below),
+   * else in HBM. L2 is empty, as it is after any launch (docs/simulator.md). */
+  WS_SIM_CHAIN
 } ws_sim_residency;
+
+/* What the Infinity Cache holds is what the caller says that operations on the
+ * device have touched, one call an operation, in their order: LRU by bytes over
+ * the card's mall_bytes. An operation that touches more than that leaves
+ * nothing. At first, and of memory that is freed, nothing is held. ws_sim_run
+ * and ws_sim_time change nothing of it. */
+typedef struct ws_sim_range {
+  const void *begin;
+  size_t bytes;
+} ws_sim_range;
+void ws_sim_touch(ws_sim *sim, const ws_sim_range *ranges, int count);
+/* A launch counts as touching the whole of every allocation that an aligned
+ * word of its explicit arguments points into: the most that it can, pointers in
+ * memory aside. The first 64 of them. */
+void ws_sim_touch_launch(ws_sim *sim, const ws_sim_launch *launch);
+/* Nothing is held from here on. */
+void ws_sim_flush(ws_sim *sim);
+/* How much of the allocation around address is held, in 1/16, rounded down; 0
+ * too where there is no allocation. */
+int ws_sim_held(const ws_sim *sim, const void *address);
 
 /* Times one launch by the cycle model. Device memory is read but not changed:
  * the sampled workgroups' stores go to a private copy. A kernel that faults or

@@ -144,6 +144,7 @@ typedef struct ws_sharing {
   int64_t touched_bytes;   /* and those that an argument points to */
   int64_t crowding;        /* of L2's channels, in 1/256: how much longer an
                             * XCD's loads take than if spread evenly */
+  const ws_held *held;     /* NULL: nothing is in the Infinity Cache at first */
   int64_t lines;           /* that all workgroups want, each for itself, in as
                             * many instructions as were executed here */
   int64_t instructions;    /* executed to find out */

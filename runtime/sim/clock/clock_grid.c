@@ -39,6 +39,7 @@ typedef struct timing {
   int64_t mhz;
   uint64_t seed;
   bool warm;
+  const ws_held *held; /* as of ws_sharing */
   ws_arena *arena;
 } timing;
 
@@ -470,6 +471,7 @@ static ws_status time_plan(timing *t, ws_arena *arena, ws_sim_profile *out,
   t->scratch_stalls = ws_arena_alloc(t->arena, text->count * sizeof *t->stalls);
   WS_TRY(ws__sharing_find(&t->plan, t->occupancy.groups, !t->warm, t->constants,
                           t->arena, &t->sharing, diag));
+  t->sharing.held = t->held;
   choose_samples(t);
   WS_TRY(run_samples(t, t->constants->clock_mhz, diag));
   const sums s = sum_up(t);
@@ -491,6 +493,8 @@ ws_status ws__clock_time(ws_memory *memory, const ws_sim_launch *launch,
   *t = (timing){.constants = constants,
                 .seed = launch->sample_seed,
                 .warm = residency == WS_SIM_WARM,
+                .held =
+                    residency == WS_SIM_CHAIN ? ws__memory_held(memory) : NULL,
                 .arena = scratch};
   ws_status status = ws__plan_create(memory, launch, 0, &t->plan, diag);
   if (status == WS_OK) {

@@ -117,9 +117,16 @@ static bool fits(const ws_cu_memory *m, int64_t bytes) {
   return m->sharing->touched_bytes <= bytes;
 }
 
+/* Earlier launches left it in the Infinity Cache, or WARM says so. */
+static bool was_in_mall(const ws_cu_memory *m, uint64_t address) {
+  const ws_held *held = m->sharing->held;
+  return fits(m, m->constants->mall_bytes) &&
+         (m->warm || (held && ws__held_has(held, address)));
+}
+
 /* A line that comes into the XCD. */
-static origin beyond_l2(ws_cu_memory *m, const ws_share *share, uint32_t index,
-                        bool pays) {
+static origin beyond_l2(ws_cu_memory *m, uint64_t line, const ws_share *share,
+                        uint32_t index, bool pays) {
   const int64_t all = footprint_lines(m);
   const bool mall_fits = fits(m, m->constants->mall_bytes);
   if (m->warm && mall_fits)
@@ -129,14 +136,16 @@ static origin beyond_l2(ws_cu_memory *m, const ws_share *share, uint32_t index,
     weight = still_absent(m, weight, share->new_in_xcd, m->device_fills,
                           m->own_device_fills, 1);
   const bool is_there = mall_fits && 2 * m->device_fills > all;
-  const level latency = is_there ? LEVEL_MALL : LEVEL_HBM;
+  const uint64_t address = line * (uint64_t)m->constants->line;
+  const level first = was_in_mall(m, address) ? LEVEL_MALL : LEVEL_HBM;
+  const level latency = is_there ? LEVEL_MALL : first;
   if (!pays)
     return (origin){latency, LEVEL_L2};
   if (!deal(&m->debt[2 * index + 1], weight, share->new_in_xcd))
     return (origin){latency, LEVEL_MALL};
   m->device_fills += (int64_t)m->active_cus * m->xcds;
   m->own_device_fills++;
-  return (origin){LEVEL_HBM, LEVEL_HBM};
+  return (origin){first, first};
 }
 
 static const ws_share alone = {1, 1, 1};
@@ -167,11 +176,11 @@ static origin find_line(ws_cu_memory *m, uint64_t line, uint32_t index,
   if (deal(&m->debt[2 * index], weight, share->lines)) {
     m->xcd_fills += m->active_cus;
     m->own_xcd_fills++;
-    return beyond_l2(m, share, index, true);
+    return beyond_l2(m, line, share, index, true);
   }
   if (l2_fits && 2 * m->xcd_fills > all)
     return (origin){LEVEL_L2, LEVEL_L2};
-  return beyond_l2(m, share, index, false);
+  return beyond_l2(m, line, share, index, false);
 }
 
 /* ---- a line from beyond L1 --------------------------------------------------
@@ -279,7 +288,7 @@ static int64_t store_segment(ws_cu_memory *m, uint64_t segment, int64_t now) {
     return wait;
   m->counters->mall_bytes += bytes;
   wait = most(wait, queue(&m->mall_free, now, mall_ticks(m, bytes)));
-  if (!m->warm || !fits(m, m->constants->mall_bytes)) {
+  if (!was_in_mall(m, segment * (uint64_t)bytes)) {
     m->counters->hbm_bytes += bytes;
     wait = most(wait,
                 queue(&m->hbm_free, now, device_ticks(m, bytes, c->hbm_rate)));

@@ -101,12 +101,17 @@ static hipError_t copy_rows(ws_stream *stream,
         copy->to,
         !from_device || !ws_sim_is_unknown(ws__hip_device.sim, copy->from));
   double bytes = (double)copy->width * (double)copy->height;
-  if (on_the_card(copy->to, to_device) && on_the_card(copy->from, from_device))
+  if (on_the_card(copy->to, to_device) &&
+      on_the_card(copy->from, from_device)) {
+    const ws_sim_range ranges[] = {{copy->from, from_bytes},
+                                   {copy->to, to_bytes}};
+    ws_sim_touch(ws__hip_device.sim, ranges, 2);
     ws__hip_advance(stream, &ws__hip_device.compute_us,
                     device_start_us + bytes / of_card(device_bytes_per_us));
-  else
+  } else {
     ws__hip_advance(stream, &ws__hip_device.link_us,
                     link_start_us + bytes / link_bytes_per_us);
+  }
   return hipSuccess;
 }
 
@@ -278,6 +283,7 @@ hipError_t ws__hip_do_fill(ws_stream *stream,
   ws__hip_memory_contents(to, false);
   for (size_t row = 0; row < fill->height; row++)
     fill_row(to + row * fill->pitch, fill->width, fill->value, fill->unit);
+  ws_sim_touch(ws__hip_device.sim, &(ws_sim_range){to, bytes}, 1);
   double size = (double)fill->width * (double)fill->height;
   ws__hip_advance(stream, &ws__hip_device.compute_us,
                   device_start_us + size / of_card(fill_bytes_per_us));

@@ -37,8 +37,10 @@
  *   WAVESMITH_SIM_CARD       mi300x (default), another card by its name, or the
  *                            file of a profile; with a wrong one nothing works
  *   WAVESMITH_SIM_THREADS    host threads (default: one per core)
- *   WAVESMITH_SIM_RESIDENCY  cold (default): inputs in HBM; warm: in the
- *                            Infinity Cache as far as they fit
+ *   WAVESMITH_SIM_RESIDENCY  cold (default): caches are empty at first, then as
+ *                            launches, copies and fills leave them; warm: each
+ *                            launch finds its inputs in the Infinity Cache as
+ *                            far as they fit; flushed: each finds caches empty
  *   WAVESMITH_SIM_CHECKS     on (default); off: only what would end the host
  *   WAVESMITH_SIM_BUDGET     instructions of a wave before it counts as an
  *                            infinite loop (default 2^31)

@@ -170,6 +170,17 @@ static void hash_argument(ws_hasher *hasher, const ws_sim_argument *argument,
   ws_hasher_update(hasher, place, sizeof place);
 }
 
+/* What the Infinity Cache holds of the buffers decides the time, too. */
+static void hash_held(ws_hasher *hasher, const ws_sim_launch *launch) {
+  const unsigned char *kernarg = launch->kernarg;
+  for (size_t at = 0; at + 8 <= launch->kernarg_size; at += 8) {
+    void *pointer;
+    memcpy(&pointer, kernarg + at, sizeof pointer);
+    const int held = ws_sim_held(ws__hip_device.sim, pointer);
+    ws_hasher_update(hasher, &held, sizeof held);
+  }
+}
+
 static ws_hash key_of(const ws_sim_launch *launch) {
   const ws_sim_kernel_info *info = ws_sim_kernel_info_of(launch->kernel);
   ws_hasher *hasher = ws_hasher_create();
@@ -181,6 +192,8 @@ static ws_hash key_of(const ws_sim_launch *launch) {
   for (int i = 0; i < info->arg_count; i++)
     if (!ws__hip_argument_is_hidden(&info->args[i]))
       hash_argument(hasher, &info->args[i], launch->kernarg);
+  if (ws__hip_device.settings.residency == WS_SIM_CHAIN)
+    hash_held(hasher, launch);
   return ws_hasher_finish(hasher);
 }
 
@@ -389,6 +402,7 @@ static hipError_t simulate(const ws_sim_launch *launch, ws_arena *arena,
   ws_diag model = {0}, diag = {0};
   out->us = launch_floor_us;
   bool timed = mode == WS_HIPSIM_RUN || time_launch(launch, arena, out, &model);
+  ws_sim_touch_launch(ws__hip_device.sim, launch);
   if (mode != WS_HIPSIM_TIME) {
     if (ws_sim_run(ws__hip_device.sim, launch, arena, &out->report, &diag) !=
         WS_OK) {

@@ -451,3 +451,14 @@ size_t wavesmith_sim_unstored(const void *address, size_t bytes,
   ws__hip_leave(hipSuccess);
   return count;
 }
+
+/* ---- beside HIP: caches as a flush leaves them (wavesmith/sim.h) ------------
+ */
+
+void wavesmith_sim_flush(void) {
+  ws__hip_enter();
+  ws_sim *sim = ws__hip_simulator();
+  if (sim)
+    ws_sim_flush(sim);
+  ws__hip_leave(hipSuccess);
+}

@@ -44,14 +44,15 @@ static int64_t number(const char *variable, int64_t highest) {
 
 static void read_settings(ws_settings *out) {
   static const char *const modes[] = {"full", "run", "time", NULL};
-  static const char *const residencies[] = {"cold", "warm", NULL};
+  static const char *const residencies[] = {"cold", "warm", "flushed", NULL};
+  static const ws_sim_residency found[] = {WS_SIM_CHAIN, WS_SIM_WARM,
+                                           WS_SIM_COLD};
   static const char *const switches[] = {"on", "off", NULL};
   static const char *const timings[] = {"once", "each", NULL};
   const char *report = getenv("WAVESMITH_SIM_REPORT");
   *out = (ws_settings){
       .mode = (ws_hipsim_mode)choice("WAVESMITH_SIM_MODE", modes),
-      .residency = choice("WAVESMITH_SIM_RESIDENCY", residencies) ? WS_SIM_WARM
-                                                                  : WS_SIM_COLD,
+      .residency = found[choice("WAVESMITH_SIM_RESIDENCY", residencies)],
       .sim = {.threads = (int)number("WAVESMITH_SIM_THREADS", 256),
               .budget = number("WAVESMITH_SIM_BUDGET", INT64_MAX),
               .unchecked = choice("WAVESMITH_SIM_CHECKS", switches) == 1,

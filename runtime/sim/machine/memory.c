@@ -33,6 +33,12 @@ static void new_generation(ws_memory *memory) {
   memory->generation = atomic_fetch_add(&last, 1) + 1;
 }
 
+/* Where the host puts the space is by chance; what comes of addresses (sets of
+ * caches, channels) must not be. */
+static uint64_t first_place(const ws_memory *memory) {
+  return round_up(memory->space + WS_PAGE, HUGE_PAGE);
+}
+
 ws_memory *ws__memory_create(void) {
   ws_memory *memory = calloc(1, sizeof *memory);
   WS_ASSERT(memory);
@@ -46,7 +52,7 @@ ws_memory *ws__memory_create(void) {
   }
   WS_ASSERT(space != MAP_FAILED);
   memory->space = (uint64_t)(uintptr_t)space;
-  memory->cursor = memory->space + WS_PAGE;
+  memory->cursor = first_place(memory);
   new_generation(memory);
   return memory;
 }
@@ -150,7 +156,7 @@ static uint64_t take_room(ws_memory *memory, uint64_t size) {
   uint64_t pages = room_above(memory, size, alignment);
   if (!pages) {
     memory->wrapped = true;
-    memory->cursor = memory->space + WS_PAGE;
+    memory->cursor = first_place(memory);
     pages = room_above(memory, size, alignment);
   }
   if (!pages)
@@ -205,6 +211,8 @@ void ws__memory_allow_stores(ws_memory *memory, const void *code,
     memory->ranges[index].stores_from = begin + offset;
 }
 
+ws_held *ws__memory_held(ws_memory *memory) { return &memory->held; }
+
 bool ws__memory_release(ws_memory *memory, void *address) {
   uint64_t begin = (uint64_t)(uintptr_t)address;
   int64_t index = range_below(memory, begin);
@@ -223,6 +231,7 @@ bool ws__memory_release(ws_memory *memory, void *address) {
   range->kind = WS_RANGE_FREED;
   range->serial = memory->next_serial++;
   memory->bytes_in_use -= range->bytes;
+  ws__held_forget(&memory->held, range->begin, range->bytes);
   if (++memory->freed_count > MOST_FREED)
     forget_freed(memory, 0, 0, memory->next_serial - MOST_FREED / 2);
   new_generation(memory);

@@ -9,6 +9,7 @@
 #ifndef WAVESMITH_SIM_MEMORY_H
 #define WAVESMITH_SIM_MEMORY_H
 
+#include "held.h"
 #include "machine.h"
 
 typedef struct ws_memory ws_memory;
@@ -59,6 +60,9 @@ bool ws__memory_is_unknown(const ws_memory *memory, uint64_t address);
 /* Of the allocation that the last yes of ws__memory_allows was about. */
 bool ws__memory_allowed_unknown(const ws_memory *memory,
                                 const uint64_t cache[2]);
+
+/* What the Infinity Cache holds of it. Freed memory is in no cache. */
+ws_held *ws__memory_held(ws_memory *memory);
 
 /* ---- overlay ----------------------------------------------------------------
  * While an overlay is open, stores of groups with `timing` go to copies of the

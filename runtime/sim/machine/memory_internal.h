@@ -5,6 +5,7 @@
 #ifndef WAVESMITH_SIM_MEMORY_INTERNAL_H
 #define WAVESMITH_SIM_MEMORY_INTERNAL_H
 
+#include "held.h"
 #include "memory.h"
 
 enum { WS_PAGE = 4096 };
@@ -36,6 +37,7 @@ struct ws_memory {
   uint64_t generation;
   size_t bytes_in_use;
   size_t watched;             /* ranges */
+  ws_held held;
   struct ws_overlay *overlay; /* NULL: not open */
 };
 

@@ -8,6 +8,7 @@
 #include "sim_internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { THREADS_MAX = 256 };
@@ -97,6 +98,39 @@ bool ws_sim_watch(ws_sim *sim, const void *address) {
 size_t ws_sim_unstored(const ws_sim *sim, const void *address, size_t bytes,
                        size_t *out_first) {
   return ws__memory_unstored(sim->memory, address, bytes, out_first);
+}
+
+/* ---- the Infinity Cache ----------------------------------------------------
+ */
+
+void ws_sim_touch(ws_sim *sim, const ws_sim_range *ranges, int count) {
+  ws__held_touch(ws__memory_held(sim->memory), ranges, count,
+                 (uint64_t)sim->constants->mall_bytes);
+}
+
+void ws_sim_touch_launch(ws_sim *sim, const ws_sim_launch *launch) {
+  ws_sim_range ranges[WS_HELD_RANGES];
+  int count = 0;
+  const unsigned char *kernarg = launch->kernarg;
+  for (size_t at = 0; at + 8 <= launch->kernarg_size; at += 8) {
+    void *pointer, *begin;
+    size_t bytes;
+    memcpy(&pointer, kernarg + at, sizeof pointer);
+    if (count < WS_HELD_RANGES && ws_sim_find(sim, pointer, &begin, &bytes))
+      ranges[count++] = (ws_sim_range){begin, bytes};
+  }
+  ws_sim_touch(sim, ranges, count);
+}
+
+void ws_sim_flush(ws_sim *sim) { ws__memory_held(sim->memory)->count = 0; }
+
+int ws_sim_held(const ws_sim *sim, const void *address) {
+  void *begin;
+  size_t bytes;
+  if (!ws_sim_find(sim, address, &begin, &bytes))
+    return 0;
+  return ws__held_parts(ws__memory_held(sim->memory),
+                        (uint64_t)(uintptr_t)begin, bytes);
 }
 
 /* ---- modules --------------------------------------------------------------
