@@ -33,26 +33,23 @@ static void new_generation(ws_memory *memory) {
   memory->generation = atomic_fetch_add(&last, 1) + 1;
 }
 
-/* Where the host puts the space is by chance; what comes of addresses (sets of
- * caches, channels) must not be. */
-static uint64_t first_place(const ws_memory *memory) {
-  return round_up(memory->space + WS_PAGE, HUGE_PAGE);
-}
-
 ws_memory *ws__memory_create(void) {
   ws_memory *memory = calloc(1, sizeof *memory);
   WS_ASSERT(memory);
   void *space = MAP_FAILED;
   for (size_t i = 0; i < sizeof space_sizes / sizeof *space_sizes; i++) {
     memory->space_bytes = space_sizes[i];
-    space = mmap(NULL, memory->space_bytes, PROT_NONE,
+    space = mmap(NULL, memory->space_bytes + HUGE_PAGE, PROT_NONE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (space != MAP_FAILED)
       break;
   }
   WS_ASSERT(space != MAP_FAILED);
-  memory->space = (uint64_t)(uintptr_t)space;
-  memory->cursor = first_place(memory);
+  /* Where the host puts it is by chance; what comes of addresses (sets of
+   * caches, channels) must not be. */
+  memory->reserved = space;
+  memory->space = round_up((uint64_t)(uintptr_t)space, HUGE_PAGE);
+  memory->cursor = memory->space + WS_PAGE;
   new_generation(memory);
   return memory;
 }
@@ -63,7 +60,7 @@ void ws__memory_destroy(ws_memory *memory) {
   ws__overlay_close(memory);
   for (size_t i = 0; i < memory->range_count; i++)
     free(memory->ranges[i].stored);
-  munmap((void *)(uintptr_t)memory->space, memory->space_bytes);
+  munmap(memory->reserved, memory->space_bytes + HUGE_PAGE);
   free(memory->ranges);
   free(memory);
 }
@@ -156,7 +153,7 @@ static uint64_t take_room(ws_memory *memory, uint64_t size) {
   uint64_t pages = room_above(memory, size, alignment);
   if (!pages) {
     memory->wrapped = true;
-    memory->cursor = first_place(memory);
+    memory->cursor = memory->space + WS_PAGE;
     pages = room_above(memory, size, alignment);
   }
   if (!pages)

@@ -28,7 +28,8 @@ typedef struct ws_range {
 } ws_range;
 
 struct ws_memory {
-  uint64_t space, space_bytes; /* reserved address space */
+  void *reserved;              /* address space, with room to align it */
+  uint64_t space, space_bytes; /* at a multiple of 2 MiB in it */
   uint64_t cursor;             /* where the next allocation may begin */
   bool wrapped;                /* the cursor has gone round */
   ws_range *ranges;            /* sorted by address */
@@ -36,7 +37,7 @@ struct ws_memory {
   uint64_t next_serial;
   uint64_t generation;
   size_t bytes_in_use;
-  size_t watched;             /* ranges */
+  size_t watched; /* ranges */
   ws_held held;
   struct ws_overlay *overlay; /* NULL: not open */
 };
