@@ -153,6 +153,8 @@
   X(launch_ns, 2500, "ns",                                                     \
     "problem 4.1, timing 9 [FP8MM]: floor of trivial kernels", "M",            \
     "launch")                                                                  \
+  X(behind_ns, 1000, "ns", "timing 9 [GT]: gap of about 1 us back to back",    \
+    "L", "launch behind another one, with nothing between that waits or times")\
   X(clock_mhz, 2100, "MHz", "timing 9, 10 [BEN]: 2092 sustained", "H",         \
     "engine clock, light load")                                                \
   X(loaded_mhz, 1230, "MHz", "problem 4.1 [MAF]", "H",                         \

@@ -106,8 +106,9 @@ static hipError_t copy_rows(ws_stream *stream,
     const ws_sim_range ranges[] = {{copy->from, from_bytes},
                                    {copy->to, to_bytes}};
     ws_sim_touch(ws__hip_device.sim, ranges, 2);
-    ws__hip_advance(stream, &ws__hip_device.compute_us,
-                    device_start_us + bytes / of_card(device_bytes_per_us));
+    ws__hip_advance(
+        stream, &ws__hip_device.compute_us,
+        ws__hip_us_now(device_start_us + bytes / of_card(device_bytes_per_us)));
   } else {
     ws__hip_advance(stream, &ws__hip_device.link_us,
                     link_start_us + bytes / link_bytes_per_us);
@@ -285,8 +286,9 @@ hipError_t ws__hip_do_fill(ws_stream *stream,
     fill_row(to + row * fill->pitch, fill->width, fill->value, fill->unit);
   ws_sim_touch(ws__hip_device.sim, &(ws_sim_range){to, bytes}, 1);
   double size = (double)fill->width * (double)fill->height;
-  ws__hip_advance(stream, &ws__hip_device.compute_us,
-                  device_start_us + size / of_card(fill_bytes_per_us));
+  ws__hip_advance(
+      stream, &ws__hip_device.compute_us,
+      ws__hip_us_now(device_start_us + size / of_card(fill_bytes_per_us)));
   return hipSuccess;
 }
 

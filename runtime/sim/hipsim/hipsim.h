@@ -22,6 +22,10 @@
  * different streams follow each other (the model is of one kernel on the whole
  * device), copies between host and device overlap with them.
  *
+ * What a launch costs beside its run is for beginning anew and for the event
+ * behind it: a kernel or fill that follows another one, no timed event between
+ * and the host not waiting, costs behind_ns in place of launch_ns.
+ *
  * Errors. A call that is wrong changes nothing and returns HIP's error. What a
  * kernel does wrong shows as on the card at the next call that works with the
  * device, and stays (copies, launches, waits fail) until hipDeviceReset:
@@ -106,6 +110,7 @@ typedef struct ws_hipsim {
   double blocking_us; /* of all blocking streams */
   double compute_us;  /* when the compute units are free */
   double link_us;     /* when the link to the host is free */
+  bool is_following;  /* the next kernel begins where one has just ended */
   int64_t launches;
 } ws_hipsim;
 extern ws_hipsim ws__hip_device;
@@ -229,6 +234,9 @@ typedef struct ws_operation {
 void ws__hip_stream_forget(void);
 /* When what is submitted to the stream now would start. */
 double ws__hip_now(const ws_stream *stream);
+/* What a kernel or fill that takes us by itself takes now: less where it
+ * follows another one. */
+double ws__hip_us_now(double us);
 /* Work of us microseconds on the stream and on an engine, compute_us or
  * link_us of the state. */
 void ws__hip_advance(ws_stream *stream, double *engine_us, double us);

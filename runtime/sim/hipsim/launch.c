@@ -439,6 +439,7 @@ hipError_t ws__hip_do_launch(ws_stream *stream,
     ws__hip_memory_mirror(false);
   ws__hip_device.launches++;
   if (!error) {
+    result.us = ws__hip_us_now(result.us);
     ws__hip_advance(stream, &ws__hip_device.compute_us, result.us);
     write_report(&launch, &result);
   }

@@ -142,6 +142,7 @@ void ws__hip_reset(void) {
   ws__hip_device.host_us = ws__hip_device.latest_us =
       ws__hip_device.blocking_us = 0;
   ws__hip_device.compute_us = ws__hip_device.link_us = 0;
+  ws__hip_device.is_following = false;
 }
 
 /* ---- errors ----------------------------------------------------------------

@@ -36,7 +36,14 @@ static void set_ready(ws_stream *stream, double us) {
     ws__hip_device.blocking_us = later(ws__hip_device.blocking_us, us);
 }
 
+double ws__hip_us_now(double us) {
+  const ws__clock_constants *c = &ws__hip_card()->constants;
+  const double less = (double)(c->launch_ns - c->behind_ns) / 1e3;
+  return ws__hip_device.is_following && us > less && less > 0 ? us - less : us;
+}
+
 void ws__hip_advance(ws_stream *stream, double *engine_us, double us) {
+  ws__hip_device.is_following = engine_us == &ws__hip_device.compute_us;
   double end = later(ws__hip_now(stream), *engine_us) + us;
   *engine_us = end;
   set_ready(stream, end);
@@ -44,6 +51,7 @@ void ws__hip_advance(ws_stream *stream, double *engine_us, double us) {
 
 void ws__hip_wait(const ws_stream *stream) {
   ws__hip_device.host_us = ws__hip_now(stream);
+  ws__hip_device.is_following = false;
 }
 
 /* ---- streams ---------------------------------------------------------------
@@ -206,6 +214,8 @@ hipError_t ws__hip_record(hipEvent_t handle, hipStream_t stream_handle) {
   ws__hip_graph_release(event->capture);
   event->capture = stream->capture;
   event->recorded = true;
+  if (!(event->flags & hipEventDisableTiming))
+    ws__hip_device.is_following = false;
   event->at_us = ws__hip_now(stream);
   return hipSuccess;
 }
@@ -225,6 +235,7 @@ static hipError_t wait_event(hipEvent_t handle) {
   if (event->capture)
     return hipErrorCapturedEvent;
   ws__hip_device.host_us = later(ws__hip_device.host_us, event->at_us);
+  ws__hip_device.is_following = false;
   return hipSuccess;
 }
 hipError_t hipEventSynchronize(hipEvent_t event) {
