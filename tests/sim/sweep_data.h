@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * The public sweep of fp8 GEMM kernels on an MI300X (another kernel family than
- * ours), and how well predictions agree with it: per shape Spearman's rank
- * correlation, the regret of the prediction's pick, the ratio of measured to
- * predicted time.
+ * ours), and how well predictions agree with it (wavesmith/comparison.h).
  */
 #ifndef WS_TEST_SWEEP_DATA_H
 #define WS_TEST_SWEEP_DATA_H
@@ -93,72 +91,35 @@ static bool sweep_read(sweep *s) {
 /* ---- agreement ------------------------------------------------------------
  */
 
-static int sweep_compare(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static double sweep_median(const double *values, int count) {
-  double sorted[MAX_CONFIGS];
-  memcpy(sorted, values, (size_t)count * sizeof *sorted);
-  qsort(sorted, (size_t)count, sizeof *sorted, sweep_compare);
-  return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
-}
-
-typedef struct agreement {
-  double correlation, regret, ratio;
-  double error; /* median |predicted x ratio / measured - 1| */
-  int count;
-} agreement;
-
-static agreement sweep_agreement(const sweep *s, const predictions predicted,
-                                 int shape) {
-  double p[MAX_CONFIGS], m[MAX_CONFIGS], ratios[MAX_CONFIGS];
-  double best = INFINITY, least = INFINITY, picked = 0;
-  int n = 0;
-  for (int c = 0; c < s->config_count; c++) {
-    if (predicted[c][shape] <= 0 || s->measured[c][shape] <= 0)
-      continue;
-    p[n] = predicted[c][shape], m[n] = s->measured[c][shape];
-    ratios[n] = m[n] / p[n];
-    best = fmin(best, m[n]);
-    if (p[n] < least)
-      least = p[n], picked = m[n];
-    n++;
-  }
-  if (n < 3)
-    return (agreement){NAN, NAN, NAN, NAN, n};
-  const double ratio = sweep_median(ratios, n);
-  for (int i = 0; i < n; i++)
-    ratios[i] = fabs(ratio / ratios[i] - 1);
-  return (agreement){ws_spearman(p, m, n), picked / best, ratio,
-                     sweep_median(ratios, n), n};
-}
-
 static void sweep_print(const sweep *s, const char *name,
                         const predictions predicted) {
-  double correlations[MAX_SHAPES], regrets[MAX_SHAPES], ratios[MAX_SHAPES],
-      errors[MAX_SHAPES];
-  double log_regret = 0, worst = 0;
+  ws_arena *arena = ws_arena_create();
+  ws_compared_row *rows = ws_arena_alloc(
+      arena, sizeof *rows * (size_t)(s->config_count * s->shape_count));
+  ws_compared all;
+  int count = 0;
   for (int i = 0; i < s->shape_count; i++) {
-    const agreement a = sweep_agreement(s, predicted, i);
-    printf("%s m=%-5lld n=%-5lld k=%-5lld %d kernels: rank correlation %.3f, "
-           "regret %.3f, measured/predicted %.2f, error beside that %.0f%%\n",
-           name, (long long)s->shapes[i].size[DIM_M],
-           (long long)s->shapes[i].size[DIM_N],
-           (long long)s->shapes[i].size[DIM_K], a.count, a.correlation,
-           a.regret, a.ratio, 100 * a.error);
-    correlations[i] = a.correlation, regrets[i] = a.regret, ratios[i] = a.ratio,
-    errors[i] = a.error;
-    log_regret += log(a.regret);
-    worst = fmax(worst, a.regret);
+    char *shape = ws_arena_alloc(arena, WS_SHAPE_TEXT);
+    ws_shape_print(&s->shapes[i], shape);
+    for (int c = 0; c < s->config_count; c++)
+      if (predicted[c][i] > 0 && s->measured[c][i] > 0)
+        rows[count++] = (ws_compared_row){.group = shape,
+                                          .class_ = "",
+                                          .measured_us = s->measured[c][i],
+                                          .predicted_us = predicted[c][i]};
   }
-  const int n = s->shape_count;
-  printf("%s: median rank correlation %.3f; regret median %.3f, geomean %.3f, "
-         "worst %.3f; measured/predicted %.2f; error beside that %.0f%%\n",
-         name, sweep_median(correlations, n), sweep_median(regrets, n),
-         exp(log_regret / n), worst, sweep_median(ratios, n),
-         100 * sweep_median(errors, n));
+  WS_ASSERT(count);
+  ws_compare_times(arena, rows, count, NULL, 0, &all);
+  for (int i = 0; i < all.group_count; i++)
+    printf("%s %-15s %d kernels: rank correlation %.3f, regret %.3f, "
+           "measured/predicted %.2f\n",
+           name, all.groups[i].name, all.groups[i].count,
+           all.groups[i].spearman, all.groups[i].regret, all.groups[i].ratio);
+  printf("%s: median rank correlation %.3f; regret geomean %.3f, worst %.3f; "
+         "measured/predicted %.2f; mean error beside that %.0f%%\n",
+         name, all.median_spearman, all.geomean_regret, all.worst_regret,
+         all.ratio, 100 * all.error_beside_scale);
+  ws_arena_destroy(arena);
 }
 
 #endif
