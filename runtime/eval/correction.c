@@ -92,20 +92,22 @@ double ws_correction_factor(const ws_correction *c, const double *features) {
  */
 
 typedef struct folds {
-  ws_compared_row *rows;
-  const char **labels;
+  const ws_compared_row *rows;
+  const char *const *labels;
   int count;
 } folds;
 
 /* All but one label's. */
 static folds without(ws_arena *arena, const ws_compared_row *rows,
                      const char *const *labels, int count, const char *label) {
-  folds out = {ws_arena_alloc(arena, sizeof *out.rows * (size_t)count),
-               ws_arena_alloc(arena, sizeof *out.labels * (size_t)count), 0};
+  ws_compared_row *kept = ws_arena_alloc(arena, sizeof *kept * (size_t)count);
+  const char **kept_labels =
+      ws_arena_alloc(arena, sizeof *kept_labels * (size_t)count);
+  folds out = {kept, kept_labels, 0};
   for (int i = 0; i < count; i++)
     if (strcmp(labels[i], label)) {
-      out.labels[out.count] = labels[i];
-      out.rows[out.count++] = rows[i];
+      kept_labels[out.count] = labels[i];
+      kept[out.count++] = rows[i];
     }
   return out;
 }
@@ -166,4 +168,12 @@ bool ws_correction_left_out(ws_arena *arena, const ws_compared_row *rows,
       }
   }
   return true;
+}
+
+void ws_correction_fit_all(ws_arena *arena, const ws_compared_row *rows,
+                           const char *const *labels, int count,
+                           int feature_count, ws_correction *out) {
+  const folds all = {rows, labels, count};
+  ws_correction_fit(rows, count, feature_count,
+                    choose_penalty(arena, &all, feature_count), out);
 }

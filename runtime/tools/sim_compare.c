@@ -8,6 +8,8 @@
 #include "text_table.h"
 #include "tools.h"
 #include "wavesmith/correction.h"
+#include "wavesmith/sim_card.h"
+#include "wavesmith/sim_correction.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>
@@ -18,25 +20,7 @@
 /* ---- features of a simulated launch ----------------------------------------
  */
 
-/* Of the profile's JSON (wavesmith/sim.h), as they are or as ln. */
-static const struct feature {
-  const char *name, *key;
-  bool is_stall, is_ln;
-} features[] = {{"matrix pipe busy", "mfma_busy", false, false},
-                {"VALU busy", "valu_busy", false, false},
-                {"LDS busy", "lds_busy", false, false},
-                {"VMEM unit busy", "vmem_busy", false, false},
-                {"LDS conflicts", "lds_conflict", false, false},
-                {"L1 hits", "l1_hit", false, false},
-                {"L2 hits", "l2_hit", false, false},
-                {"Infinity Cache hits", "mall_hit", false, false},
-                {"waves per SIMD", "waves_per_simd", false, false},
-                {"ln rounds of workgroups", "waves_of_grid", false, true},
-                {"ln time", "us", false, true},
-                {"waits for vector memory", "vmem", true, false},
-                {"waits for LDS", "lds", true, false},
-                {"waits at barriers", "barrier", true, false}};
-enum { FEATURES = sizeof features / sizeof features[0] };
+enum { FEATURES = WS_SIM_FEATURES };
 
 static double number(const cJSON *object, const char *name) {
   const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
@@ -51,14 +35,12 @@ static void read_features(ws_arena *arena, const char *report,
   while ((line = strsep(&rest, "\n"))) {
     cJSON *json = *line ? cJSON_Parse(line) : NULL;
     const cJSON *profile = cJSON_GetObjectItemCaseSensitive(json, "profile");
-    const cJSON *stalls = cJSON_GetObjectItemCaseSensitive(profile, "stalls");
+    const cJSON *features =
+        cJSON_GetObjectItemCaseSensitive(profile, "features");
     if (number(profile, "us") > longest) {
       longest = number(profile, "us");
-      for (int f = 0; f < FEATURES; f++) {
-        const double value =
-            number(features[f].is_stall ? stalls : profile, features[f].key);
-        out[f] = features[f].is_ln ? log(fmax(value, 1e-9)) : value;
-      }
+      for (int f = 0; f < FEATURES; f++)
+        out[f] = number(features, ws_sim_feature_names[f]);
     }
     cJSON_Delete(json);
   }
@@ -307,6 +289,52 @@ static void print_corrections(ws_arena *arena, const tried all[TRIED]) {
                     "seen");
 }
 
+static ws_sim_correction learned(const comparing *all) {
+  ws_correction fit;
+  ws_sim_correction out = {.is_there = true};
+  ws_correction_fit_all(all->arena, all->compared, all->families, all->count,
+                        FEATURES, &fit);
+  out.offset = fit.offset;
+  for (int f = 0; f < FEATURES; f++) {
+    const bool varies = isfinite(fit.scale[f]);
+    out.mean[f] = fit.mean[f];
+    out.scale[f] = varies ? fit.scale[f] : 1;
+    out.weight[f] = varies ? fit.weight[f] : 0;
+  }
+  return out;
+}
+
+/* Where it helps on what it has not seen, one of all rows. */
+static ws_status write_correction(const comparing *all,
+                                  const tried corrections[TRIED],
+                                  ws_diag *diag) {
+  const char *path = all->options->fit_correction;
+  if (!helps(corrections)) {
+    fprintf(stderr, "%s is not written: it would not help\n", path);
+    return WS_OK;
+  }
+  const char *card = strchr(all->options->device, ':');
+  char *file = card && strstr(card, ".json") ? realpath(card + 1, NULL) : NULL;
+  const ws_sim_correction correction = learned(all);
+  cJSON *json = cJSON_CreateObject();
+  cJSON_AddStringToObject(json, "name", "corrected");
+  cJSON_AddStringToObject(json, "base",
+                          file   ? file
+                          : card ? card + 1
+                                 : "mi300x");
+  cJSON_AddItemToObject(json, "correction",
+                        ws_sim_correction_to_json(&correction));
+  char *text = cJSON_Print(json);
+  WS_ASSERT(text);
+  const ws_status status = ws_file_write_atomic(path, text, strlen(text), diag);
+  if (status == WS_OK && !all->options->json)
+    printf("%s: --device sim:%s gives corrected times\n", path, path);
+  cJSON_free(text);
+  cJSON_Delete(json);
+  free(file);
+  return status;
+}
+
 static void add_corrections(cJSON *json, const tried all[TRIED]) {
   cJSON *array = cJSON_AddArrayToObject(json, "corrections");
   for (int i = 0; i < TRIED; i++) {
@@ -343,7 +371,7 @@ static void print_json(const comparing *all, const ws_compared *by_bound,
     cJSON_AddNumberToObject(row, "measured_us", all->compared[i].measured_us);
     cJSON_AddNumberToObject(row, "simulated_us", all->compared[i].predicted_us);
     for (int f = 0; f < FEATURES; f++)
-      cJSON_AddNumberToObject(row, features[f].name,
+      cJSON_AddNumberToObject(row, ws_sim_feature_names[f],
                               all->compared[i].features[f]);
     cJSON_AddItemToArray(rows, row);
   }
@@ -355,44 +383,68 @@ static void print_json(const comparing *all, const ws_compared *by_bound,
   cJSON_Delete(json);
 }
 
-static void print(const comparing *all) {
-  const char *names[FEATURES];
+static void print_tables(const comparing *all, const ws_compared *by_bound,
+                         const ws_compared *by_family,
+                         const tried corrections[TRIED]) {
+  print_groups(all->arena, by_bound);
+  print_classes(all->arena, by_bound, "bound by");
+  if (by_family)
+    print_classes(all->arena, by_family, "family");
+  print_pairs(all->arena, by_bound);
+  print_features(all->arena, by_bound);
+  print_summary(all, by_bound);
+  if (all->options->check_correction)
+    print_corrections(all->arena, corrections);
+}
+
+static ws_status print(const comparing *all, ws_diag *diag) {
   ws_compared by_bound, by_family;
   bool has_families = false;
   ws_compared_row *rows =
       ws_arena_alloc(all->arena, sizeof *rows * (size_t)all->count);
-  for (int f = 0; f < FEATURES; f++)
-    names[f] = features[f].name;
   for (int i = 0; i < all->count; i++) {
     rows[i] = all->compared[i];
     rows[i].class_ = all->families[i];
     has_families |= *all->families[i] != 0;
   }
-  ws_compare_times(all->arena, all->compared, all->count, names, FEATURES,
-                   &by_bound);
-  ws_compare_times(all->arena, rows, all->count, names, FEATURES, &by_family);
+  ws_compare_times(all->arena, all->compared, all->count, ws_sim_feature_names,
+                   FEATURES, &by_bound);
+  ws_compare_times(all->arena, rows, all->count, ws_sim_feature_names, FEATURES,
+                   &by_family);
   tried corrections[TRIED];
   if (all->options->check_correction)
     try_corrections(all, &by_bound, corrections);
   if (all->options->json) {
     print_json(all, &by_bound, &by_family, corrections);
-    return;
+  } else {
+    print_tables(all, &by_bound, has_families ? &by_family : NULL, corrections);
   }
-  print_groups(all->arena, &by_bound);
-  print_classes(all->arena, &by_bound, "bound by");
-  if (has_families)
-    print_classes(all->arena, &by_family, "family");
-  print_pairs(all->arena, &by_bound);
-  print_features(all->arena, &by_bound);
-  print_summary(all, &by_bound);
-  if (all->options->check_correction)
-    print_corrections(all->arena, corrections);
+  return all->options->fit_correction ? write_correction(all, corrections, diag)
+                                      : WS_OK;
 }
 
 /* ---- all of it -------------------------------------------------------------
  */
 
+/* A correction stands on uncorrected times. */
+static ws_status check_card(const comparing *c, ws_diag *diag) {
+  const char *name = strchr(c->options->device, ':');
+  const ws_sim_card *card;
+  if (!c->options->fit_correction)
+    return WS_OK;
+  WS_TRY(ws_sim_card_find(name ? name + 1 : NULL, c->arena, &card, diag));
+  cJSON *json = ws_sim_card_to_json(card);
+  const bool has = cJSON_HasObjectItem(json, "correction");
+  cJSON_Delete(json);
+  return has ? ws_fail(diag, WS_USAGE, NULL, 0,
+                       "--fit-correction: %s has a correction already; name "
+                       "the card that it stands on",
+                       c->options->device)
+             : WS_OK;
+}
+
 static ws_status compare(comparing *c, ws_diag *diag) {
+  WS_TRY(check_card(c, diag));
   WS_TRY(sim_read_csv(c->arena, c->options, c->options->compare, &c->rows,
                       &c->row_count, diag));
   c->compared =
@@ -404,8 +456,7 @@ static ws_status compare(comparing *c, ws_diag *diag) {
   if (!c->count)
     return ws_fail(diag, WS_INPUT, c->options->compare, 0,
                    "no row could be simulated");
-  print(c);
-  return WS_OK;
+  return print(c, diag);
 }
 
 ws_status sim_compare(const sim_options *options, ws_diag *diag) {

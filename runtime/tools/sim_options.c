@@ -90,6 +90,10 @@ static const ws_option rows[] = {
      "of --compare: what a correction learned from the rows would be worth on "
      "shapes and families that it has not seen",
      WS_OPTION_FLAG, AT(check_correction)},
+    {"fit-correction", "OUT.json",
+     "the same; and if it helps, one learned from all rows, as a profile that "
+     "stands on --device's card",
+     WS_OPTION_TEXT, AT(fit_correction)},
     {.help = "Cards:"},
     {"profiles", NULL, "lists the cards that are simulated", WS_OPTION_FLAG,
      AT(profiles)},
@@ -150,6 +154,7 @@ ws_status sim_options_parse(int argc, char **argv, sim_options *out,
   if (words.count > 1)
     return ws_fail(diag, WS_USAGE, NULL, 0, "'%s' is one argument too many",
                    words.items[1]);
+  out->check_correction |= out->fit_correction != NULL;
   if (out->check_correction && !out->compare)
     return ws_fail(diag, WS_USAGE, NULL, 0,
                    "--check-correction needs --compare and its file");

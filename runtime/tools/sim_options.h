@@ -23,7 +23,8 @@ typedef struct sim_options {
   int kernel_count;
   const char *profile; /* to be printed; NULL: none */
   bool check_correction;
-  const char *compare; /* CSV of measured times; NULL: none */
+  const char *fit_correction; /* the profile to write; NULL: none */
+  const char *compare;        /* CSV of measured times; NULL: none */
   bool json, profiles, help;
 } sim_options;
 

@@ -21,13 +21,14 @@ extern "C" {
 
 /* What limits the estimated time. */
 #define WS_BOUND_MAP(X)                                                        \
-  X(MFMA, "mfma") X(LDS, "lds") X(VALU, "valu") X(VMEM, "vmem")                \
-  X(L2, "l2") X(HBM, "hbm") X(LATENCY, "latency") X(LAUNCH, "launch")
+  X(MFMA, "mfma")                                                              \
+  X(LDS, "lds") X(VALU, "valu") X(VMEM, "vmem") X(L2, "l2") X(HBM, "hbm")      \
+      X(LATENCY, "latency") X(LAUNCH, "launch")
 typedef enum ws_bound {
 #define WS_BOUND_ENUM(name, text) WS_BOUND_##name,
   WS_BOUND_MAP(WS_BOUND_ENUM)
 #undef WS_BOUND_ENUM
-  WS_BOUND_COUNT
+      WS_BOUND_COUNT
 } ws_bound;
 const char *ws_bound_text(ws_bound bound);
 

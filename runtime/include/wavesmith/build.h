@@ -146,9 +146,9 @@ ws_build_request ws_build_request_of(ws_arena *arena,
   X(valu_trans)                                                                \
   X(mfma_16x16x32)                                                             \
   X(mfma_32x32x16)                                                             \
-  X(mfma_other) X(salu) X(smem) X(branch) X(barrier) X(wait) X(nop) X(ds_read) \
-      X(ds_write) X(vmem_load) X(vmem_store) X(vmem_atomic) X(scratch)         \
-          X(other)
+  X(mfma_other)                                                                \
+  X(salu) X(smem) X(branch) X(barrier) X(wait) X(nop) X(ds_read) X(ds_write)   \
+      X(vmem_load) X(vmem_store) X(vmem_atomic) X(scratch) X(other)
 typedef struct ws_mix {
 #define WS_MIX_FIELD(name) int32_t name;
   WS_MIX_MAP(WS_MIX_FIELD)
@@ -225,7 +225,8 @@ enum { WS_MAX_BRANCHES = 96 };
   X(threads)                                                                   \
   X(mfma_16x16x32)                                                             \
   X(mfma_32x32x16)                                                             \
-  X(mfma_other) X(barriers) X(ds_read_ops) X(ds_write_ops) X(ds_read_bytes) X( \
+  X(mfma_other)                                                                \
+  X(barriers) X(ds_read_ops) X(ds_write_ops) X(ds_read_bytes) X(               \
       ds_write_bytes)                                                          \
       X(ds_clocks) /* LDS array clocks with conflicts, from real addresses */  \
       X(ds_clocks_ideal) /* the same without conflicts */                      \

@@ -17,8 +17,9 @@ extern "C" {
 enum { WS_CORRECTION_FEATURES = 32 };
 typedef struct ws_correction {
   int feature_count;
-  double penalty; /* lambda; the mean of squares + lambda |weights|^2 is least */
-  double offset;  /* mean of e */
+  double
+      penalty;   /* lambda; the mean of squares + lambda |weights|^2 is least */
+  double offset; /* mean of e */
   double mean[WS_CORRECTION_FEATURES], scale[WS_CORRECTION_FEATURES],
       weight[WS_CORRECTION_FEATURES]; /* of (feature - mean) / scale */
 } ws_correction;
@@ -36,8 +37,13 @@ double ws_correction_factor(const ws_correction *correction,
  * one. false: all rows have one label. */
 bool ws_correction_left_out(ws_arena *arena, const ws_compared_row *rows,
                             const char *const *labels, int count,
-                            int feature_count, ws_compared_row *out_rows)
-    WS_MUST_CHECK;
+                            int feature_count,
+                            ws_compared_row *out_rows) WS_MUST_CHECK;
+
+/* Fitted to all rows, with the penalty chosen as there. */
+void ws_correction_fit_all(ws_arena *arena, const ws_compared_row *rows,
+                           const char *const *labels, int count,
+                           int feature_count, ws_correction *out);
 
 #ifdef __cplusplus
 }

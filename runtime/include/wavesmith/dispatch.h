@@ -115,7 +115,8 @@ ws_shape *ws_dispatch_training_shapes(ws_arena *arena,
                                       const ws_problem *problem,
                                       const ws_shape_set *set, int *out_count);
 
-/* ---- from an archive ------------------------------------------------------ */
+/* ---- from an archive ------------------------------------------------------
+ */
 
 /* All ok candidates of the problem and layout that have a code object, in the
  * order of their ids. WS_INPUT when there is none. */
@@ -141,10 +142,10 @@ typedef struct ws_rebuild_report {
 } ws_rebuild_report;
 /* Compiles every entry: fills code objects and puts the new facts into results;
  * observations stay the recorded ones unless sanitize asks for new ones. The
- * compiler that recorded an entry must arrive at the recorded machine code (else
- * WS_INPUT: the archive was altered, or lowering is not deterministic); another
- * compiler may differ, and an entry that it cannot build is dropped. *count
- * becomes the number of entries kept; WS_INPUT when it is 0. */
+ * compiler that recorded an entry must arrive at the recorded machine code
+ * (else WS_INPUT: the archive was altered, or lowering is not deterministic);
+ * another compiler may differ, and an entry that it cannot build is dropped.
+ * *count becomes the number of entries kept; WS_INPUT when it is 0. */
 ws_status ws_dispatch_rebuild(ws_archive *archive, ws_compiler *compiler,
                               ws_arena *arena, const char *target,
                               bool sanitize, ws_dispatch_entry *entries,
@@ -159,11 +160,11 @@ ws_status ws_dispatch_estimate(ws_arena *arena, const ws_problem *problem,
                                ws_diag *diag) WS_MUST_CHECK;
 
 /* The recorded times of the entries on the set's shapes, and on all others that
- * every one of them was timed on, of the one best provenance that is no estimate
- * (measured.c says which). wanted: NULL for any, a kind ("sim") or a whole
- * provenance. Entries without complete rows are dropped, *count becomes the rest.
- * out_matrix->provenance is NULL, and nothing is dropped, when no provenance has
- * complete rows. */
+ * every one of them was timed on, of the one best provenance that is no
+ * estimate (measured.c says which). wanted: NULL for any, a kind ("sim") or a
+ * whole provenance. Entries without complete rows are dropped, *count becomes
+ * the rest. out_matrix->provenance is NULL, and nothing is dropped, when no
+ * provenance has complete rows. */
 ws_status ws_dispatch_measured(ws_archive *archive, ws_arena *arena,
                                const ws_problem *problem,
                                const ws_shape_set *set, const char *wanted,

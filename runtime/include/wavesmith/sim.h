@@ -18,6 +18,7 @@
 #define WAVESMITH_SIM_H
 
 #include "wavesmith/sim_card.h"
+#include "wavesmith/sim_correction.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -245,7 +246,9 @@ typedef struct ws_sim_function_share {
 /* One launch. */
 typedef struct ws_sim_profile {
   const char *kernel;
-  double us;          /* launch cost included */
+  double us;                        /* launch cost included */
+  double us_uncorrected;            /* the same without the card's correction */
+  double features[WS_SIM_FEATURES]; /* sim_correction.h */
   double us_error;    /* half-width, of the sampling of workgroups alone */
   const char *bound;  /* "mfma" "lds" "valu" "vmem" "l2" "mall" (Infinity
                        * Cache) "hbm" "latency" "dispatch" "launch" */

@@ -16,6 +16,7 @@
 
 #include "clock_constants.h"
 #include "wavesmith/sim_card.h"
+#include "wavesmith/sim_correction.h"
 
 /* What the card says of itself and no time depends on; columns as of
  * WS_CLOCK_CONSTANTS. [DS] is AMD's data sheet of the card. */
@@ -68,6 +69,7 @@ struct ws_sim_card {
   const char *name, *title, *device;
   ws__card_value rows[WS_CARD_ROWS];
   ws__clock_constants constants; /* the same, for the cycle model */
+  ws_sim_correction correction;
 };
 
 /* Takes over what differs. */

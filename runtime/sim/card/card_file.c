@@ -3,7 +3,8 @@
  * A profile in a JSON file. Everything in it is doubted: the first thing that
  * is wrong is one line with the file, the key, and how to mend it.
  *
- *   {"name": "mine", "base": "mi300x", "constants": {"hbm_rate": 4200}}
+ *   {"name": "mine", "base": "mi300x", "constants": {"hbm_rate": 4200},
+ *    "correction": {...}}
  *
  * A constant is an integer, or an object with "value", and "source" and
  * "confidence" if wanted, as card_print.c writes it. base is a card's name, or
@@ -14,6 +15,7 @@
 
 #include <cjson/cJSON.h>
 #include <ctype.h>
+#include <math.h>
 #include <string.h>
 
 enum { DEEPEST = 8, LONGEST_NAME = 32, HASH_DIGITS = 8, MOST_BYTES = 1 << 20 };
@@ -142,6 +144,53 @@ static ws_status read_constants(const reader *in, const cJSON *constants,
   return WS_OK;
 }
 
+/* ---- a correction ---- */
+
+static ws_status read_double(const reader *in, const cJSON *object,
+                             const char *where, const char *key, double *out) {
+  const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
+  if (!cJSON_IsNumber(item) || !isfinite(item->valuedouble))
+    return WRONG(in, "\"correction\": %s\"%s\" is no number", where, key);
+  *out = item->valuedouble;
+  return WS_OK;
+}
+
+static ws_status read_feature(const reader *in, const cJSON *item,
+                              ws_sim_correction *out) {
+  static const char *const keys[] = {"mean", "scale", "weight"};
+  const char *where = ws_arena_printf(in->arena, "\"%s\": ", item->string);
+  int f = 0;
+  while (strcmp(ws_sim_feature_names[f], item->string))
+    f++;
+  WS_TRY(check_keys(in, item, where, keys, 3));
+  WS_TRY(read_double(in, item, where, "mean", &out->mean[f]));
+  WS_TRY(read_double(in, item, where, "scale", &out->scale[f]));
+  WS_TRY(read_double(in, item, where, "weight", &out->weight[f]));
+  if (out->scale[f] <= 0)
+    return WRONG(in, "\"correction\": %s\"scale\" is not above 0", where);
+  return WS_OK;
+}
+
+/* In place of the base's. */
+static ws_status read_correction(const reader *in, const cJSON *json,
+                                 ws_sim_correction *out) {
+  static const char *const keys[] = {"offset", "features"};
+  if (!json)
+    return WS_OK;
+  if (!cJSON_IsObject(json))
+    return WRONG(in, "\"correction\" is no object; `wavesmith sim --compare "
+                     "... --fit-correction FILE.json` writes one");
+  *out = (ws_sim_correction){.is_there = true};
+  WS_TRY(check_keys(in, json, "correction ", keys, 2));
+  WS_TRY(read_double(in, json, "", "offset", &out->offset));
+  const cJSON *features = cJSON_GetObjectItemCaseSensitive(json, "features");
+  WS_TRY(check_keys(in, features, "feature ", ws_sim_feature_names,
+                    WS_SIM_FEATURES));
+  const cJSON *item;
+  cJSON_ArrayForEach(item, features) WS_TRY(read_feature(in, item, out));
+  return WS_OK;
+}
+
 /* ---- the whole ---- */
 
 /* "mine-0123abcd": two calibrations of one name are two provenances. */
@@ -151,6 +200,8 @@ static const char *title_of(const ws_sim_card *card, ws_arena *arena) {
     ws_hasher_update_text(
         hasher, ws_arena_printf(arena, "%s=%lld", ws__card_rows[row].name,
                                 (long long)card->rows[row].value));
+  if (card->correction.is_there)
+    ws_hasher_update(hasher, &card->correction, sizeof card->correction);
   const ws_hash hash = ws_hasher_finish(hasher);
   return ws_arena_printf(arena, "%s-%.*s", card->name, HASH_DIGITS, hash.hex);
 }
@@ -177,7 +228,7 @@ static ws_status find_base(const reader *in, const char *base, int depth,
 
 static ws_status read_card(const reader *in, const cJSON *json, int depth,
                            const ws_sim_card **out_card) {
-  static const char *const keys[] = {"name", "base", "constants"};
+  static const char *const keys[] = {"name", "base", "constants", "correction"};
   const char *name, *base;
   const ws_sim_card *below;
   if (!cJSON_IsObject(json))
@@ -192,6 +243,9 @@ static ws_status read_card(const reader *in, const cJSON *json, int depth,
   card->name = name;
   WS_TRY(read_constants(in, cJSON_GetObjectItemCaseSensitive(json, "constants"),
                         card));
+  WS_TRY(read_correction(in,
+                         cJSON_GetObjectItemCaseSensitive(json, "correction"),
+                         &card->correction));
   card->title = title_of(card, in->arena);
   card->device = card->title;
   *out_card = card;

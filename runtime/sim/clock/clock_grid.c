@@ -424,6 +424,15 @@ static void fill_loop(const timing *t, int64_t groups, ws_arena *arena,
   ws__hottest_loop(&source, arena, &out->loop);
 }
 
+static void fill_features(ws_sim_profile *p) {
+  const double values[WS_SIM_FEATURES] = {
+#define VALUE(name, value) (double)(value),
+      WS_SIM_FEATURE_MAP(VALUE)
+#undef VALUE
+  };
+  memcpy(p->features, values, sizeof values);
+}
+
 /* ---- the whole --------------------------------------------------------------
  */
 
@@ -447,6 +456,8 @@ static void fill_profile(const timing *t, ws_arena *arena,
   fill_stalls(t, arena, out);
   fill_latency(t, out);
   fill_loop(t, s.groups, arena, out);
+  out->us_uncorrected = out->us;
+  fill_features(out);
 }
 
 static ws_status no_room(const timing *t, ws_diag *diag) {
@@ -511,6 +522,13 @@ ws_status ws__clock_time(ws_memory *memory, const ws_sim_launch *launch,
 ws_status ws_sim_time(ws_sim *sim, const ws_sim_launch *launch,
                       ws_sim_residency residency, ws_arena *arena,
                       ws_sim_profile *out_profile, ws_diag *diag) {
-  return ws__clock_time(sim->memory, launch, residency, sim->constants, arena,
-                        out_profile, diag);
+  WS_TRY(ws__clock_time(sim->memory, launch, residency, sim->constants, arena,
+                        out_profile, diag));
+  if (sim->options.card) {
+    const double factor = ws_sim_correction_factor(
+        &sim->options.card->correction, out_profile->features);
+    out_profile->us *= factor;
+    out_profile->us_error *= factor;
+  }
+  return WS_OK;
 }

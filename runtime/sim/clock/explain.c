@@ -214,7 +214,7 @@ static cJSON *loop_to_json(const ws_sim_loop *loop) {
 
 /* clang-format off */
 #define WS_PROFILE_NUMBERS(X)                                                 \
-  X(us) X(us_error) X(model_error) X(clock_mhz) X(clocks)                     \
+  X(us) X(us_uncorrected) X(us_error) X(model_error) X(clock_mhz) X(clocks)   \
   X(mfma_busy) X(valu_busy) X(salu_busy) X(lds_busy) X(vmem_busy)             \
   X(load_latency) X(load_latency_most) X(lds_latency) X(lds_latency_most)     \
   X(lds_conflict) X(l1_hit) X(l2_hit) X(mall_hit)                             \
@@ -232,6 +232,9 @@ cJSON *ws_sim_profile_to_json(const ws_sim_profile *p) {
   WS_PROFILE_NUMBERS(WS_PROFILE_NUMBER)
 #undef WS_PROFILE_NUMBER
   cJSON_AddItemToObject(object, "stalls", stalls_to_json(p->stalls));
+  cJSON *features = cJSON_AddObjectToObject(object, "features");
+  for (int f = 0; f < WS_SIM_FEATURES; f++)
+    cJSON_AddNumberToObject(features, ws_sim_feature_names[f], p->features[f]);
   cJSON *functions = cJSON_AddObjectToObject(object, "functions");
   for (int i = 0; i < p->function_count; i++)
     cJSON_AddNumberToObject(functions, p->functions[i].name,
