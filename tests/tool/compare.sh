@@ -70,6 +70,36 @@ grep -q "does not help on what it has not seen" out || fail "what it says of no 
 "$wavesmith" sim --check-correction >out 2>&1 && fail "--check-correction alone"
 grep -q "needs --compare" out || fail "--check-correction alone"
 
+# Nor is a profile written then. Where what is measured is the simulated time to
+# the power of 1.3, one is, and with it the simulator is much nearer.
+"$wavesmith" sim --compare slow.csv --fit-correction no.json >out 2>&1 || fail "--fit-correction of no use"
+grep -q "no.json is not written" out && [ ! -e no.json ] || fail "--fit-correction of no use"
+grid() { # a time for all, or the file of times
+  echo $head
+  i=0
+  for shape in 64,64,128 128,256,512 256,256,1024 256,512,2048; do
+    for tile in 32:32 64:32 64:64; do
+      i=$((i + 1))
+      us=1; [ $# = 0 ] || us=$(sed -n ${i}p "$1")
+      echo "$template,kmajor,\"tile_m=${tile%:*};tile_n=${tile#*:};tile_k=128\",\"$shape\",$us,$tile,"
+    done
+  done
+}
+grid >ones.csv
+"$wavesmith" sim --compare ones.csv --json >out 2>&1 || fail "ones.csv"
+python3 -c 'import json
+for row in json.load(open("out"))["each"]: print(row["simulated_us"] ** 1.3)' >powers
+grid powers >powers.csv
+"$wavesmith" sim --compare powers.csv --fit-correction fit.json >out 2>&1 || fail "powers.csv"
+"$wavesmith" sim --compare powers.csv --json >before 2>&1 || fail "before"
+"$wavesmith" sim --compare powers.csv --json --device sim:fit.json >after 2>&1 || fail "after"
+python3 -c 'import json
+before, after = (json.load(open(name)) for name in ("before", "after"))
+assert after["error"] < 0.5 * before["error"], (before["error"], after["error"])
+assert after["provenance"].startswith("sim:gfx942-model-2:corrected-"), after["provenance"]' || fail "fit.json"
+"$wavesmith" sim --compare powers.csv --device sim:fit.json --fit-correction again.json >out 2>&1 && fail "a correction twice"
+grep -q "has a correction already" out || fail "a correction twice"
+
 # What is wrong with a file, and what is said of it.
 wrong() { # text, pattern
   printf "$1" >wrong.csv
