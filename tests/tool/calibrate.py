@@ -67,10 +67,40 @@ def errors(tool, folder):
             (1, "cannot be written",
              ["--device", "sim", "--out", str(folder / "no" / "x.json")]),
             (3, "mi300b", ["--device", "sim:mi300b", "--out", out]),
-            (2, "mi300b", ["--device", "sim", "--base", "mi300b", "--out", out])):
+            (2, "mi300b", ["--device", "sim", "--base", "mi300b", "--out", out]),
+            (2, "80 CUs, mi300x 304", ["--device", "sim:mi308x", "--out", out]),
+            (2, "--name becomes", ["--device", "sim", "--out", out, "--name",
+                                   "a b"]),
+            (1, "is no file", ["--device", "sim", "--out", str(folder)])):
         said = run(tool, *arguments, code=code)
         assert said.count("\n") == 1 and text in said, (arguments, said)
         assert not pathlib.Path(out).exists()
+
+
+def limits(tool, folder):
+    """A search ends at what a profile may hold, from either side, and says so."""
+    out = folder / "limit.json"
+
+    def fit(constant, device, base):
+        for name, constants in (("device", device), ("base", base)):
+            (folder / f"{name}.json").write_text(json.dumps(
+                {"name": name, "base": "mi300x", "constants": constants}))
+        said = run(tool, "--device", f"sim:{folder}/device.json", "--base",
+                   f"{folder}/base.json", "--only", constant, "--out", str(out))
+        return said, json.loads(out.read_text())["constants"][constant]
+
+    # The base's clock under load is above the card's clock.
+    said, row = fit("clock_mhz", {"clock_mhz": 1300, "loaded_mhz": 1200},
+                    {"clock_mhz": 1420, "loaded_mhz": 1420})
+    assert row["value"] == 1420 and row["confidence"] == "L", row
+    assert "1420 ?" in said, said
+    # Below MI300X's, but not below this base's.
+    _, row = fit("clock_mhz", {"clock_mhz": 1100, "loaded_mhz": 1000},
+                 {"clock_mhz": 1420, "loaded_mhz": 1000})
+    assert abs(row["value"] - 1100) <= 11 and row["confidence"] == "M", row
+    # From the highest value down: 16 times 2500.
+    _, row = fit("launch_ns", {"launch_ns": 2000}, {"launch_ns": 40000})
+    assert abs(row["value"] - 2000) <= 100, row
 
 
 def main():
@@ -79,6 +109,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         errors(tool, folder)
+        limits(tool, folder)
         for seed in seeds:
             one(tool, folder, seed)
     print("ok")

@@ -24,6 +24,9 @@ typedef struct ws_sim_card ws_sim_card;
 ws_status ws_sim_card_find(const char *name, ws_arena *arena,
                            const ws_sim_card **out_card,
                            ws_diag *diag) WS_MUST_CHECK;
+/* Of a profile that is to be written. WS_USAGE: a file may not call itself so;
+ * the diag goes on after the name of what it was ("has no letters; ..."). */
+ws_status ws_sim_card_check_name(const char *name, ws_diag *diag) WS_MUST_CHECK;
 /* The names that are built in, by index from 0, mi300x first; NULL: no more. */
 const char *ws_sim_card_name_at(int index);
 

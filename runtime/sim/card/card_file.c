@@ -61,19 +61,27 @@ static ws_status read_text(const reader *in, const cJSON *object,
   return WS_OK;
 }
 
+ws_status ws_sim_card_check_name(const char *name, ws_diag *diag) {
+  const size_t size = strlen(name);
+  for (const char *at = name; *at; at++)
+    if (!isalnum((unsigned char)*at) && !strchr("._-", *at))
+      return ws_fail(diag, WS_USAGE, NULL, 0,
+                     "becomes part of where times come from, so it takes "
+                     "letters, digits, '.', '_' and '-' only");
+  if (size < 1 || size > LONGEST_NAME)
+    return ws_fail(diag, WS_USAGE, NULL, 0,
+                   "has %s; give the profile one of 1 to %d letters",
+                   size ? "too many letters" : "no letters", LONGEST_NAME);
+  return WS_OK;
+}
+
 static ws_status read_name(const reader *in, const cJSON *json,
                            const char **out) {
+  ws_diag found;
   WS_TRY(read_text(in, json, "name", "", out));
-  const size_t size = strlen(*out);
-  for (const char *at = *out; *at; at++)
-    if (!isalnum((unsigned char)*at) && !strchr("._-", *at))
-      return WRONG(in,
-                   "\"name\": it becomes part of where times come from, so it "
-                   "takes letters, digits, '.', '_' and '-' only");
-  if (size < 1 || size > LONGEST_NAME)
-    return WRONG(in, "\"name\" has %s; give the profile one of 1 to %d letters",
-                 size ? "too many letters" : "no letters", LONGEST_NAME);
-  return WS_OK;
+  return ws_sim_card_check_name(*out, &found) == WS_OK
+             ? WS_OK
+             : WRONG(in, "\"name\" %s", found.text);
 }
 
 /* ---- values ---- */

@@ -30,7 +30,7 @@ typedef struct calibrate_benchmark {
   size_t buffer_bytes;           /* 0: none */
   /* The time is that of `most` less that of `least`; 0: as it is. */
   int32_t most, least;
-  int64_t lowest; /* that a profile may have; 0: a sixteenth of MI300X's */
+  const char *not_below; /* constant of the base; NULL: none */
 } calibrate_benchmark;
 extern const calibrate_benchmark calibrate_benchmarks[];
 extern const int calibrate_benchmark_count;
@@ -55,12 +55,18 @@ typedef struct calibrate_result {
   const calibrate_benchmark *benchmark;
   double measured_us, noise;
   double base_us, fitted_us;       /* simulated */
-  int64_t base, fitted, of_mi300x; /* the constant */
+  int64_t base, fitted, low, high; /* the constant; what a profile may have */
   bool at_limit; /* no value that a profile may have gives the time */
 } calibrate_result;
 
-/* Two rounds over results, whose measured_us are there, from the profile base
- * on ("mi300a", a file). */
+/* Of the profile base ("mi300a", a file): the results' constants and their
+ * limits, and how many CUs it has. WS_USAGE: it is none. */
+ws_status calibrate_read_base(ws_arena *arena, const char *base,
+                              calibrate_result *results, int count,
+                              int64_t *out_cu_count,
+                              ws_diag *diag) WS_MUST_CHECK;
+
+/* Two rounds over results, whose measured_us and base are there. */
 ws_status calibrate_fit(ws_arena *arena, const char *base,
                         const calibrate_code *code, calibrate_result *results,
                         int count, ws_diag *diag) WS_MUST_CHECK;

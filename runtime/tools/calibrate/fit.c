@@ -74,14 +74,6 @@ static ws_status error_at(const fit *f, calibrate_result *r, int64_t value,
   return WS_OK;
 }
 
-/* As profiles may have it (docs/simulator.md). */
-enum { FACTOR = 16 };
-static int64_t lowest(const calibrate_result *r) {
-  if (r->benchmark->lowest)
-    return r->benchmark->lowest;
-  return r->of_mi300x < FACTOR ? 1 : (r->of_mi300x + FACTOR - 1) / FACTOR;
-}
-
 typedef struct point {
   int64_t value;
   double error;
@@ -90,7 +82,7 @@ typedef struct point {
 /* Steps from the present value by its own proportion, until the error changes
  * its sign or the limits are reached. */
 static ws_status bracket(const fit *f, calibrate_result *r, point ends[2]) {
-  const int64_t low = lowest(r), high = r->of_mi300x * FACTOR;
+  const int64_t low = r->low, high = r->high;
   double error;
   const int64_t start = r->fitted;
   WS_TRY(error_at(f, r, start, &error));
@@ -98,10 +90,12 @@ static ws_status bracket(const fit *f, calibrate_result *r, point ends[2]) {
   if (fabs(error) < near_enough)
     return WS_OK;
   /* Which way? */
-  const int64_t probe = start + start / 16 + 1;
+  const int64_t step = start / 16 + 1;
+  const int64_t probe = start + step > high ? start - step : start + step;
   double beside;
   WS_TRY(error_at(f, r, probe, &beside));
-  bool up = (beside > error) == (error < 0);
+  const bool grows = (beside > error) == (probe > start);
+  const bool up = grows == (error < 0);
   double factor = 1.25;
   for (point last = {start, error}; (last.error < 0) == (error < 0);) {
     const double wanted =
@@ -156,23 +150,44 @@ static ws_status run(fit *f) {
   return WS_OK;
 }
 
-static ws_status read_constants(const fit *f, const char *profile, bool base) {
-  const ws_sim_card *card;
-  WS_TRY(ws_sim_card_find(profile, f->arena, &card, f->diag));
+/* ---- the base ---- */
+
+static int64_t constant_of(const cJSON *profile, const char *name) {
+  const cJSON *rows = cJSON_GetObjectItemCaseSensitive(profile, "constants");
+  const cJSON *row = cJSON_GetObjectItemCaseSensitive(rows, name);
+  const cJSON *value = cJSON_GetObjectItemCaseSensitive(row, "value");
+  WS_ASSERT(cJSON_IsNumber(value));
+  return (int64_t)value->valuedouble;
+}
+
+/* As profiles may have it (docs/simulator.md). */
+static void set_limits(calibrate_result *r, const cJSON *base,
+                       const cJSON *mi300x) {
+  enum { FACTOR = 16 };
+  const char *not_below = r->benchmark->not_below;
+  const int64_t usual = constant_of(mi300x, r->benchmark->constant);
+  r->low = usual < FACTOR ? 1 : (usual + FACTOR - 1) / FACTOR;
+  r->high = usual * FACTOR;
+  if (not_below)
+    r->low = constant_of(base, not_below);
+}
+
+ws_status calibrate_read_base(ws_arena *arena, const char *base,
+                              calibrate_result *results, int count,
+                              int64_t *out_cu_count, ws_diag *diag) {
+  const ws_sim_card *card, *usual;
+  WS_TRY(ws_sim_card_find(NULL, arena, &usual, diag));
+  WS_TRY(ws_sim_card_find(base, arena, &card, diag));
   cJSON *json = ws_sim_card_to_json(card);
-  const cJSON *rows = cJSON_GetObjectItemCaseSensitive(json, "constants");
-  for (int i = 0; i < f->count; i++) {
-    calibrate_result *r = &f->results[i];
-    const cJSON *row =
-        cJSON_GetObjectItemCaseSensitive(rows, r->benchmark->constant);
-    const cJSON *value = cJSON_GetObjectItemCaseSensitive(row, "value");
-    WS_ASSERT(cJSON_IsNumber(value));
-    if (base)
-      r->base = r->fitted = (int64_t)value->valuedouble;
-    else
-      r->of_mi300x = (int64_t)value->valuedouble;
+  cJSON *mi300x = ws_sim_card_to_json(usual);
+  for (int i = 0; i < count; i++) {
+    calibrate_result *r = &results[i];
+    r->base = r->fitted = constant_of(json, r->benchmark->constant);
+    set_limits(r, json, mi300x);
   }
+  *out_cu_count = constant_of(json, "xcds") * constant_of(json, "cus_per_xcd");
   cJSON_Delete(json);
+  cJSON_Delete(mi300x);
   return WS_OK;
 }
 
@@ -188,8 +203,6 @@ ws_status calibrate_fit(ws_arena *arena, const char *base,
            .results = results,
            .count = count,
            .diag = diag};
-  WS_TRY(read_constants(&f, NULL, false));
-  WS_TRY(read_constants(&f, base, true));
   if (!mkdtemp(folder))
     return ws_fail(diag, WS_ENVIRONMENT, folder, 0,
                    "cannot make a folder for profiles that are tried");

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -43,8 +44,9 @@ const ws_command calibrate_command = {
         "the\nsimulator's clock with which it takes these times, and writes "
         "them as a profile\nfor `--device sim:FILE.json` (docs/calibrate.md).",
     .options = rows,
-    .after = "Exit code 1: --out cannot be used. 3: no such device, or one "
-             "that gives no\ntimes."};
+    .after = "Exit code 1: --out cannot be used. 2: wrong usage, or --base has "
+             "another number\nof CUs than the device. 3: no such device, or "
+             "one that gives no times."};
 
 /* ---- which -----------------------------------------------------------------
  */
@@ -82,16 +84,28 @@ static ws_status choose(const calibrate_options *options, ws_arena *arena,
 /* ---- doing it --------------------------------------------------------------
  */
 
-static ws_status measure_all(const calibrate_options *options,
-                             ws_device_client *client,
+/* Dispatch and shares of the memory go by CUs: with others the fit would be
+ * good, and wrong. */
+static ws_status check_device(const calibrate_options *options,
+                              const ws_device_info *info, int64_t cu_count,
+                              ws_diag *diag) {
+  if (strncmp(info->arch, "gfx942", 6))
+    return ws_fail(diag, WS_ENVIRONMENT, NULL, 0,
+                   "%s is %s; the simulator's clock is of gfx942",
+                   options->device, info->arch);
+  if (info->cu_count == cu_count)
+    return WS_OK;
+  return ws_fail(diag, WS_USAGE, NULL, 0,
+                 "%s has %d CUs, %s %lld; name with --base a card, or a "
+                 "profile with its xcds and cus_per_xcd",
+                 options->device, info->cu_count, options->base,
+                 (long long)cu_count);
+}
+
+static ws_status measure_all(ws_device_client *client,
                              const calibrate_code *code,
                              calibrate_result *results, int count,
                              ws_diag *diag) {
-  const char *arch = ws_device_client_info(client)->arch;
-  if (strncmp(arch, "gfx942", 6))
-    return ws_fail(diag, WS_ENVIRONMENT, NULL, 0,
-                   "%s is %s; the simulator's clock is of gfx942",
-                   options->device, arch);
   for (int i = 0; i < count; i++)
     WS_TRY(calibrate_measure(client, code, results[i].benchmark,
                              &results[i].measured_us, &results[i].noise, diag));
@@ -136,10 +150,14 @@ static ws_status check_out(const char *path, ws_arena *arena, ws_diag *diag) {
   char *folder = ws_arena_strdup(arena, path), *end = strrchr(folder, '/');
   if (end)
     end[end == folder] = 0;
-  return access(end ? folder : ".", W_OK)
-             ? ws_fail(diag, WS_INPUT, path, 0, "cannot be written: %s",
-                       strerror(errno))
-             : WS_OK;
+  struct stat there;
+  if (access(end ? folder : ".", W_OK))
+    return ws_fail(diag, WS_INPUT, path, 0, "cannot be written: %s",
+                   strerror(errno));
+  if (!stat(path, &there) && !S_ISREG(there.st_mode))
+    return ws_fail(diag, WS_INPUT, path, 0,
+                   "is no file; name one that is to be written");
+  return WS_OK;
 }
 
 /* A file is written down as a whole path: the profile may go elsewhere. */
@@ -151,18 +169,31 @@ static const char *whole_path(ws_arena *arena, const char *base) {
   return whole;
 }
 
+static ws_status check_name(const char *name, ws_diag *diag) {
+  ws_diag found;
+  return ws_sim_card_check_name(name, &found) == WS_OK
+             ? WS_OK
+             : ws_fail(diag, WS_USAGE, NULL, 0, "--name %s", found.text);
+}
+
 static ws_status calibrate(const calibrate_options *options, ws_arena *arena,
                            ws_diag *diag) {
   const char *base = whole_path(arena, options->base);
   calibrate_result *results;
   calibrate_code code;
   ws_device_client *client;
+  int64_t cu_count;
   int count = 0;
+  WS_TRY(check_name(options->name, diag));
   WS_TRY(choose(options, arena, &results, &count, diag));
   WS_TRY(check_out(options->out, arena, diag));
+  WS_TRY(calibrate_read_base(arena, base, results, count, &cu_count, diag));
   WS_TRY(calibrate_compile(arena, &code, diag));
   WS_TRY(ws_device_client_start(options->device, &client, diag));
-  ws_status status = measure_all(options, client, &code, results, count, diag);
+  ws_status status =
+      check_device(options, ws_device_client_info(client), cu_count, diag);
+  if (status == WS_OK)
+    status = measure_all(client, &code, results, count, diag);
   const char *source =
       ws_arena_printf(arena, "calibrated %s on %s", today(arena),
                       ws_device_client_info(client)->provenance);
