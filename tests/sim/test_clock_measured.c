@@ -79,8 +79,12 @@ WS_TEST(lines_of_one_channel_wait_for_each_other) {
                crowded = clocks_of_lines(12, "");
   const double moving =
       clocks_of_lines(12, "s_add_u32 s8, s8, 256\ns_addc_u32 s9, s9, 0\n");
+  const double clamped =
+      clocks_of_lines(12, "s_cmp_gt_u32 s20, 2\ns_cselect_b32 s21, 256, 0\n"
+                          "s_add_u32 s8, s8, s21\ns_addc_u32 s9, s9, 0\n");
   WS_CHECK_NEAR(crowded / spread, 16, 2);
   WS_CHECK_NEAR(moving / spread, 53.0 / 38, 0.1);
+  WS_CHECK_NEAR(clamped / spread, 53.0 / 38, 0.2); /* the last turn again */
 }
 
 /* 8 bytes a lane take the address unit 16 clk, as 16 bytes do: 30.6 B/clk of a

@@ -71,7 +71,7 @@ void ws__channels_learn(ws_channels *channels, const ws_wave *wave,
   const uint16_t *turn = turn_of(channels, wave, index);
   uint64_t *last = &channels->last[turn - channels->turns];
   ws_course *course = &channels->courses[index];
-  if (*turn)
+  if (*turn == 1) /* later on a loop may load its last piece again */
     course->stride = (address - *last) % period(channels);
   *last = address;
   ws__channels_turn(channels, wave, index);
