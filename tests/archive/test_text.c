@@ -138,7 +138,7 @@ WS_TEST(committed_export_is_reproduced) {
     WS_SKIP("WS_SOURCE_DIR is not set");
   ws_arena *arena = ws_arena_create();
   char *folder = ws_arena_printf(
-      arena, "%s/kernels/fp8_gemm_blockscale/tuned/gfx942/kmajor", tree);
+      arena, "%s/kernels/fp8_gemm_blockscale/tuned/sm_90a/kmajor-ocp", tree);
   ws_archive *archive = open_memory(), *second = open_memory();
   ws_candidate_summary *items;
   int imported, count;
