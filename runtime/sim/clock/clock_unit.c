@@ -58,7 +58,7 @@ typedef struct simd {
   int64_t single_at; /* when a VALU instruction was issued that leaves room for
                       * one of another wave; -1: none does */
   int64_t slot_more; /* clocks that the slot owes */
-  ws_vector a, b;    /* first registers of the last MFMA's */
+  uint32_t a[WS_LANES], b[WS_LANES]; /* first registers of the last MFMA's */
 } simd;
 
 typedef struct place {
@@ -492,12 +492,12 @@ static int64_t more_of_wave(const cu *u, slot *w, const ws_cost *cost) {
 
 /* Whether the matrix pipe sees new data: power is spent where bits change. */
 static bool has_new_data(simd *s, const slot *w, const ws_instruction *in) {
-  const ws_vector *a = &w->wave->vgpr[in->src[0].index];
-  const ws_vector *b = &w->wave->vgpr[in->src[1].index];
-  if (!memcmp(a, &s->a, sizeof *a) && !memcmp(b, &s->b, sizeof *b))
+  const uint32_t *a = w->wave->vgpr[in->src[0].index].u32;
+  const uint32_t *b = w->wave->vgpr[in->src[1].index].u32;
+  if (!memcmp(a, s->a, sizeof s->a) && !memcmp(b, s->b, sizeof s->b))
     return false;
-  s->a = *a;
-  s->b = *b;
+  memcpy(s->a, a, sizeof s->a);
+  memcpy(s->b, b, sizeof s->b);
   return true;
 }
 
