@@ -3,6 +3,7 @@
  * See wavesmith/comparison.h.
  */
 #include "wavesmith/comparison.h"
+#include "statistics.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>
@@ -32,11 +33,6 @@ double ws_spearman(const double *a, const double *b, int count) {
     yy += y * y;
   }
   return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : 0;
-}
-
-static int compare_doubles(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
 }
 
 static double error_of(const ws_compared_row *row) {
@@ -117,14 +113,13 @@ static void sum_groups(comparing *c) {
     if (isnan(out->groups[g].spearman))
       continue;
     ranks[n++] = out->groups[g].spearman;
+    out->worst_spearman = fmin(out->worst_spearman, out->groups[g].spearman);
     log_regret += log(out->groups[g].regret);
     out->worst_regret = fmax(out->worst_regret, out->groups[g].regret);
   }
   if (!n)
     return;
-  qsort(ranks, (size_t)n, sizeof *ranks, compare_doubles);
-  out->median_spearman = (ranks[(n - 1) / 2] + ranks[n / 2]) / 2;
-  out->worst_spearman = ranks[0];
+  out->median_spearman = ws__median(c->arena, ranks, n);
   out->geomean_regret = exp(log_regret / n);
 }
 

@@ -92,6 +92,9 @@ void ws__map_deinit(ws_key_map *map);
 /* The value of key, 0 when new; *out_new may be NULL. */
 int64_t *ws__map_at(ws_key_map *map, uint64_t key, bool *out_new);
 
+/* A prefix that was cut short stands for so many times what it executed. */
+enum { WS_CUT_SHORT = 4 };
+
 /* ---- channels of L2 (clock_channels.c) --------------------------------------
  */
 

@@ -21,8 +21,7 @@
 
 enum {
   TURNS = 64,
-  PLACES = 64,  /* in a period: bytes after which the channels come again */
-  CUT_SHORT = 4 /* as many turns as were seen where the run was cut */
+  PLACES = 64 /* in a period: bytes after which the channels come again */
 };
 
 void ws__channels_init(ws_channels *channels, const ws_plan *plan,
@@ -81,7 +80,7 @@ void ws__channels_learn(ws_channels *channels, const ws_wave *wave,
 void ws__channels_cut_short(ws_channels *channels) {
   for (uint32_t i = 0; i < channels->text_count; i++)
     if (channels->courses[i].turns > 1)
-      channels->courses[i].turns *= CUT_SHORT;
+      channels->courses[i].turns *= WS_CUT_SHORT;
 }
 
 void ws__channels_add(ws_channels *channels, const ws_wave *wave,

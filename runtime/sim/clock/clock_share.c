@@ -65,7 +65,6 @@ int64_t *ws__map_at(ws_key_map *map, uint64_t key, bool *out_new) {
  * kernel's loop and once or twice round it, in a fraction of the time that the
  * cycle model takes. */
 enum { PREFIX_BUDGET = 800000, LEAST_PER_WAVE = 64, MOST_PER_WAVE = 3000 };
-enum { CUT_SHORT = 4 }; /* how much more than what it executed */
 
 typedef struct prefix {
   const ws__clock_constants *constants;
@@ -190,7 +189,7 @@ static int64_t work_of(const ws_group *group) {
   for (int w = 0; w < group->wave_count; w++) {
     const ws_wave *wave = &group->waves[w];
     const bool ended = wave->state == WS_WAVE_ENDED;
-    work += (int64_t)wave->executed * (ended ? 1 : CUT_SHORT);
+    work += (int64_t)wave->executed * (ended ? 1 : WS_CUT_SHORT);
   }
   return work;
 }
