@@ -39,6 +39,21 @@ KERNEL void spin_forever(volatile uint *flag) {
     ;
 }
 
+KERNEL void clear_words(uint *x, uint n) {
+  uint i = group_x() * 64 + thread_x();
+  if (i < n)
+    x[i] = 0;
+}
+
+// Group 0 waits for group 1, if it finds a 0.
+KERNEL void wait_for_other(uint *flag) {
+  if (group_x() == 1)
+    __hip_atomic_store(flag, 1u, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+  else
+    while (!__hip_atomic_load(flag, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT))
+      __builtin_amdgcn_s_sleep(1);
+}
+
 KERNEL void stop_here(uint *out) {
   out[0] = 1;
   __builtin_trap();

@@ -39,10 +39,11 @@ static void close_device(device *d) {
   ws_arena_destroy(d->arena);
 }
 
-/* Arguments laid out as the metadata says, in order. */
-static void run(device *d, const char *kernel, const uint32_t grid[3],
-                uint32_t threads, uint32_t dynamic_lds,
-                const uint64_t *values) {
+/* Arguments laid out as the metadata says, in order. Timed first; the profile
+ * of that is returned. */
+static ws_sim_profile run(device *d, const char *kernel, const uint32_t grid[3],
+                          uint32_t threads, uint32_t dynamic_lds,
+                          const uint64_t *values) {
   ws_sim_launch launch = {.kernel = ws_sim_kernel_find(d->module, kernel),
                           .grid = {grid[0], grid[1], grid[2]},
                           .block = {threads, 1, 1},
@@ -59,12 +60,15 @@ static void run(device *d, const char *kernel, const uint32_t grid[3],
   }
   launch.kernarg = kernarg;
   ws_sim_report report;
+  ws_sim_profile profile;
+  must(ws_sim_time(d->sim, &launch, WS_SIM_WARM, d->arena, &profile, &diag));
   must(ws_sim_run(d->sim, &launch, d->arena, &report, &diag));
   for (int i = 0; i < report.finding_count; i++)
     printf("# %s: %s, pc 0x%llx %s\n", report.findings[i].id,
            report.findings[i].text, (unsigned long long)report.findings[i].pc,
            report.findings[i].instruction);
   WS_CHECK_INT(report.finding_count, 0);
+  return profile;
 }
 
 /* ---- the GEMMs ----------------------------------------------------------- */
@@ -74,13 +78,16 @@ enum { MAX_SCALARS = 4 };
 static const struct style {
   const char *source;
   int tile_m, tile_n, threads, parts;
-  bool workspace;
+  int workspace; /* floats of a tile or, persistent, of a workgroup */
   ws_shape shape;
+  bool persistent; /* `parts` workgroups for all tiles */
+  bool waits;
 } styles[] = {
-    {"scratch_calls.hip", 16, 16, 256, 1, false, GEMM_SIZES(32, 48, 256)},
-    {"wave_tile.hip", 32, 32, 64, 1, false, GEMM_SIZES(48, 80, 384)},
-    {"lds_split.hip", 64, 64, 256, 3, true, GEMM_SIZES(80, 144, 640)},
-    {"spin_split.hip", 16, 16, 256, 2, true, GEMM_SIZES(32, 48, 512)},
+    {"scratch_calls.hip", 16, 16, 256, 1, 0, GEMM_SIZES(32, 48, 256), false, false},
+    {"wave_tile.hip", 32, 32, 64, 1, 0, GEMM_SIZES(48, 80, 384), false, false},
+    {"lds_split.hip", 64, 64, 256, 3, 64 * 64 + 1, GEMM_SIZES(80, 144, 640), false, true},
+    {"spin_split.hip", 16, 16, 256, 2, 16 * 16 + 1, GEMM_SIZES(32, 48, 512), false, true},
+    {"stream_k.hip", 64, 64, 64, 4, 64 * 64 + 1, GEMM_SIZES(128, 192, 640), true, true},
 };
 static const char *const levels[] = {"-O3", "-O1", "-O0"};
 
@@ -93,6 +100,9 @@ static void check_gemm(const struct style *style, const char *level) {
   const ws_shape named = gemm_named(style->shape), *shape = &named;
   device d = open_device(style->source, level);
   static const char *const names[] = {"a", "b", "as", "bs", "c"};
+  const uint32_t rows = (uint32_t)tiles(shape->size[DIM_M], style->tile_m);
+  const uint32_t columns = (uint32_t)tiles(shape->size[DIM_N], style->tile_n);
+  const int64_t all = (int64_t)rows * columns;
   void *buffers[WS_PROBLEM_MAX_ARGS] = {NULL};
   uint64_t values[16];
   int count = 0;
@@ -105,9 +115,8 @@ static void check_gemm(const struct style *style, const char *level) {
     values[count] = (uintptr_t)buffers[arg];
   }
   if (style->workspace) {
-    size_t bytes = (size_t)(shape->size[DIM_M] * shape->size[DIM_N] * 4 +
-                            tiles(shape->size[DIM_M], style->tile_m) *
-                                tiles(shape->size[DIM_N], style->tile_n) * 4);
+    size_t bytes = (size_t)(style->workspace *
+                            (style->persistent ? style->parts : all) * 4);
     void *workspace = ws_sim_allocate(d.sim, bytes);
     memset(workspace, 0, bytes);
     values[count++] = (uintptr_t)workspace;
@@ -116,11 +125,14 @@ static void check_gemm(const struct style *style, const char *level) {
   values[count++] = (uint64_t)shape->size[DIM_N];
   values[count++] = (uint64_t)shape->size[DIM_K];
   values[count++] = (uint64_t)style->parts;
-  run(&d, "gemm",
-      (uint32_t[3]){(uint32_t)tiles(shape->size[DIM_N], style->tile_n),
-                    (uint32_t)tiles(shape->size[DIM_M], style->tile_m),
-                    (uint32_t)style->parts},
-      (uint32_t)style->threads, 0, values);
+  const uint32_t parts = (uint32_t)style->parts;
+  const uint32_t by_tile[3] = {columns, rows, parts};
+  const uint32_t by_part[3] = {parts, 1, 1};
+  const ws_sim_profile profile =
+      run(&d, "gemm", style->persistent ? by_part : by_tile,
+          (uint32_t)style->threads, 0, values);
+  if (profile.together != style->waits)
+    WS_FAIL("%s %s: together %d", style->source, level, profile.together);
   size_t elements = (size_t)(shape->size[DIM_M] * shape->size[DIM_N]);
   double *value = calloc(elements, sizeof *value);
   double *scale = calloc(elements, sizeof *scale);

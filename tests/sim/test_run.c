@@ -221,25 +221,27 @@ WS_TEST(refuses_wrong_launches) {
 /* ---- running --------------------------------------------------------------
  */
 
-/* 200 groups; the first 40 wait until the other 160 have counted up. */
-static void run_waiting(int threads) {
+/* The first `waiting` groups wait until the others have counted up. */
+static void run_waiting(int waiting, int groups, int threads) {
   fixture_run run;
-  open_body(&run,
-            ARGUMENTS "v_mov_b32_e32 v1, 0\nv_mov_b32_e32 v2, 1\n"
-                      "s_mov_b64 exec, 1\ns_cmp_lt_u32 s2, 40\n"
-                      "s_cbranch_scc1 .Lwait\n"
-                      "global_atomic_add v1, v2, s[10:11]\ns_branch .Ldone\n"
-                      ".Lwait:\nglobal_load_dword v3, v1, s[10:11] sc1\n"
-                      "s_waitcnt vmcnt(0)\nv_readfirstlane_b32 s20, v3\n"
-                      "s_sleep 1\ns_cmp_lt_u32 s20, 160\n"
-                      "s_cbranch_scc1 .Lwait\n.Ldone:\n",
-            NULL, &(ws_sim_options){.threads = threads});
+  char body[1024];
+  snprintf(body, sizeof body,
+           ARGUMENTS "v_mov_b32_e32 v1, 0\nv_mov_b32_e32 v2, 1\n"
+                     "s_mov_b64 exec, 1\ns_cmp_lt_u32 s2, %d\n"
+                     "s_cbranch_scc1 .Lwait\n"
+                     "global_atomic_add v1, v2, s[10:11]\ns_branch .Ldone\n"
+                     ".Lwait:\nglobal_load_dword v3, v1, s[10:11] sc1\n"
+                     "s_waitcnt vmcnt(0)\nv_readfirstlane_b32 s20, v3\n"
+                     "s_sleep 1\ns_cmp_lt_u32 s20, %d\n"
+                     "s_cbranch_scc1 .Lwait\n.Ldone:\n",
+           waiting, groups - waiting);
+  open_body(&run, body, NULL, &(ws_sim_options){.threads = threads});
   run.in = ws_sim_allocate(run.sim, 4);
   run.out = ws_sim_allocate(run.sim, 4);
   *(uint32_t *)run.out = 0;
   const void *kernarg[2] = {run.in, run.out};
   const ws_sim_launch launch = {ws_sim_kernel_find(run.module, "probe"),
-                                {200, 1, 1},
+                                {(uint32_t)groups, 1, 1},
                                 {64, 1, 1},
                                 0,
                                 kernarg,
@@ -248,13 +250,19 @@ static void run_waiting(int threads) {
                                 0};
   WS_CHECK(ws_sim_run(run.sim, &launch, run.arena, &run.report, NULL) == WS_OK);
   fixture_no_findings(&run);
-  WS_CHECK_INT(*(uint32_t *)run.out, 160);
+  WS_CHECK_INT(*(uint32_t *)run.out, groups - waiting);
   fixture_close(&run);
 }
 
 WS_TEST(workgroups_that_wait_for_each_other) {
-  run_waiting(1);
-  run_waiting(3);
+  run_waiting(40, 200, 1);
+  run_waiting(40, 200, 3);
+}
+
+/* As at a barrier of the grid: all but one wait for the last. */
+WS_TEST(all_workgroups_of_a_card_may_wait) {
+  run_waiting(303, 304, 1);
+  run_waiting(607, 608, 3);
 }
 
 /* Wave 0 waits for wave 1 through LDS, without a barrier. */

@@ -65,6 +65,8 @@ size_t ws_sim_bytes_in_use(const ws_sim *sim);
  * Known at first. false: there is no such allocation. */
 bool ws_sim_set_unknown(ws_sim *sim, const void *address, bool unknown);
 bool ws_sim_is_unknown(const ws_sim *sim, const void *address);
+/* These bytes of an allocation that is unknown are known. */
+void ws_sim_set_known(ws_sim *sim, const void *address, size_t bytes);
 /* From now on it is noted which bytes of the allocation around address kernels
  * store in ws_sim_run; anew when called again. false: there is none. */
 bool ws_sim_watch(ws_sim *sim, const void *address);
@@ -269,7 +271,9 @@ typedef struct ws_sim_profile {
   int waves_per_simd;   /* occupancy */
   const char *limiter;  /* "vgpr" "lds" "sgpr" "waves" "workgroup" "grid" */
   double waves_of_grid; /* workgroups / (CUs * workgroups per CU) */
+  double instructions;  /* of all waves */
   int64_t workgroups, workgroups_simulated;
+  bool together; /* workgroups wait for one another: all CUs on one clock */
   ws_sim_hot_line lines[WS_SIM_HOT_LINES];
   int line_count;
   /* Each function that ran, in no order; more than fit are left out. */
@@ -301,6 +305,10 @@ void ws_sim_touch(ws_sim *sim, const ws_sim_range *ranges, int count);
  * word of its explicit arguments points into: the most that it can, pointers in
  * memory aside. The first 64 of them. */
 void ws_sim_touch_launch(ws_sim *sim, const ws_sim_launch *launch);
+/* Of the unknown allocations that the launch's arguments point to. keep: what
+ * it stores if it is run (ws_sim_run) is known; else nothing of them is any
+ * more, as after a launch that was only timed. false: there is none such. */
+bool ws_sim_note_results(ws_sim *sim, const ws_sim_launch *launch, bool keep);
 /* Nothing is held from here on. */
 void ws_sim_flush(ws_sim *sim);
 /* How much of the allocation around address is held, in 1/16, rounded down; 0

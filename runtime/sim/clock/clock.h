@@ -7,6 +7,7 @@
  *   clock_memory.c  L1, the CU's share of L2, Infinity Cache and HBM
  *   clock_share.c   which lines the CUs of an XCD, and the XCDs, have in common
  *   clock_unit.c    one compute unit with all workgroups that come to it
+ *   clock_together.c  all of them on one clock, where workgroups wait
  *   clock_loop.c    the innermost loop that took longest
  *   clock_grid.c    ws_sim_time: which CUs to simulate, the launch from them
  *   explain.c       the profile in words and as JSON
@@ -183,6 +184,13 @@ typedef struct ws_counters {
 #undef WS_COUNTER_FIELD
 } ws_counters;
 
+/* Of a wave's private memory, not the device's. */
+static inline bool ws__in_scratch(const ws_group *group, uint64_t address) {
+  return address - (uint64_t)(uintptr_t)group->scratch <
+         (uint64_t)group->scratch_bytes * WS_LANES *
+             (uint64_t)group->wave_count;
+}
+
 enum {
   WS_L1_SETS = 4,
   WS_L1_WAYS = 64,
@@ -209,6 +217,8 @@ typedef struct ws_cu_memory {
   int64_t l2_free, mall_free, hbm_free;
   ws_key_map seen; /* line -> L2 fills of the XCD so far, when it was filled */
   ws_key_map written;              /* 64-byte segments */
+  ws_key_map *stored; /* lines that any CU has stored; NULL: other CUs are not
+                       * simulated */
   ws_key_map scalar;               /* scalar lines */
   int64_t xcd_fills, device_fills; /* lines, of all that share */
   int64_t own_xcd_fills, own_device_fills;
@@ -219,6 +229,8 @@ void ws__cu_memory_init(ws_cu_memory *memory, const ws_sharing *sharing,
                         uint32_t text_count, int64_t mhz, bool warm,
                         ws_counters *counters,
                         const ws__clock_constants *constants, ws_arena *arena);
+/* An acquire: what L1 holds may be stale. */
+void ws__cu_memory_forget_l1(ws_cu_memory *memory);
 void ws__cu_memory_deinit(ws_cu_memory *memory);
 /* Workgroups that are not simulated fill L2 like the `simulated` so far. */
 void ws__cu_memory_skip(ws_cu_memory *memory, int64_t groups,
@@ -262,15 +274,72 @@ typedef struct ws_unit_run {
   bool proving;      /* what is not known may not decide the way: a fault */
   int64_t budget;    /* instructions after which the rest is extrapolated */
   ws_stalls *stalls; /* by instruction index; added to */
+  ws_key_map *stored; /* as of ws_cu_memory; NULL: this CU is simulated alone */
+  bool stops; /* where a wave waits for other workgroups, or takes a number
+               * and all workgroups have a place */
   /* out */
   int64_t clocks; /* from the launch to the end of the last workgroup */
   int64_t clocks_simulated; /* without what was extrapolated */
   int64_t groups, groups_simulated;
   ws_counters counters; /* of the simulated ones */
   bool read_unknown;    /* some of them read what is not known */
+  bool waits;           /* a wave asks and asks for the same memory */
+  bool takes_numbers;   /* an atomic gave a wave what others left there */
+  int64_t progress;     /* instructions of waves that do not wait so */
 } ws_unit_run;
 
+/* Of a run that `stops`: it did. */
+bool ws__unit_was_stopped(const ws_unit_run *run);
+/* One CU alone, from the launch to the end. */
 ws_status ws__unit_run(ws_unit_run *run, ws_diag *diag);
+
+/* The same by and by. run outlives the unit. */
+typedef struct ws_cu ws_cu;
+ws_cu *ws__unit_begin(ws_unit_run *run);
+/* The clock at which something happens next; WS_CLOCK_NEVER: it has ended. */
+int64_t ws__unit_next(const ws_cu *cu);
+/* All that happens before `until`. */
+ws_status ws__unit_advance(ws_cu *cu, int64_t until, ws_diag *diag);
+/* Fills run if all went well, and destroys the unit. */
+void ws__unit_end(ws_cu *cu, bool well);
+
+/* ---- waves that wait for other workgroups (clock_together.c) ----------------
+ */
+
+/* The last different places that a wave has asked for. A loop that waits asks
+ * for few (a flag, a lock, a counter), after few instructions, again and again:
+ * for so long that it counts as waiting, and as stopped in a CU alone. */
+enum {
+  WS_POLLED = 4,
+  WS_POLL_INSTRUCTIONS = 256,
+  WS_FEW_POLLS = 16,
+  WS_MOST_POLLS = 16384
+};
+typedef struct ws_polls {
+  uint32_t index[WS_POLLED]; /* of the instruction */
+  uint64_t address[WS_POLLED];
+  int next;
+  int64_t since; /* instructions since the last access */
+  int64_t count; /* times in a row that one of them was asked for again */
+} ws_polls;
+/* An access of the wave; returns the count. */
+int64_t ws__polls_add(ws_polls *polls, uint32_t index, uint64_t address);
+/* An instruction of the wave; true: it gets on. */
+bool ws__polls_step(ws_polls *polls);
+
+/* Instructions of all CUs beyond which a launch is not simulated so: ten seconds
+ * to a minute of a host's core. */
+#define WS_MOST_TOGETHER INT64_C(60000000)
+
+typedef enum ws_together {
+  WS_TOGETHER_ENDED,
+  WS_TOGETHER_TOO_LONG,
+  WS_TOGETHER_STANDS_STILL /* every wave waits for what none will do */
+} ws_together;
+
+/* All CUs that have work, on one clock. Fills runs if *out says so. */
+ws_status ws__units_together(ws_unit_run *runs, int count, ws_together *out,
+                             ws_diag *diag);
 
 /* From one workgroup of an XCD to the next. */
 int64_t ws__dispatch_clocks(int waves, const ws__clock_constants *constants);

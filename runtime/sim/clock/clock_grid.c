@@ -11,6 +11,9 @@
  * clock follows the matrix load that the first pass found; if it falls, the CUs
  * are simulated again at it. Every pass sees memory as the launch finds it.
  *
+ * Where a wave of these waits for other workgroups, or takes a number that
+ * others count on, all CUs are simulated together instead (clock_together.c).
+ *
  * Where a sample read what is not known (memory.h), the samples run once more
  * with the checks: what is not known counts as never written and may be moved,
  * computed with and stored, but not decide an address or a branch. Else there
@@ -25,6 +28,12 @@
 
 enum { MOST_SAMPLES = 4, BUDGET_PER_SAMPLE = 350000 };
 
+typedef enum ws_company {
+  COMPANY_UNKNOWN,  /* samples alone, unless one waits for others */
+  COMPANY_ALONE,    /* samples alone, whatever they wait for */
+  COMPANY_TOGETHER, /* all CUs */
+} ws_company;
+
 typedef struct timing {
   const ws__clock_constants *constants;
   ws_plan plan;
@@ -33,8 +42,10 @@ typedef struct timing {
   ws_cost *costs;
   ws_stalls *stalls;         /* by instruction index, of all samples */
   ws_stalls *scratch_stalls; /* nobody's */
-  ws_unit_run samples[MOST_SAMPLES];
+  ws_unit_run *samples;      /* MOST_SAMPLES, or all CUs */
   int sample_count;
+  ws_company company;
+  bool stood_still;
   const ws_unit_run *longest;
   int64_t mhz;
   uint64_t seed;
@@ -112,20 +123,117 @@ static void choose_samples(timing *t) {
   add_heaviest(t, &rng);
 }
 
-static ws_status run_samples(timing *t, int64_t mhz, ws_diag *diag) {
-  t->mhz = mhz;
+static ws_unit_run *ready_sample(timing *t, int i, bool proving) {
+  ws_unit_run *sample = &t->samples[i];
+  sample->mhz = t->mhz;
+  sample->resident = t->occupancy.groups;
+  sample->counters = (ws_counters){0};
+  sample->stalls = proving ? t->scratch_stalls : t->stalls;
+  sample->proving = proving;
+  sample->stops = t->company == COMPANY_UNKNOWN;
+  sample->waits = sample->takes_numbers = false;
+  sample->progress = 0;
+  sample->stored = NULL;
+  return sample;
+}
+
+static ws_status run_alone(timing *t, bool proving, ws_diag *diag) {
+  for (int i = 0; i < t->sample_count; i++)
+    WS_TRY(ws__unit_run(ready_sample(t, i, proving), diag));
+  return WS_OK;
+}
+
+static void sample_all(timing *t) {
+  const int64_t cus = t->constants->xcds * t->constants->cus_per_xcd;
+  t->samples = ws_arena_alloc(t->arena, (size_t)cus * sizeof *t->samples);
+  t->sample_count = 0;
+  for (int64_t place = 0;
+       place < cus && place < (int64_t)t->plan.group_count; place++)
+    add_sample(t, place);
+  t->company = COMPANY_TOGETHER;
+}
+
+static ws_status run_together(timing *t, bool proving, ws_together *out,
+                              ws_diag *diag) {
+  for (int i = 0; i < t->sample_count; i++)
+    ready_sample(t, i, proving);
+  return ws__units_together(t->samples, t->sample_count, out, diag);
+}
+
+/* From the samples: whether workgroups wait for one another, and all of them
+ * are few enough. */
+static bool wants_company(const timing *t) {
+  bool stopped = false, numbers = false;
+  int64_t instructions = 0, groups = 0;
+  for (int i = 0; i < t->sample_count; i++) {
+    stopped |= ws__unit_was_stopped(&t->samples[i]);
+    numbers |= t->samples[i].takes_numbers;
+    instructions += t->samples[i].counters.instructions;
+    groups += t->samples[i].groups_simulated;
+  }
+  return stopped || (numbers && instructions / groups *
+                                        (int64_t)t->plan.group_count <
+                                    WS_MOST_TOGETHER);
+}
+
+static void forget_run(timing *t) {
   ws__overlay_open(t->plan.memory); /* forgets what was stored before */
   memset(t->stalls, 0, t->plan.kernel->module->text.count * sizeof *t->stalls);
-  t->longest = &t->samples[0];
-  for (int i = 0; i < t->sample_count; i++) {
-    ws_unit_run *sample = &t->samples[i];
-    sample->mhz = mhz;
-    sample->resident = t->occupancy.groups;
-    sample->counters = (ws_counters){0};
-    WS_TRY(ws__unit_run(sample, diag));
-    if (sample->clocks > t->longest->clocks)
-      t->longest = sample;
+}
+
+/* What asks for the same all the time need not wait for others: where that is
+ * too much for company, the samples decide. */
+static ws_status find_company(timing *t, ws_diag *diag) {
+  ws_unit_run *few = t->samples;
+  const int few_count = t->sample_count;
+  ws_together how;
+  WS_TRY(run_alone(t, false, diag));
+  if (!wants_company(t)) {
+    t->company = COMPANY_ALONE;
+    return WS_OK;
   }
+  sample_all(t);
+  forget_run(t);
+  WS_TRY(run_together(t, false, &how, diag));
+  if (how == WS_TOGETHER_ENDED)
+    return WS_OK;
+  t->stood_still = how == WS_TOGETHER_STANDS_STILL;
+  t->samples = few;
+  t->sample_count = few_count;
+  t->company = COMPANY_ALONE;
+  forget_run(t);
+  return run_alone(t, false, diag);
+}
+
+static ws_status run_pass(timing *t, bool proving, ws_diag *diag) {
+  ws_together how;
+  return t->company == COMPANY_UNKNOWN    ? find_company(t, diag)
+         : t->company == COMPANY_TOGETHER ? run_together(t, proving, &how, diag)
+                                          : run_alone(t, proving, diag);
+}
+
+/* A CU alone did not end, and the whole device together stood still. */
+static ws_status deadlock(const timing *t, ws_diag *diag) {
+  const int64_t places = t->occupancy.groups * t->constants->xcds *
+                         t->constants->cus_per_xcd;
+  return ws_fail(diag, WS_INPUT, NULL, 0,
+                 "%s: workgroups wait for what none of those with a place "
+                 "does: a deadlock (%lld workgroups, %lld have a place at "
+                 "once)",
+                 t->plan.kernel->info.name, (long long)t->plan.group_count,
+                 (long long)places);
+}
+
+static ws_status run_samples(timing *t, int64_t mhz, ws_diag *diag) {
+  t->mhz = mhz;
+  forget_run(t);
+  const ws_status status = run_pass(t, false, diag);
+  if (status != WS_OK)
+    return t->stood_still ? deadlock(t, diag) : status;
+  t->longest = &t->samples[0];
+  for (int i = 0; i < t->sample_count; i++)
+    if (t->samples[i].clocks > t->longest->clocks)
+      t->longest = &t->samples[i];
   return WS_OK;
 }
 
@@ -136,21 +244,19 @@ static bool reads_unknown(const timing *t) {
   return any;
 }
 
+/* Results of the samples stay what they were. */
 static ws_status prove_way(timing *t, ws_diag *diag) {
   ws_diag found;
+  timing again = *t;
+  const size_t bytes = (size_t)t->sample_count * sizeof *t->samples;
+  again.samples = ws_arena_alloc(t->arena, bytes);
+  memcpy(again.samples, t->samples, bytes);
   ws__overlay_open(t->plan.memory);
-  for (int i = 0; i < t->sample_count; i++) {
-    ws_unit_run sample = t->samples[i];
-    sample.resident = t->occupancy.groups;
-    sample.counters = (ws_counters){0};
-    sample.stalls = t->scratch_stalls;
-    sample.proving = true;
-    if (ws__unit_run(&sample, &found) != WS_OK)
-      return ws_fail(diag, WS_INPUT, NULL, 0,
-                     "what earlier launches or other workgroups would have "
-                     "written is not known to the clock: %s",
-                     found.text);
-  }
+  if (run_pass(&again, true, &found) != WS_OK)
+    return ws_fail(diag, WS_INPUT, NULL, 0,
+                   "what earlier launches or other workgroups would have "
+                   "written is not known to the clock: %s",
+                   found.text);
   return WS_OK;
 }
 
@@ -285,8 +391,11 @@ static bool is_like_longest(const timing *t, const ws_unit_run *sample) {
          (!work || !most || work > most - most / 4);
 }
 
-/* Half of how far samples that are like the longest differ. */
+/* Half of how far samples that are like the longest differ; none where all of
+ * the device was simulated. */
 static int64_t half_spread(const timing *t) {
+  if (t->company == COMPANY_TOGETHER)
+    return 0;
   int64_t lowest = t->longest->clocks;
   for (int i = 0; i < t->sample_count; i++)
     if (is_like_longest(t, &t->samples[i]) && t->samples[i].clocks < lowest)
@@ -447,7 +556,10 @@ static void fill_profile(const timing *t, ws_arena *arena,
                           .us = (double)t->longest->clocks / mhz +
                                 (double)t->constants->launch_ns / 1e3,
                           .us_error = (double)half_spread(t) / mhz,
-                          .workgroups_simulated = s.groups};
+                          .instructions =
+                              (double)s.counters.instructions * s.scale,
+                          .workgroups_simulated = s.groups,
+                          .together = t->company == COMPANY_TOGETHER};
   fill_pipes(&s, out);
   fill_memory(&s, out);
   fill_occupancy(t, out);
@@ -483,12 +595,16 @@ static ws_status time_plan(timing *t, ws_arena *arena, ws_sim_profile *out,
   WS_TRY(ws__sharing_find(&t->plan, t->occupancy.groups, !t->warm, t->constants,
                           t->arena, &t->sharing, diag));
   t->sharing.held = t->held;
+  t->samples = ws_arena_alloc(t->arena, MOST_SAMPLES * sizeof *t->samples);
   choose_samples(t);
   WS_TRY(run_samples(t, t->constants->clock_mhz, diag));
   const sums s = sum_up(t);
   const int64_t mhz = clock_under_load(t, &s);
-  if (mhz < t->mhz - t->mhz / 100)
+  const bool together = t->company == COMPANY_TOGETHER;
+  if (mhz < t->mhz - t->mhz / (together ? 20 : 100))
     WS_TRY(run_samples(t, mhz, diag));
+  else if (together) /* too dear for so little: in clocks it is as before */
+    t->mhz = mhz;
   if (reads_unknown(t))
     WS_TRY(prove_way(t, diag));
   fill_profile(t, arena, out);

@@ -124,6 +124,11 @@ static bool was_in_mall(const ws_cu_memory *m, uint64_t address) {
          (m->warm || (held && ws__held_has(held, address)));
 }
 
+/* Another CU has just stored it. */
+static bool was_stored(const ws_cu_memory *m, uint64_t line) {
+  return m->stored && *ws__map_at(m->stored, line, NULL);
+}
+
 /* A line that comes into the XCD. */
 static origin beyond_l2(ws_cu_memory *m, uint64_t line, const ws_share *share,
                         uint32_t index, bool pays) {
@@ -137,7 +142,9 @@ static origin beyond_l2(ws_cu_memory *m, uint64_t line, const ws_share *share,
                           m->own_device_fills, 1);
   const bool is_there = mall_fits && 2 * m->device_fills > all;
   const uint64_t address = line * (uint64_t)m->constants->line;
-  const level first = was_in_mall(m, address) ? LEVEL_MALL : LEVEL_HBM;
+  const level first = was_in_mall(m, address) || was_stored(m, line)
+                          ? LEVEL_MALL
+                          : LEVEL_HBM;
   const level latency = is_there ? LEVEL_MALL : first;
   if (!pays)
     return (origin){latency, LEVEL_L2};
@@ -274,6 +281,11 @@ static int64_t load_line(ws_cu_memory *m, uint64_t line, uint32_t index,
   return ready;
 }
 
+void ws__cu_memory_forget_l1(ws_cu_memory *m) {
+  for (int set = 0; set < WS_L1_SETS; set++)
+    memset(m->l1[set].tag, 0, sizeof m->l1[set].tag);
+}
+
 /* Clocks until it has left the CU. */
 static int64_t store_segment(ws_cu_memory *m, uint64_t segment, int64_t now) {
   const ws__clock_constants *c = m->constants;
@@ -281,8 +293,10 @@ static int64_t store_segment(ws_cu_memory *m, uint64_t segment, int64_t now) {
   bool is_new;
   m->counters->l2_bytes += bytes;
   int64_t wait = queue(&m->l2_free, now, l2_ticks(m, bytes, c->l2_write_rate));
-  *ws__map_at(&m->seen, segment * (uint64_t)bytes / (uint64_t)c->line, NULL) =
-      m->xcd_fills;
+  const uint64_t line = segment * (uint64_t)bytes / (uint64_t)c->line;
+  *ws__map_at(&m->seen, line, NULL) = m->xcd_fills;
+  if (m->stored)
+    *ws__map_at(m->stored, line, NULL) = 1;
   ws__map_at(&m->written, segment, &is_new);
   if (!is_new)
     return wait;
@@ -315,11 +329,7 @@ typedef struct pieces {
 static pieces pieces_of(const ws_access *access, const ws_group *group) {
   pieces p = {access, group, 1, access->bytes, false};
   const int lane = __builtin_ctzll(access->mask);
-  const uint64_t offset =
-      access->address[lane] - (uint64_t)(uintptr_t)group->scratch;
-  const uint64_t bytes =
-      (uint64_t)group->scratch_bytes * WS_LANES * (uint64_t)group->wave_count;
-  if (group->scratch_bytes && offset < bytes) {
+  if (ws__in_scratch(group, access->address[lane])) {
     p.scratch = true;
     p.count = access->bytes > 4 ? access->bytes / 4 : 1;
     p.bytes = access->bytes < 4 ? access->bytes : 4;
@@ -364,16 +374,29 @@ static int distinct_blocks(const pieces *p, int piece, int first_lane,
   return count;
 }
 
+/* What workgroups tell each other goes by the Infinity Cache, whose filters
+ * keep the L2s coherent (CDNA3 white paper). */
+static int64_t coherent(const ws_cu_memory *m, int64_t now, int64_t ready) {
+  const ws__clock_constants *c = m->constants;
+  const int64_t way = c->l2_latency + clocks_of_ns(m, c->mall_extra);
+  return m->stored ? most(ready, now + way) : ready;
+}
+
 /* Atomics reach L2 as stores do, and come back as loads that L2 has. */
 static int64_t touch(ws_cu_memory *m, const ws_access *access,
                      const ws_instruction *in, uint32_t index, uint64_t block,
                      bool scratch, int64_t now) {
   const ws__clock_constants *c = m->constants;
-  if (access->atomic)
-    return now + c->l2_latency + c->atomic_extra + store_segment(m, block, now);
+  const bool bypass = (in->flags & WS_SC1) != 0;
+  if (access->atomic) {
+    const int64_t done =
+        now + c->l2_latency + c->atomic_extra + store_segment(m, block, now);
+    return coherent(m, now, done);
+  }
   if (access->store)
     return now + c->store_ack + store_segment(m, block, now);
-  return load_line(m, block, index, (in->flags & WS_SC1) != 0, scratch, now);
+  const int64_t ready = load_line(m, block, index, bypass, scratch, now);
+  return bypass ? coherent(m, now, ready) : ready;
 }
 
 /* Four lanes per clk of 8 bytes and more, else 16; those that are off pass. */

@@ -123,19 +123,13 @@ static void add_line(prefix *p, uint64_t line, int xcd, int cu,
   p->out->touched_bytes += new_allocation(p, &p->touched, address);
 }
 
-static bool in_scratch(const ws_group *group, uint64_t address) {
-  return address - (uint64_t)(uintptr_t)group->scratch <
-         (uint64_t)group->scratch_bytes * WS_LANES *
-             (uint64_t)group->wave_count;
-}
-
 static void add_access(prefix *p, const ws_wave *wave, uint32_t index, int xcd,
                        int cu) {
   const ws_access *access = &wave->access;
   const int line_bits = __builtin_ctzll((uint64_t)p->constants->line);
   uint64_t last = UINT64_MAX;
   if (access->store || access->atomic || access->is_lds || !access->mask ||
-      in_scratch(wave->group, access->address[__builtin_ctzll(access->mask)]))
+      ws__in_scratch(wave->group, access->address[__builtin_ctzll(access->mask)]))
     return;
   if (p->learning) {
     ws__channels_learn(&p->channels, wave, index);

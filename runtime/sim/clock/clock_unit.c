@@ -48,6 +48,7 @@ typedef struct slot {
   uint8_t more; /* clocks that it owes */
   int simd;
   uint32_t line; /* of code */
+  ws_polls polls;
   completions vm, lgkm;
 } slot;
 
@@ -67,7 +68,7 @@ typedef struct place {
   int64_t local; /* index among the workgroups of the XCD; -1: empty */
 } place;
 
-typedef struct cu {
+struct ws_cu {
   ws_unit_run *run;
   const ws__clock_constants *constants;
   const ws_instruction *items;
@@ -84,7 +85,8 @@ typedef struct cu {
   int64_t *retired;             /* clocks */
   int64_t retired_count, age;
   int next_simd;
-} cu;
+};
+typedef ws_cu cu;
 
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -290,7 +292,7 @@ static void retire_group(cu *u, place *r, int64_t now) {
     remove_wave(u, &r->slots[w]);
   u->run->read_unknown |= r->group->read_unknown;
   u->retired[u->retired_count++] = now;
-  if (u->retired_count == 1)
+  if (u->retired_count == 1 && !u->run->stored)
     decide_limit(u);
   r->local = -1;
   if (u->started < u->limit)
@@ -501,6 +503,19 @@ static bool has_new_data(simd *s, const slot *w, const ws_instruction *in) {
   return true;
 }
 
+/* A global access: whether the wave depends on what other workgroups do. */
+static void note_asked(cu *u, slot *w, const ws_instruction *in,
+                       uint32_t index) {
+  const ws_access *access = &w->wave->access;
+  if (access->is_lds || !access->mask)
+    return;
+  const uint64_t address = access->address[__builtin_ctzll(access->mask)];
+  if (ws__in_scratch(w->wave->group, address))
+    return;
+  u->run->waits |= ws__polls_add(&w->polls, index, address) >= WS_MOST_POLLS;
+  u->run->takes_numbers |= access->atomic && in->dst_count;
+}
+
 /* The instruction has been executed: what it occupies, and when the wave may
  * go on. */
 static void finish(cu *u, simd *s, slot *w, const ws_instruction *in,
@@ -512,6 +527,7 @@ static void finish(cu *u, simd *s, slot *w, const ws_instruction *in,
   w->issued = now;
   w->last = w->cause = index;
   counters->instructions++;
+  u->run->progress += ws__polls_step(&w->polls);
   u->run->stalls[index].issued++;
   set_ready(u, w, now + c->visit, WS_SIM_STALL_issue);
   switch (cost->unit) {
@@ -528,15 +544,19 @@ static void finish(cu *u, simd *s, slot *w, const ws_instruction *in,
     break;
   case WS_UNIT_SCALAR:
     counters->scalar += c->visit;
-    if (in->class_ == WS_CLASS_SMEM)
-      add_completion(&w->lgkm,
-                     ws__smem_done(&u->memory, access, now - c->visit),
-                     WS_SIM_STALL_smem);
+    if (in->class_ != WS_CLASS_SMEM)
+      break;
+    note_asked(u, w, in, index);
+    add_completion(&w->lgkm, ws__smem_done(&u->memory, access, now - c->visit),
+                   WS_SIM_STALL_smem);
     break;
   case WS_UNIT_LDS:
     finish_lds(u, w, access, index, now);
     break;
   case WS_UNIT_VMEM:
+    note_asked(u, w, in, index);
+    if (in->op == WS_OP_buffer_inv && in->flags & WS_SC1)
+      ws__cu_memory_forget_l1(&u->memory);
     if (in->class_ == WS_CLASS_FLAT && access->is_lds)
       finish_lds(u, w, access, index, now);
     else
@@ -665,22 +685,36 @@ static const struct ws_fault_record *fault_of(const cu *u) {
   return NULL;
 }
 
+bool ws__unit_was_stopped(const ws_unit_run *run) {
+  return run->waits || (run->takes_numbers && run->groups <= run->resident);
+}
+
 /* A launch whose CUs run more than this is beyond the model. */
 static const int64_t most_instructions = INT64_C(40000000);
 
-static ws_status run_all(cu *u, ws_diag *diag) {
+static bool has_ended(const cu *u) {
+  return u->retired_count >= u->limit ||
+         (u->run->stops && ws__unit_was_stopped(u->run));
+}
+
+int64_t ws__unit_next(const ws_cu *u) {
+  return has_ended(u) ? WS_CLOCK_NEVER : u->simds[next_simd_to_visit(u)].wake;
+}
+
+ws_status ws__unit_advance(ws_cu *u, int64_t until, ws_diag *diag) {
   const char *kernel = u->run->plan->kernel->info.name;
   const struct ws_fault_record *fault = NULL;
-  while (u->retired_count < u->limit && !(fault = fault_of(u))) {
+  while (!has_ended(u) && !(fault = fault_of(u))) {
     const int next = next_simd_to_visit(u);
     if (u->simds[next].wake >= WS_CLOCK_NEVER)
       return ws_fail(diag, WS_INPUT, NULL, 0, "%s: waves wait for ever",
                      kernel);
+    if (u->simds[next].wake >= until)
+      return WS_OK;
     if (u->run->counters.instructions > most_instructions)
       return ws_fail(diag, WS_INPUT, NULL, 0,
                      "%s: a compute unit has not finished after %lld wave "
-                     "instructions: endless, waiting for another workgroup, "
-                     "or too long for the cycle model",
+                     "instructions: endless, or too long for the cycle model",
                      kernel, (long long)most_instructions);
     visit(u, next, u->simds[next].wake);
   }
@@ -719,7 +753,7 @@ static void destroy_groups(cu *u) {
     ws__group_destroy(u->residents[i].group);
 }
 
-ws_status ws__unit_run(ws_unit_run *run, ws_diag *diag) {
+ws_cu *ws__unit_begin(ws_unit_run *run) {
   const ws_text *text = &run->plan->kernel->module->text;
   const ws__clock_constants *c = run->constants;
   ws_arena *arena = ws_arena_create();
@@ -742,14 +776,24 @@ ws_status ws__unit_run(ws_unit_run *run, ws_diag *diag) {
   ws__cu_memory_init(&u->memory, run->sharing, text->count, run->mhz, run->warm,
                      &run->counters, c, arena);
   u->memory.xcds = (int)least(c->xcds, (int64_t)run->plan->group_count);
+  u->memory.stored = run->stored;
   create_groups(u, arena);
   for (int i = 0; i < run->resident; i++)
     start_group(u, &u->residents[i], 0);
-  const ws_status status = run_all(u, diag);
-  if (status == WS_OK)
+  return u;
+}
+
+void ws__unit_end(ws_cu *u, bool well) {
+  if (well && u->retired_count >= u->limit)
     extrapolate(u);
   destroy_groups(u);
   ws__cu_memory_deinit(&u->memory);
-  ws_arena_destroy(arena);
+  ws_arena_destroy(u->arena);
+}
+
+ws_status ws__unit_run(ws_unit_run *run, ws_diag *diag) {
+  cu *u = ws__unit_begin(run);
+  const ws_status status = ws__unit_advance(u, WS_CLOCK_NEVER, diag);
+  ws__unit_end(u, status == WS_OK);
   return status;
 }

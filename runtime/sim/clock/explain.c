@@ -152,10 +152,12 @@ void ws_sim_explain(const ws_sim_profile *p, ws_strbuf *out) {
   ws_strbuf_printf(out,
                    "\nLDS: bank conflicts make accesses take %.2f x their "
                    "clocks\noccupancy: %d waves per SIMD, limited by %s; %lld "
-                   "workgroups fill the device %.2f times (%lld simulated)\n",
+                   "workgroups fill the device %.2f times (%lld simulated%s)\n",
                    p->lds_conflict, p->waves_per_simd, p->limiter,
                    (long long)p->workgroups, p->waves_of_grid,
-                   (long long)p->workgroups_simulated);
+                   (long long)p->workgroups_simulated,
+                   p->together ? ", together, as they wait for one another"
+                               : "");
   put_latency("LDS:", p->lds_latency, p->lds_latency_most, out);
   put_latency("global loads:", p->load_latency, p->load_latency_most, out);
   ws_strbuf_puts(out, "memory:\n");
@@ -219,7 +221,8 @@ static cJSON *loop_to_json(const ws_sim_loop *loop) {
   X(load_latency) X(load_latency_most) X(lds_latency) X(lds_latency_most)     \
   X(lds_conflict) X(l1_hit) X(l2_hit) X(mall_hit)                             \
   X(l1_bytes) X(l2_bytes) X(mall_bytes) X(hbm_bytes)                          \
-  X(waves_per_simd) X(waves_of_grid) X(workgroups) X(workgroups_simulated)
+  X(waves_per_simd) X(waves_of_grid) X(workgroups) X(workgroups_simulated)     \
+  X(instructions)
 /* clang-format on */
 
 cJSON *ws_sim_profile_to_json(const ws_sim_profile *p) {
@@ -227,6 +230,7 @@ cJSON *ws_sim_profile_to_json(const ws_sim_profile *p) {
   cJSON_AddStringToObject(object, "kernel", p->kernel);
   cJSON_AddStringToObject(object, "bound", p->bound);
   cJSON_AddStringToObject(object, "limiter", p->limiter);
+  cJSON_AddBoolToObject(object, "together", p->together);
 #define WS_PROFILE_NUMBER(name)                                                \
   cJSON_AddNumberToObject(object, #name, (double)p->name);
   WS_PROFILE_NUMBERS(WS_PROFILE_NUMBER)

@@ -54,12 +54,27 @@ static bool fault_global(ws_wave *wave, const ws_transfer *transfer, int lane,
   return !text;
 }
 
+/* Of what a transfer reads: lanes whose memory is not known. */
+static uint64_t unknown_lanes(const ws_group *group,
+                              const ws_transfer *transfer) {
+  uint64_t unknown = 0;
+  WS_EACH_LANE(lane, transfer->mask) {
+    const uint64_t address = transfer->address[lane];
+    const bool is =
+        ws__memory_is_unknown(group->memory, address) &&
+        !(group->timing && ws__overlay_is_known(group->memory, address));
+    unknown |= (uint64_t)is << lane;
+  }
+  return unknown;
+}
+
 /* After ws__memory_allows has said yes to an access that reads. */
-static void note_unknown(ws_wave *wave, bool store) {
+static void note_unknown(ws_wave *wave, const ws_transfer *transfer,
+                         bool store) {
   ws_group *group = wave->group;
-  if (group->timing)
-    group->read_unknown |=
-        ws__memory_allowed_unknown(group->memory, allowed[store]);
+  if (group->may_be_unknown && !group->read_unknown &&
+      ws__memory_allowed_unknown(group->memory, allowed[store]))
+    group->read_unknown = unknown_lanes(group, transfer) != 0;
 }
 
 /* All lanes are in one allocation more often than not. */
@@ -72,7 +87,7 @@ static bool check_global(ws_wave *wave, const ws_transfer *transfer, bool store,
       ws__memory_allows(memory, allowed[store], span.low,
                         (uint32_t)(span.high - span.low) + bytes, store)) {
     if (reads)
-      note_unknown(wave, store);
+      note_unknown(wave, transfer, store);
     return true;
   }
   WS_EACH_LANE(lane, transfer->mask) {
@@ -81,7 +96,7 @@ static bool check_global(ws_wave *wave, const ws_transfer *transfer, bool store,
         !fault_global(wave, transfer, (int)lane, address, store))
       return false;
     if (reads)
-      note_unknown(wave, store);
+      note_unknown(wave, transfer, store);
   }
   return true;
 }
@@ -151,29 +166,37 @@ static void move_timed(ws_wave *wave, const ws_transfer *transfer, bool store) {
 }
 
 /* Lanes of a checked group that read what is not known: as if never written. */
-static uint64_t unknown_lanes(const ws_wave *wave, const ws_transfer *transfer,
-                              uint64_t mask) {
-  const ws_group *group = wave->group;
-  uint64_t unknown = 0;
-  if (group->timing && group->read_unknown)
-    WS_EACH_LANE(lane, mask)
-  unknown |=
-      (uint64_t)ws__memory_is_unknown(group->memory, transfer->address[lane])
-      << lane;
-  return unknown;
+static uint64_t poison_of_load(const ws_wave *wave,
+                               const ws_transfer *transfer) {
+  return wave->group->read_unknown ? unknown_lanes(wave->group, transfer) : 0;
 }
 
 static void define(ws_wave *wave, const ws_transfer *transfer, int first,
                    int count) {
-  const uint64_t poison = unknown_lanes(wave, transfer, transfer->mask);
+  const uint64_t poison = poison_of_load(wave, transfer);
   for (int row = 0; row < count; row++)
     ws_set_lane_poison(wave, first + row, transfer->mask, poison);
 }
 
-/* A timed group's stores stay in the overlay. */
+/* A timed group's stores stay in the overlay. What was computed from what is
+ * not known is not known there either, which a checked group sees; another has
+ * noted that it read such. */
+static void note_timed_stores(const ws_wave *wave,
+                              const ws_transfer *transfer) {
+  uint64_t unknown = 0;
+  for (int row = 0; row < ws_dwords(transfer->width); row++)
+    unknown |= wave->vector_poison[transfer->first + row];
+  WS_EACH_LANE(lane, transfer->mask & ~unknown)
+  ws__overlay_set_known(wave->group->memory, transfer->address[lane],
+                        transfer->width.bytes);
+}
+
 static void note_stores(const ws_wave *wave, const ws_transfer *transfer) {
-  const ws_memory *memory = wave->group->memory;
-  if (wave->group->timing || !ws__memory_is_watched(memory))
+  const ws_group *group = wave->group;
+  const ws_memory *memory = group->memory;
+  if (group->timing && group->may_be_unknown)
+    note_timed_stores(wave, transfer);
+  if (group->timing || !ws__memory_is_watched(memory))
     return;
   WS_EACH_LANE(lane, transfer->mask)
   ws__memory_note_store(memory, allowed[true], transfer->address[lane],
@@ -259,7 +282,8 @@ bool ws__modify_global(ws_wave *wave, const ws_transfer *transfer, int result) {
       !check_global(wave, transfer, true, result >= 0))
     return false;
   modify_lanes(wave, transfer, NULL, result);
-  note_stores(wave, transfer);
+  if (!wave->group->may_be_unknown) /* what is known stays so, and what not */
+    note_stores(wave, transfer);
   return true;
 }
 
@@ -347,10 +371,10 @@ bool ws__transfer_to_lds(ws_wave *wave, const ws_transfer *transfer,
     ws__lds_shadow_touch(wave, transfer->in, WS_LDS_DMA_WRITE, all, place, 4);
   ws__lanes_store(&data, (uintptr_t)wave->group->lds, place, all, write.width);
   uint8_t *poison = (uint8_t *)lds_poison(wave);
+  const uint64_t unknown = poison ? poison_of_load(wave, transfer) : 0;
   if (poison)
     WS_EACH_LANE(lane, all)
-  memset(poison + place[lane],
-         (int)(unknown_lanes(wave, transfer, transfer->mask) >> lane & 1), 4);
+  memset(poison + place[lane], (int)(unknown >> lane & 1), 4);
   return true;
 }
 

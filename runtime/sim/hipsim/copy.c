@@ -269,6 +269,9 @@ static void fill_row(unsigned char *to, size_t width, uint32_t value,
     memcpy(to + at, &value, unit); /* little endian: the low bytes */
 }
 
+/* Larger fills are of outputs, or empty caches: no kernel reads them. */
+static const size_t most_noted_bytes = 16 << 20;
+
 hipError_t ws__hip_do_fill(ws_stream *stream,
                            const struct ws_fill_operation *fill) {
   size_t bytes;
@@ -284,6 +287,8 @@ hipError_t ws__hip_do_fill(ws_stream *stream,
   ws__hip_memory_contents(to, false);
   for (size_t row = 0; row < fill->height; row++)
     fill_row(to + row * fill->pitch, fill->width, fill->value, fill->unit);
+  for (size_t row = 0; row < fill->height && bytes <= most_noted_bytes; row++)
+    ws_sim_set_known(ws__hip_device.sim, to + row * fill->pitch, fill->width);
   ws_sim_touch(ws__hip_device.sim, &(ws_sim_range){to, bytes}, 1);
   double size = (double)fill->width * (double)fill->height;
   ws__hip_advance(

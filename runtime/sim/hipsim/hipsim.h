@@ -38,6 +38,7 @@
  *   WAVESMITH_SIM_MODE       full (default): run, and time by the model
  *                            run: only run; a launch takes 2.5 us
  *                            time: only the model; kernels do not change memory
+ *                            but for very short ones (launch.c)
  *   WAVESMITH_SIM_CARD       mi300x (default), another card by its name, or the
  *                            file of a profile; with a wrong one nothing works
  *   WAVESMITH_SIM_THREADS    host threads (default: one per core)

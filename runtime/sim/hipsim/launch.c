@@ -143,7 +143,7 @@ hipError_t ws__hip_launch(const ws_launch_request *request) {
 
 typedef struct known_time {
   ws_hash key;
-  double us;
+  double us, instructions;
 } known_time;
 static known_time *known;
 static size_t known_count, known_capacity;
@@ -204,7 +204,7 @@ static const known_time *find_time(const ws_hash *key) {
   return NULL;
 }
 
-static void keep_time(const ws_hash *key, double us) {
+static void keep_time(const ws_hash *key, const ws_sim_profile *profile) {
   if (known_count == known_capacity) {
     size_t wanted = known_capacity ? known_capacity * 2 : 64;
     known_time *larger = realloc(known, wanted * sizeof *larger);
@@ -213,7 +213,8 @@ static void keep_time(const ws_hash *key, double us) {
     known = larger;
     known_capacity = wanted;
   }
-  known[known_count++] = (known_time){*key, us};
+  known[known_count++] =
+      (known_time){*key, profile->us, profile->instructions};
 }
 
 /* What a launch costs when its time is not asked for: the floor of trivial
@@ -224,7 +225,7 @@ static const double launch_floor_us = 2.5;
  */
 
 typedef struct outcome {
-  double us;
+  double us, instructions;
   bool ran, timed; /* report, profile are there */
   ws_sim_report report;
   ws_sim_profile profile;
@@ -240,6 +241,7 @@ static bool time_launch(const ws_sim_launch *launch, ws_arena *arena,
     const known_time *before = find_time(&key);
     if (before) {
       out->us = before->us;
+      out->instructions = before->instructions;
       return true;
     }
   }
@@ -248,8 +250,9 @@ static bool time_launch(const ws_sim_launch *launch, ws_arena *arena,
     return false;
   out->timed = true;
   out->us = out->profile.us;
+  out->instructions = out->profile.instructions;
   if (!settings->time_each)
-    keep_time(&key, out->us);
+    keep_time(&key, &out->profile);
   return true;
 }
 
@@ -394,6 +397,25 @@ static void write_report(const ws_sim_launch *launch, const outcome *result) {
 /* ---- all of it --------------------------------------------------------------
  */
 
+/* Launches of at most so many wave instructions are run where others are only
+ * timed: what prepares another one (clears its flags) decides what that does,
+ * and takes no time. */
+static const double few_instructions = 4096;
+
+/* What is known of its buffers after a launch that was timed. */
+static void leave_results(const ws_sim_launch *launch, double instructions,
+                          ws_arena *arena) {
+  ws_sim *sim = ws__hip_device.sim;
+  ws_sim_report report;
+  ws_diag diag;
+  const bool runs = instructions <= few_instructions &&
+                    ws_sim_note_results(sim, launch, true);
+  if (!runs ||
+      ws_sim_run(sim, launch, arena, &report, &diag) != WS_OK ||
+      report.finding_count) /* it needs what is not known itself */
+    ws_sim_note_results(sim, launch, false);
+}
+
 /* The model first, then the run. Wrong launches are errors of the call, what
  * the kernel does is the device's. */
 static hipError_t simulate(const ws_sim_launch *launch, ws_arena *arena,
@@ -403,7 +425,9 @@ static hipError_t simulate(const ws_sim_launch *launch, ws_arena *arena,
   out->us = launch_floor_us;
   bool timed = mode == WS_HIPSIM_RUN || time_launch(launch, arena, out, &model);
   ws_sim_touch_launch(ws__hip_device.sim, launch);
-  if (mode != WS_HIPSIM_TIME) {
+  if (mode == WS_HIPSIM_TIME)
+    leave_results(launch, timed ? out->instructions : HUGE_VAL, arena);
+  else {
     if (ws_sim_run(ws__hip_device.sim, launch, arena, &out->report, &diag) !=
         WS_OK) {
       ws_log(WS_LOG_ERROR, "%s", diag.text);

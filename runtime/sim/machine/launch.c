@@ -350,6 +350,7 @@ ws_group *ws__group_create(const ws_plan *plan, bool checked, bool timing) {
                       .scratch_bytes = plan->scratch_bytes,
                       .checked = checked,
                       .timing = timing,
+                      .may_be_unknown = ws__memory_any_unknown(plan->memory),
                       .budget = plan->budget,
                       .constants = plan->constants};
   group->waves = allocate(waves * sizeof *group->waves);

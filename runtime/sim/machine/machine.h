@@ -269,7 +269,8 @@ struct ws_group {
                             * not 0; NULL: unchecked */
   bool checked;            /* checks of step.h and the poison of memory */
   bool timing;             /* stores go to the overlay */
-  bool read_unknown;       /* a timed group read what is not known */
+  bool may_be_unknown;     /* some memory is */
+  bool read_unknown;       /* and it has read from there */
   int64_t budget; /* instructions of a wave before it is an infinite loop */
   const struct ws__clock_constants *constants; /* of the card */
   /* The first thing that went wrong; id NULL: nothing. Handlers call

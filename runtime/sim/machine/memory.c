@@ -321,12 +321,46 @@ bool ws__memory_set_unknown(ws_memory *memory, uint64_t address, bool unknown) {
   if (!range_of(memory, address, 1))
     return false;
   memory->ranges[range_below(memory, address)].unknown = unknown;
+  memory->unknown += unknown;
   return true;
 }
 
 bool ws__memory_is_unknown(const ws_memory *memory, uint64_t address) {
   const ws_range *range = range_of(memory, address, 1);
-  return range && range->unknown;
+  return range && range->unknown &&
+         !(range->stored && range->stored[address - range->begin]);
+}
+
+bool ws__memory_any_unknown(const ws_memory *memory) {
+  return memory->unknown > 0;
+}
+
+static ws_range *unknown_range(const ws_memory *memory, uint64_t address) {
+  const ws_range *range = range_of(memory, address, 1);
+  return range && range->unknown ? &memory->ranges[range - memory->ranges]
+                                 : NULL;
+}
+
+bool ws__memory_set_known(ws_memory *memory, uint64_t address, uint64_t bytes) {
+  const ws_range *range = unknown_range(memory, address);
+  if (!range)
+    return false;
+  if (!range->stored)
+    ws__memory_watch(memory, (const void *)(uintptr_t)address);
+  const uint64_t offset = address - range->begin;
+  const uint64_t left = range->bytes - offset;
+  memset(range->stored + offset, 1, bytes < left ? bytes : left);
+  return true;
+}
+
+bool ws__memory_forget_known(ws_memory *memory, uint64_t address) {
+  ws_range *range = unknown_range(memory, address);
+  if (!range)
+    return false;
+  memory->watched -= range->stored != NULL;
+  free(range->stored);
+  range->stored = NULL;
+  return true;
 }
 
 bool ws__memory_allowed_unknown(const ws_memory *memory,

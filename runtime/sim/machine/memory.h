@@ -54,9 +54,15 @@ void ws__memory_note_store(const ws_memory *memory, const uint64_t cache[2],
                            uint64_t address, uint32_t bytes);
 
 /* What the allocation around address holds is not what a kernel would find
- * there, because launches were timed and not run. false: there is none. */
+ * there, because launches were timed and not run, but for the bytes that are
+ * noted as stored. false: there is none. */
 bool ws__memory_set_unknown(ws_memory *memory, uint64_t address, bool unknown);
 bool ws__memory_is_unknown(const ws_memory *memory, uint64_t address);
+bool ws__memory_any_unknown(const ws_memory *memory);
+/* Of an unknown allocation: these bytes are known (0: none further; stores are
+ * noted from now on); none is any more. false: there is none. */
+bool ws__memory_set_known(ws_memory *memory, uint64_t address, uint64_t bytes);
+bool ws__memory_forget_known(ws_memory *memory, uint64_t address);
 /* Of the allocation that the last yes of ws__memory_allows was about. */
 bool ws__memory_allowed_unknown(const ws_memory *memory,
                                 const uint64_t cache[2]);
@@ -71,6 +77,9 @@ void ws__overlay_open(ws_memory *memory);
 void ws__overlay_close(ws_memory *memory); /* forgets all of it */
 /* No page has a copy: loads may go to memory itself. */
 bool ws__overlay_is_empty(const ws_memory *memory);
+/* A timed group has stored what is known there; and whether one has. */
+void ws__overlay_set_known(ws_memory *memory, uint64_t address, uint32_t bytes);
+bool ws__overlay_is_known(ws_memory *memory, uint64_t address);
 /* Where a timed group reads or writes address: the copy, or the memory itself.
  * An access may not cross a 4 KiB page; the callers split. */
 void *ws__overlay_place(ws_memory *memory, uint64_t address, bool store);

@@ -38,6 +38,7 @@ struct ws_memory {
   uint64_t generation;
   size_t bytes_in_use;
   size_t watched; /* ranges */
+  size_t unknown; /* times that one was made so */
   ws_held held;
   struct ws_overlay *overlay; /* NULL: not open */
 };

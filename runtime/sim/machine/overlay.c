@@ -12,6 +12,7 @@ enum { BUCKET_BITS = 14, BUCKETS = 1 << BUCKET_BITS };
 
 typedef struct page_copy {
   uint8_t data[WS_PAGE];
+  uint8_t known[WS_PAGE]; /* by byte: ws__overlay_set_known */
   uint64_t page;
   struct page_copy *next;
 } page_copy;
@@ -53,6 +54,7 @@ static page_copy *make_copy(struct ws_overlay *overlay,
   page_copy *copy = aligned_alloc(64, (sizeof *copy + 63) / 64 * 64);
   WS_ASSERT(copy);
   memcpy(copy->data, (const void *)(uintptr_t)page, WS_PAGE);
+  memset(copy->known, 0, WS_PAGE);
   copy->page = page;
   copy->next = atomic_load(bucket);
   do {
@@ -71,15 +73,36 @@ bool ws__overlay_is_empty(const ws_memory *memory) {
          !atomic_load_explicit(&memory->overlay->used, memory_order_acquire);
 }
 
-void *ws__overlay_place(ws_memory *memory, uint64_t address, bool store) {
+static page_copy *copy_of(ws_memory *memory, uint64_t address, bool store) {
   struct ws_overlay *overlay = memory->overlay;
   if (!overlay || (!store && ws__overlay_is_empty(memory)))
-    return (void *)(uintptr_t)address;
+    return NULL;
   uint64_t page = address & ~(uint64_t)(WS_PAGE - 1);
   uint64_t hash = (page >> 12) * 0x9e3779b97f4a7c15ull;
   _Atomic(page_copy *) *bucket = &overlay->buckets[hash >> (64 - BUCKET_BITS)];
   page_copy *copy = find_copy(atomic_load(bucket), page);
-  if (!copy && store)
-    copy = make_copy(overlay, bucket, page);
-  return copy ? copy->data + (address - page) : (void *)(uintptr_t)address;
+  return !copy && store ? make_copy(overlay, bucket, page) : copy;
+}
+
+void *ws__overlay_place(ws_memory *memory, uint64_t address, bool store) {
+  page_copy *copy = copy_of(memory, address, store);
+  return copy ? copy->data + (address - copy->page)
+              : (void *)(uintptr_t)address;
+}
+
+void ws__overlay_set_known(ws_memory *memory, uint64_t address,
+                           uint32_t bytes) {
+  while (bytes) {
+    page_copy *copy = copy_of(memory, address, true);
+    const uint32_t left = (uint32_t)(copy->page + WS_PAGE - address);
+    const uint32_t here = bytes < left ? bytes : left;
+    memset(copy->known + (address - copy->page), 1, here);
+    address += here;
+    bytes -= here;
+  }
+}
+
+bool ws__overlay_is_known(ws_memory *memory, uint64_t address) {
+  const page_copy *copy = copy_of(memory, address, false);
+  return copy && copy->known[address - copy->page];
 }

@@ -6,12 +6,15 @@
  * waves run one after the other, each to its next barrier or its end. A
  * workgroup that has run a slice of instructions without ending is parked and
  * others go on, so that workgroups that wait for each other (stream-K, spin
- * locks) end; parked ones are taken up in turn.
+ * locks, barriers of the grid) end; parked ones are taken up in turn. When none
+ * of them ends in a whole turn they may all be waiting: slices become short and
+ * more are begun, as many as the card has places for.
  *
  * Deterministic: a fault stops its own workgroup only, and faults are reported
  * in the order of workgroups, whatever thread found them.
  */
 #include "run.h"
+#include "clock_constants.h"
 #include "lds_shadow.h"
 #include "step.h"
 
@@ -21,7 +24,8 @@
 
 enum {
   SLICE = 1 << 17, /* wave instructions of a workgroup before it is parked */
-  PARKED_MAX = 64  /* workgroups that a thread has in progress */
+  SHORT_SLICE = 1 << 13,
+  PARKED_STEP = 64 /* workgroups that a thread has in progress at first */
 };
 
 /* ---- barriers -------------------------------------------------------------
@@ -116,11 +120,11 @@ static void look_for_race(ws_group *group, int64_t slice) {
 }
 
 /* True: the workgroup has ended or faulted. */
-static bool run_slice(ws_group *group, int64_t *executed) {
-  const int64_t wave_slice = SLICE / group->wave_count;
+static bool run_slice(ws_group *group, int64_t slice, int64_t *executed) {
+  const int64_t wave_slice = slice / group->wave_count;
   int64_t used = 0;
   bool ended = false;
-  while (!ended && used < SLICE) {
+  while (!ended && used < slice) {
     used += run_waves(group, wave_slice);
     look_for_race(group, wave_slice);
     ended = group->fault.id ||
@@ -137,17 +141,20 @@ static bool run_slice(ws_group *group, int64_t *executed) {
 typedef struct run {
   const ws_plan *plan;
   bool checked;
+  int places; /* of workgroups, for each thread */
   atomic_uint_fast64_t next; /* workgroup */
 } run;
 
 typedef struct worker {
   run *run;
   pthread_t thread;
-  ws_group *parked[PARKED_MAX];
-  uint64_t index[PARKED_MAX]; /* workgroup of parked[i] */
-  int parked_count;
+  struct parked {
+    ws_group *group;
+    uint64_t index;
+  } * parked;
+  int parked_count, most_parked;
   ws_group *spare; /* storage for the next workgroup */
-  int64_t executed;
+  int64_t slice, executed;
   ws_fault_list faults, notes;
 } worker;
 
@@ -156,9 +163,26 @@ static void keep_findings(worker *self, const ws_group *group, uint64_t index) {
   ws__fault_list_add(&self->notes, index, group, &group->note);
 }
 
-/* Takes the next workgroup; false: there is none. */
+/* Workgroups that the card has in progress at once, if registers allow. */
+static int places_of_card(const ws_plan *plan) {
+  const ws__clock_constants *c = plan->constants;
+  const int64_t waves = c->simds * c->waves_per_simd / plan->wave_count;
+  const int64_t by_lds =
+      plan->lds_bytes ? c->lds_bytes / plan->lds_bytes : waves;
+  const int64_t of_cu = by_lds < waves ? by_lds : waves;
+  return (int)(c->xcds * c->cus_per_xcd * (of_cu > 1 ? of_cu : 1));
+}
+
+static void allow_more(worker *self, int more) {
+  self->most_parked += more;
+  self->parked = realloc(self->parked,
+                         (size_t)self->most_parked * sizeof *self->parked);
+  WS_ASSERT(self->parked);
+}
+
+/* Takes the next workgroup; false: there is none, or no place. */
 static bool start_group(worker *self) {
-  if (self->parked_count == PARKED_MAX)
+  if (self->parked_count == self->most_parked)
     return false;
   const uint64_t index = atomic_fetch_add(&self->run->next, 1);
   if (index >= self->run->plan->group_count)
@@ -168,45 +192,59 @@ static bool start_group(worker *self) {
   if (!group)
     group = ws__group_create(self->run->plan, self->run->checked, false);
   ws__group_reset(group, self->run->plan, index);
-  self->parked[self->parked_count] = group;
-  self->index[self->parked_count++] = index;
+  self->parked[self->parked_count++] = (struct parked){group, index};
   return true;
 }
 
 static void retire_group(worker *self, int slot) {
-  ws_group *group = self->parked[slot];
-  keep_findings(self, group, self->index[slot]);
+  ws_group *group = self->parked[slot].group;
+  keep_findings(self, group, self->parked[slot].index);
   if (self->spare)
     ws__group_destroy(group);
   else
     self->spare = group;
   self->parked_count--;
-  for (int i = slot; i < self->parked_count; i++) {
-    self->parked[i] = self->parked[i + 1];
-    self->index[i] = self->index[i + 1];
-  }
+  memmove(&self->parked[slot], &self->parked[slot + 1],
+          (size_t)(self->parked_count - slot) * sizeof *self->parked);
+}
+
+static bool run_parked(worker *self, int slot) {
+  const bool ended =
+      run_slice(self->parked[slot].group, self->slice, &self->executed);
+  if (ended)
+    retire_group(self, slot);
+  return ended;
+}
+
+/* A slice of each that is parked. */
+static void take_up_all(worker *self) {
+  const int before = self->parked_count;
+  for (int i = 0; i < self->parked_count;)
+    i += !run_parked(self, i);
+  const bool stuck = self->parked_count == before;
+  self->slice = stuck ? SHORT_SLICE : SLICE;
+  if (stuck && before < self->run->places)
+    allow_more(self, PARKED_STEP);
 }
 
 /* New workgroups first: what a parked one waits for may be among them. */
 static void *work(void *argument) {
   worker *self = argument;
+  self->slice = SLICE;
+  allow_more(self, PARKED_STEP);
   for (;;) {
     const bool started = start_group(self);
     if (!self->parked_count)
       break;
-    if (started) {
-      if (run_slice(self->parked[self->parked_count - 1], &self->executed))
-        retire_group(self, self->parked_count - 1);
-      continue;
-    }
-    for (int i = 0; i < self->parked_count;)
-      if (run_slice(self->parked[i], &self->executed))
-        retire_group(self, i);
-      else
-        i++;
+    if (started)
+      run_parked(self, self->parked_count - 1);
+    else
+      take_up_all(self);
   }
   ws__group_destroy(self->spare);
+  free(self->parked);
   self->spare = NULL;
+  self->parked = NULL;
   return NULL;
 }
 
@@ -220,9 +258,11 @@ static int start_threads(worker *workers, int count) {
 
 int64_t ws__run(const ws_plan *plan, bool checked, int threads,
                 ws_fault_list *out_faults, ws_fault_list *out_notes) {
-  run state = {.plan = plan, .checked = checked};
   if ((uint64_t)threads > plan->group_count)
     threads = (int)plan->group_count;
+  run state = {.plan = plan,
+               .checked = checked,
+               .places = places_of_card(plan) / threads + 1};
   worker *workers = calloc((size_t)threads, sizeof *workers);
   WS_ASSERT(workers != NULL);
   for (int i = 0; i < threads; i++)

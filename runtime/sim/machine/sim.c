@@ -83,12 +83,43 @@ size_t ws_sim_bytes_in_use(const ws_sim *sim) {
   return ws__memory_bytes_in_use(sim->memory);
 }
 
+/* Allocations that arguments point to. */
+static int buffers_of(const ws_sim *sim, const ws_sim_launch *launch,
+                      ws_sim_range out[WS_HELD_RANGES]) {
+  int count = 0;
+  const unsigned char *kernarg = launch->kernarg;
+  for (size_t at = 0; at + 8 <= launch->kernarg_size; at += 8) {
+    void *pointer, *begin;
+    size_t bytes;
+    memcpy(&pointer, kernarg + at, sizeof pointer);
+    if (count < WS_HELD_RANGES && ws_sim_find(sim, pointer, &begin, &bytes))
+      out[count++] = (ws_sim_range){begin, bytes};
+  }
+  return count;
+}
+
 bool ws_sim_set_unknown(ws_sim *sim, const void *address, bool unknown) {
   return ws__memory_set_unknown(sim->memory, (uintptr_t)address, unknown);
 }
 
 bool ws_sim_is_unknown(const ws_sim *sim, const void *address) {
   return ws__memory_is_unknown(sim->memory, (uintptr_t)address);
+}
+
+void ws_sim_set_known(ws_sim *sim, const void *address, size_t bytes) {
+  ws__memory_set_known(sim->memory, (uintptr_t)address, bytes);
+}
+
+bool ws_sim_note_results(ws_sim *sim, const ws_sim_launch *launch, bool keep) {
+  bool any = false;
+  ws_sim_range ranges[WS_HELD_RANGES];
+  const int count = buffers_of(sim, launch, ranges);
+  for (int i = 0; i < count; i++) {
+    const uint64_t begin = (uintptr_t)ranges[i].begin;
+    any |= keep ? ws__memory_set_known(sim->memory, begin, 0)
+                : ws__memory_forget_known(sim->memory, begin);
+  }
+  return any;
 }
 
 bool ws_sim_watch(ws_sim *sim, const void *address) {
@@ -110,16 +141,7 @@ void ws_sim_touch(ws_sim *sim, const ws_sim_range *ranges, int count) {
 
 void ws_sim_touch_launch(ws_sim *sim, const ws_sim_launch *launch) {
   ws_sim_range ranges[WS_HELD_RANGES];
-  int count = 0;
-  const unsigned char *kernarg = launch->kernarg;
-  for (size_t at = 0; at + 8 <= launch->kernarg_size; at += 8) {
-    void *pointer, *begin;
-    size_t bytes;
-    memcpy(&pointer, kernarg + at, sizeof pointer);
-    if (count < WS_HELD_RANGES && ws_sim_find(sim, pointer, &begin, &bytes))
-      ranges[count++] = (ws_sim_range){begin, bytes};
-  }
-  ws_sim_touch(sim, ranges, count);
+  ws_sim_touch(sim, ranges, buffers_of(sim, launch, ranges));
 }
 
 void ws_sim_flush(ws_sim *sim) { ws__memory_held(sim->memory)->count = 0; }
