@@ -10,10 +10,11 @@
  * visit each, the branch branch_taken + fetch. */
 enum { TURN = 16 * 4 + 2 * 4 + 32 };
 
-/* From the store of a flag to the wave that finds it: between the acknowledged
- * store (240) and that twice with a load that the Infinity Cache answers (455),
- * the sleep of 64 and the way to the store. */
-enum { HOP_LEAST = 240, HOP_MOST = 1500 };
+/* From the store of a flag to the wave that finds it: the load that does, which
+ * the Infinity Cache answers (210 clk of L2 and 117 ns), and up to one more
+ * turn of the loop before it was issued: as long, and 64 of sleep, and some
+ * twenty instructions. */
+enum { POLL = 210 + 245, HOP_LEAST = POLL + 20, HOP_MOST = 2 * POLL + 64 + 120 };
 
 /* s[8:9]: memory, zero. v1: 0. One lane, so that an atomic counts once. */
 #define BEGIN                                                                  \
@@ -34,14 +35,19 @@ enum { HOP_LEAST = 240, HOP_MOST = 1500 };
   "global_atomic_add v4, v1, v9, s[8:9] sc0\ns_waitcnt vmcnt(0)\n"             \
   "v_readfirstlane_b32 s23, v4\n"
 
-static timed run_with(int vgprs, const char *body, uint32_t groups,
-                      uint64_t seed) {
+static timed run_in(ws_sim_residency residency, int vgprs, const char *body,
+                    uint32_t groups, uint64_t seed) {
   timed t = {.seed = seed};
   open_kernel(&t, body, vgprs, 0, 64);
   void *memory = ws_sim_allocate(t.sim, 65536);
   memset(memory, 0, 65536);
-  time_kernel(&t, memory, NULL, groups, 64, WS_SIM_WARM);
+  time_kernel(&t, memory, NULL, groups, 64, residency);
   return t;
+}
+
+static timed run_with(int vgprs, const char *body, uint32_t groups,
+                      uint64_t seed) {
+  return run_in(WS_SIM_WARM, vgprs, body, groups, seed);
 }
 
 static timed run(const char *body, uint32_t groups, uint64_t seed) {
@@ -106,6 +112,26 @@ WS_TEST(a_barrier_of_more_than_have_a_place_is_a_deadlock) {
   close_kernel(&t);
 }
 
+/* Workgroup 1 stores a line, then a flag; workgroup 0 waits and loads a line. */
+#define HAND_OVER(line)                                                        \
+  BEGIN "v_mov_b32 v2, 0\nv_mov_b32 v6, 0x1000\nv_mov_b32 v7, " #line "\n"     \
+        "s_mov_b32 s21, 1\ns_cmp_eq_u32 s2, 0\ns_cbranch_scc1 2f\n"            \
+        WORK(20) SIGNAL("v6") SIGNAL("v2") "s_endpgm\n" WAIT                   \
+        "global_load_dword v8, v7, s[8:9]\ns_waitcnt vmcnt(0)\n"
+
+/* From the Infinity Cache what was just stored, from HBM what was not: 290 ns
+ * beyond L2 in place of 117. */
+WS_TEST(what_another_has_stored_is_near) {
+  timed near = run_in(WS_SIM_COLD, 32, HAND_OVER(0x1000), 2, 0);
+  timed far = run_in(WS_SIM_COLD, 32, HAND_OVER(0x2000), 2, 0);
+  must_be_timed(&near);
+  must_be_timed(&far);
+  const double more = (double)(far.profile.clocks - near.profile.clocks);
+  WS_CHECK_NEAR(more, (290 - 117) * 2.1, 8);
+  close_kernel(&near);
+  close_kernel(&far);
+}
+
 /* The last that comes does the work of all: it is in the time once. */
 #define LAST(turns)                                                            \
   BEGIN TAKE "s_cmp_lg_u32 s23, 303\ns_cbranch_scc1 4f\n" WORK(turns) "4:\n"
@@ -150,6 +176,18 @@ WS_TEST(a_flag_that_nobody_sets_is_a_deadlock) {
   WS_CHECK(t.status == WS_INPUT);
   WS_CHECK(strstr(t.diag.text, "a deadlock"));
   close_kernel(&t);
+}
+
+/* 1000 loads of one line: from L1 in 116 clk, or from L2 in 210. */
+#define LOADS(between)                                                         \
+  BEGIN "v_mov_b32 v2, 0\ns_movk_i32 s21, 1000\n6:\n"                          \
+        "global_load_dword v3, v2, s[8:9]\ns_waitcnt vmcnt(0)\n" between       \
+        "s_sub_u32 s21, s21, 1\ns_cmp_lg_u32 s21, 0\ns_cbranch_scc1 6b\n"
+
+WS_TEST(an_acquire_empties_l1) {
+  const int64_t kept = clocks_of(LOADS("buffer_inv sc0\n"), 32, 0, 1, 64);
+  const int64_t emptied = clocks_of(LOADS("buffer_inv sc1\n"), 32, 0, 1, 64);
+  WS_CHECK_NEAR((double)(emptied - kept), 1000.0 * (210 - 116), 4000);
 }
 
 /* No seed draws anything where all is simulated, and runs repeat. */
