@@ -13,9 +13,9 @@ bool ws__is_of_a_card(const char *provenance);
 
 double ws__matrix_us(const ws_matrix *matrix, int shape, int column);
 double ws__matrix_best_us(const ws_matrix *matrix, int shape);
-/* A time up to this counts as the best on the shape: the model that simulated
- * it cannot tell them apart. Of all other times the best itself. */
-double ws__matrix_equal_us(const ws_matrix *matrix, int shape);
+/* A time up to this counts as the best on the shape: how the simulator ordered
+ * such is a coin's (ws_sim_error_coin). Of all other times the best itself. */
+double ws__matrix_coin_us(const ws_matrix *matrix, int shape);
 
 /* A quantity that rules may compare with a threshold: an expression over
  * dimensions, evaluated here and printed into the emitted C from one text. */

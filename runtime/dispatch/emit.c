@@ -105,8 +105,8 @@ void ws__emit_json(const ws__emission *emission, ws_strbuf *out) {
   add_text(root, "layout", emission->layout);
   add_text(root, "target", emission->target);
   add_text(root, "provenance", emission->provenance);
-  if (ws_sim_error_equal(emission->provenance) > 0)
-    add_ratio(root, "equal_below", ws_sim_error_equal(emission->provenance));
+  if (ws_sim_error_coin(emission->provenance) > 0)
+    add_ratio(root, "equal_below", ws_sim_error_coin(emission->provenance));
   add_text(root, "contents", emission->content.hex);
   add_number(root, "training_shapes", emission->train.shape_count);
   add_ratio(root, "training_geomean_regret", emission->train.geomean);

@@ -60,13 +60,13 @@ void ws__emit_banner(const ws__emission *emission, ws_strbuf *out) {
   if (!strncmp(emission->provenance, "estimate", 8))
     ws_strbuf_puts(out, " * that is, they come from a model: no kernel here "
                         "has been timed.\n");
-  const double equal = ws_sim_error_equal(emission->provenance);
-  if (equal > 0)
+  const double coin = ws_sim_error_coin(emission->provenance);
+  if (coin > 0)
     ws_strbuf_printf(out,
-                     " * Kernels less than %.0f %% apart on a shape are equal "
-                     "within the model's error:\n"
-                     " * of such the one that serves more shapes is here.\n",
-                     100 * equal);
+                     " * Of kernels less than %.0f %% apart on a shape, which "
+                     "the model cannot put in order,\n"
+                     " * the one that serves more shapes is here.\n",
+                     100 * coin);
   ws_strbuf_printf(out, " * Contents %s; kernels:\n", emission->content.hex);
   for (int p = 0; p < emission->rules->column_count; p++) {
     ws_strbuf_printf(out, " *   %d  candidate %s, machine code ", p,

@@ -6,10 +6,10 @@
  * columns is the sum over shapes of log(best of the set / best of all), so its
  * mean is the logarithm of the geometric mean regret.
  *
- * Simulated times that the model cannot tell apart (sim_error.h) lose nothing:
- * a column that is equal to the best on every shape stands before one that is
- * the best on most and beyond the error on one. Of columns that lose alike the
- * one with the smallest worst shape is taken. Times of a card are exact here.
+ * Simulated times whose order is a coin's (sim_error.h) lose nothing: a column
+ * that is as good as the best on every shape stands before one that is the best
+ * on most and beyond that on one. Of columns that lose alike the one with the
+ * smallest worst shape is taken. Times of a card are exact here.
  */
 #include "dispatch_internal.h"
 #include "wavesmith/sim_error.h"
@@ -33,22 +33,22 @@ double ws__matrix_best_us(const ws_matrix *matrix, int shape) {
   return best;
 }
 
-double ws__matrix_equal_us(const ws_matrix *matrix, int shape) {
+double ws__matrix_coin_us(const ws_matrix *matrix, int shape) {
   return ws__matrix_best_us(matrix, shape) *
-         (1 + ws_sim_error_equal(matrix->provenance));
+         (1 + ws_sim_error_coin(matrix->provenance));
 }
 
 /* What is picked so far, by shape: the best time of the set, and the time up to
  * which one counts as the best of all. */
 typedef struct cover {
   const ws_matrix *matrix;
-  double *chosen_us, *equal_us;
+  double *chosen_us, *coin_us;
 } cover;
 
 /* What column would make of the set. */
 typedef struct joined {
   double loss;  /* mean of log us, INFINITY when a shape is left without one */
-  double worst; /* largest of us / the time that is equal */
+  double worst; /* largest of us / that time */
 } joined;
 
 static joined join(const cover *set, int column) {
@@ -56,8 +56,8 @@ static joined join(const cover *set, int column) {
   for (int s = 0; s < set->matrix->shape_count; s++) {
     const double us =
         fmin(set->chosen_us[s], ws__matrix_us(set->matrix, s, column));
-    with.loss += log(fmax(us, set->equal_us[s]));
-    with.worst = fmax(with.worst, us / set->equal_us[s]);
+    with.loss += log(fmax(us, set->coin_us[s]));
+    with.worst = fmax(with.worst, us / set->coin_us[s]);
   }
   with.loss /= set->matrix->shape_count;
   return with;
@@ -68,7 +68,7 @@ static joined join(const cover *set, int column) {
 static bool is_better(const cover *set, const joined *a, const joined *b) {
   if (a->loss != b->loss)
     return a->loss < b->loss;
-  return ws_sim_error_equal(set->matrix->provenance) > 0 && a->worst < b->worst;
+  return ws_sim_error_coin(set->matrix->provenance) > 0 && a->worst < b->worst;
 }
 
 /* The column that gives the least loss, the first of equals; -1: none is
@@ -91,11 +91,11 @@ static cover open_cover(const ws_matrix *matrix) {
   const size_t count = (size_t)matrix->shape_count;
   cover set = {.matrix = matrix,
                .chosen_us = malloc(count * sizeof *set.chosen_us),
-               .equal_us = malloc(count * sizeof *set.equal_us)};
-  WS_ASSERT(set.chosen_us != NULL && set.equal_us != NULL);
+               .coin_us = malloc(count * sizeof *set.coin_us)};
+  WS_ASSERT(set.chosen_us != NULL && set.coin_us != NULL);
   for (int s = 0; s < matrix->shape_count; s++) {
     set.chosen_us[s] = INFINITY;
-    set.equal_us[s] = ws__matrix_equal_us(matrix, s);
+    set.coin_us[s] = ws__matrix_coin_us(matrix, s);
   }
   return set;
 }
@@ -121,7 +121,7 @@ ws_status ws_portfolio_pick(const ws_matrix *matrix, int max_count,
       set.chosen_us[s] =
           fmin(set.chosen_us[s], ws__matrix_us(matrix, s, column));
   }
-  free(set.equal_us);
+  free(set.coin_us);
   free(set.chosen_us);
   if (*out_count == 0)
     return ws_fail(diag, WS_INPUT, NULL, 0,

@@ -76,7 +76,8 @@ static cJSON *provenance_json(const ws__report_source *source, int provenance) {
   cJSON_AddNumberToObject(json, "candidates", candidates);
   cJSON_AddNumberToObject(json, "times", times);
   if (ws_sim_error_equal(name) > 0) {
-    const ws_sim_error_pairs pairs = ws_sim_error_pairs_equal();
+    const ws_sim_error_pairs pairs =
+        ws_sim_error_pairs_below(ws_sim_error_equal(name));
     ws__report_add_number(json, "equal_below", ws_sim_error_equal(name));
     cJSON_AddNumberToObject(json, "equal_pairs", pairs.pairs);
     cJSON_AddNumberToObject(json, "equal_right", pairs.right);

@@ -248,9 +248,11 @@ static void print_regrets(const dispatch_job *job) {
   puts("");
 }
 
-/* Training shapes on which another candidate is faster, but equal. */
+/* Training shapes on which another candidate is faster, but not so that the
+ * model could tell. */
 static int count_equal(const dispatch_job *job) {
   const ws_matrix *matrix = &job->training;
+  const double coin = ws_sim_error_coin(matrix->provenance);
   int count = 0;
   for (int s = 0; s < matrix->shape_count; s++) {
     const double *row =
@@ -260,24 +262,24 @@ static int count_equal(const dispatch_job *job) {
     double best = INFINITY;
     for (int c = 0; c < matrix->candidate_count; c++)
       best = fmin(best, row[c]);
-    count += us > best && ws_sim_error_are_equal(matrix->provenance, us, best);
+    count += us > best && us < best * (1 + coin);
   }
   return count;
 }
 
 static void print_model_error(const dispatch_job *job) {
-  const double equal = ws_sim_error_equal(job->training.provenance);
-  if (!(equal > 0))
+  const double coin = ws_sim_error_coin(job->training.provenance);
+  if (!(coin > 0))
     return;
   ws_text_print_wrapped(
       stdout, TEXT_COLUMNS, 0, 0,
       ws_arena_printf(
           job->arena,
-          "Kernels on one shape less than %.0f %% apart are equal within the "
-          "model's error (%s); of equal ones that which serves more shapes is "
-          "shipped: on %d of %d shapes another candidate is faster, but equal.",
-          100 * equal,
-          ws_sim_error_pairs_text(job->arena, ws_sim_error_pairs_equal()),
+          "The model cannot put kernels in order that are less than %.0f %% "
+          "apart on a shape (%s); of such that which serves more shapes is "
+          "shipped: on %d of %d shapes another candidate is faster, by less.",
+          100 * coin,
+          ws_sim_error_pairs_text(job->arena, ws_sim_error_pairs_below(coin)),
           count_equal(job), job->training.shape_count));
 }
 
@@ -317,9 +319,9 @@ static void print_json(const dispatch_job *job) {
   cJSON_AddNumberToObject(root, "candidates", job->loaded_count);
   cJSON_AddNumberToObject(root, "candidates_timed", job->entry_count);
   cJSON_AddNumberToObject(root, "rules", emitted->leaf_count);
-  if (ws_sim_error_equal(job->training.provenance) > 0) {
+  if (ws_sim_error_coin(job->training.provenance) > 0) {
     cJSON_AddNumberToObject(root, "equal_below",
-                            ws_sim_error_equal(job->training.provenance));
+                            ws_sim_error_coin(job->training.provenance));
     cJSON_AddNumberToObject(root, "equal_shapes", count_equal(job));
   }
   cJSON *kernels = cJSON_AddArrayToObject(root, "kernels");

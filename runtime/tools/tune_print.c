@@ -169,6 +169,7 @@ static void print_model_error(ws_arena *arena, const ws_tune_result *result) {
   }
   if (!provenance)
     return;
+  const double below = ws_sim_error_equal(provenance);
   ws_text_print_wrapped(
       stdout, TEXT_COLUMNS, 0, 0,
       ws_arena_printf(
@@ -178,9 +179,9 @@ static void print_model_error(ws_arena *arena, const ws_tune_result *result) {
           "the "
           "model's error: %s. On %d shapes %lld other candidates are equal to "
           "the best.",
-          100 * ws_sim_error_equal(provenance),
-          ws_sim_error_pairs_text(arena, ws_sim_error_pairs_equal()), shapes,
-          (long long)equal));
+          100 * below,
+          ws_sim_error_pairs_text(arena, ws_sim_error_pairs_below(below)),
+          shapes, (long long)equal));
 }
 
 /* ---- what is shipped ---- */

@@ -192,12 +192,12 @@ def regrets(of, shapes, kernels, chosen):
             / min(of[k][s].measured for k in kernels) for s in shapes]
 
 
-def print_portfolios(points, equal, draws=200, count=40):
+def print_portfolios(points, coin, equal, draws=200, count=40):
     of, shapes = complete(points)
     everything = sorted(of)
     if len(everything) <= count:
         return
-    for distance_used in (0, equal):
+    for distance_used in (0, coin, equal):
         generator = random.Random(1)
         sizes, mean, worst = [], [], []
         for _ in range(draws):
@@ -230,11 +230,11 @@ def macro(name, rows):
     return [f"{line:<66} \\" for line in lines[:-1]] + lines[-1:]
 
 
-def equal_distance(rows):
-    """The edge from which on 3 of 4 are right, as in model_error.c."""
+def edge_of(rows, least):
+    """The edge from which on this share is right, as in model_error.c."""
     edge = math.inf
     for row in reversed(rows):
-        if share(row) < 0.75:
+        if share(row) < least:
             break
         edge = row.low
     return edge / 100
@@ -374,7 +374,7 @@ def run(options):
     print("# geometric means over all shapes: " + "; ".join(
         f"{words(p)}: {100 * share(p):.0f} % of {p.pairs}"
         for p in pairs_of(means(sweep), noise)))
-    print_portfolios(sweep, equal_distance(pair_rows))
+    print_portfolios(sweep, edge_of(pair_rows, 0.6), edge_of(pair_rows, 0.75))
     lines = c_lines(bound_rows, pair_rows, noise, model_version())
     tables = [bound_lines(bound_rows), pair_lines(pair_rows)]
     if not options.write:

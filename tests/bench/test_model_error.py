@@ -110,9 +110,9 @@ class Figures(unittest.TestCase):
             return [model.Pairs(low, high, 100, s, 0) for low, high, s
                     in zip(model.EDGES, model.EDGES[1:], shares)]
         self.assertEqual(
-            model.equal_distance(rows(50, 80, 60, 74, 75, 90, 99)), 0.2)
+            model.edge_of(rows(50, 80, 60, 74, 75, 90, 99), 0.75), 0.2)
         self.assertEqual(
-            model.equal_distance(rows(75, 80, 80, 80, 80, 90, 99)), 0)
+            model.edge_of(rows(75, 80, 80, 80, 80, 90, 99), 0.75), 0)
 
 
 class Portfolios(unittest.TestCase):

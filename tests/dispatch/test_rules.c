@@ -98,7 +98,7 @@ WS_TEST(portfolio_steps_are_the_best_steps) {
 /* The first column is the best on three shapes and beyond the error on one, the
  * second is equal to the best everywhere, the third is of no use. */
 static void fill_robust(double us[4 * 3]) {
-  const double equal = ws_sim_error_equal(simulated());
+  const double equal = ws_sim_error_coin(simulated());
   const double rows[4][3] = {{10, 10 * (1 + 0.9 * equal), 100},
                              {10, 10 * (1 + 0.9 * equal), 100},
                              {10, 10 * (1 + 0.9 * equal), 100},
@@ -117,7 +117,7 @@ WS_TEST(of_equal_kernels_the_robust_one_is_shipped_alone) {
   double us[4 * 3];
   int columns[8];
   fill_robust(us);
-  WS_CHECK(ws_sim_error_equal(simulated()) > 0);
+  WS_CHECK(ws_sim_error_coin(simulated()) > 0);
   WS_CHECK_INT(pick_of(simulated(), us, columns), 1);
   WS_CHECK_INT(columns[0], 1);
 }
@@ -140,7 +140,7 @@ WS_TEST(a_kernel_beyond_the_error_is_shipped_too) {
   double us[4 * 3];
   int columns[8];
   fill_robust(us);
-  us[3 * 3 + 2] = 10 / (1 + 2 * ws_sim_error_equal(simulated()));
+  us[3 * 3 + 2] = 10 / (1 + 2 * ws_sim_error_coin(simulated()));
   WS_CHECK_INT(pick_of(simulated(), us, columns), 2);
   WS_CHECK_INT(columns[0], 1);
   WS_CHECK_INT(columns[1], 2);
@@ -149,7 +149,7 @@ WS_TEST(a_kernel_beyond_the_error_is_shipped_too) {
 /* Both are equal to the best on every shape; the first is faster in the mean
  * and nearer to the edge on one. */
 WS_TEST(of_those_that_serve_as_many_the_less_bad_worst_shape_counts) {
-  const double equal = ws_sim_error_equal(simulated());
+  const double equal = ws_sim_error_coin(simulated());
   double us[4 * 3];
   int columns[8];
   for (int s = 0; s < 4; s++) {

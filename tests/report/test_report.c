@@ -284,7 +284,7 @@ WS_TEST(what_the_model_cannot_tell_apart) {
   WS_CHECK_NEAR(at(data, "provenances/0/equal_below")->valuedouble, equal,
                 1e-4);
   WS_CHECK_INT(at(data, "provenances/0/equal_pairs")->valueint,
-               ws_sim_error_pairs_equal().pairs);
+               ws_sim_error_pairs_below(equal).pairs);
   WS_CHECK_INT(at(data, "views/0/shapes/0/equal")->valueint, want[0]);
   WS_CHECK_INT(at(data, "views/0/shapes/1/equal")->valueint, want[1]);
   WS_CHECK_NEAR(at(data, "views/0/shapes/0/error")->valuedouble,

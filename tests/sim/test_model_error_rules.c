@@ -53,13 +53,20 @@ WS_TEST(equal_is_below_the_edge_from_which_three_of_four_are_right) {
   WS_CHECK(!ws_sim_error_are_equal(mine, 11.1, 10));
 }
 
+/* 5 of 10 are right below 2 %, 8 of 10 beyond. */
+WS_TEST(a_coin_is_below_the_edge_from_which_three_of_five_are_right) {
+  WS_CHECK_NEAR(ws_sim_error_coin(mine), 0.02, 0);
+  WS_CHECK_NEAR(ws_sim_error_coin("cuda:NVIDIA H200"), 0, 0);
+  WS_CHECK_NEAR(ws_sim_error_coin(NULL), 0, 0);
+}
+
 WS_TEST(pairs_are_found_by_their_distance) {
   WS_CHECK_INT(ws_sim_error_pairs_of(10, 10).left_out, 9);
   WS_CHECK_INT(ws_sim_error_pairs_of(10, 10.3).right, 8);
   WS_CHECK_INT(ws_sim_error_pairs_of(10.8, 10).right, 74);
   WS_CHECK_INT(ws_sim_error_pairs_of(10, 12).right, 30);
   WS_CHECK_INT(ws_sim_error_pairs_of(10, 1e9).right, 4);
-  const ws_sim_error_pairs equal = ws_sim_error_pairs_equal();
+  const ws_sim_error_pairs equal = ws_sim_error_pairs_below(0.1);
   WS_CHECK_INT(equal.pairs, 120);
   WS_CHECK_INT(equal.right, 87);
   WS_CHECK_INT(equal.left_out, 14);
@@ -76,7 +83,7 @@ WS_TEST(in_words) {
       ws_sim_error_pairs_text(arena, ws_sim_error_pairs_of(10, 99)),
       "pairs more than 50 % apart were measured in this order in 100 % of 4");
   WS_CHECK_TEXT(
-      ws_sim_error_pairs_text(arena, ws_sim_error_pairs_equal()),
+      ws_sim_error_pairs_text(arena, ws_sim_error_pairs_below(0.1)),
       "pairs less than 10 % apart were measured in this order in 72 % of 120");
   ws_arena_destroy(arena);
 }

@@ -31,8 +31,9 @@ enum {
 const int ws_sim_error_bound_count = BOUNDS;
 const int ws_sim_error_pair_count = PAIR_ROWS;
 
-/* Halfway between a coin's share and certainty. */
-static const double told_apart = 0.75;
+/* Halfway between a coin's share and certainty; and the least that is more
+ * than a coin's. */
+static const double told_apart = 0.75, no_coin = 0.6;
 
 /* ---- one time ---- */
 
@@ -59,10 +60,11 @@ double ws_sim_error_of(const char *provenance, const char *bound) {
 
 /* ---- two times ---- */
 
-static double equal_distance(void) {
+/* The edge from which on at least this share is right. */
+static double edge_of(double share) {
   int row = PAIR_ROWS;
   while (row > 0 && ws_sim_error_pair_rows[row - 1].right >=
-                        told_apart * ws_sim_error_pair_rows[row - 1].pairs)
+                        share * ws_sim_error_pair_rows[row - 1].pairs)
     row--;
   return row ? ws_sim_error_pair_rows[row - 1].high : 0;
 }
@@ -72,7 +74,11 @@ static double distance(double us, double other_us) {
 }
 
 double ws_sim_error_equal(const char *provenance) {
-  return is_of_model(provenance) ? equal_distance() : 0;
+  return is_of_model(provenance) ? edge_of(told_apart) : 0;
+}
+
+double ws_sim_error_coin(const char *provenance) {
+  return is_of_model(provenance) ? edge_of(no_coin) : 0;
 }
 
 bool ws_sim_error_are_equal(const char *provenance, double us,
@@ -88,8 +94,8 @@ ws_sim_error_pairs ws_sim_error_pairs_of(double us, double other_us) {
   return ws_sim_error_pair_rows[row];
 }
 
-ws_sim_error_pairs ws_sim_error_pairs_equal(void) {
-  ws_sim_error_pairs sum = {0, equal_distance(), 0, 0, 0};
+ws_sim_error_pairs ws_sim_error_pairs_below(double edge) {
+  ws_sim_error_pairs sum = {0, edge, 0, 0, 0};
   for (int i = 0; i < PAIR_ROWS && ws_sim_error_pair_rows[i].high <= sum.high;
        i++) {
     sum.pairs += ws_sim_error_pair_rows[i].pairs;
