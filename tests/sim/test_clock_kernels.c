@@ -210,6 +210,42 @@ WS_TEST(stream_from_the_infinity_cache) {
   WS_CHECK(large > 5000 && large < 5900);
 }
 
+/* ---- stores ----------------------------------------------------------------
+ */
+
+/* A workgroup of 1024 threads in step stores `bytes`, from end to end, twice,
+ * into an allocation of `allocated`: how often they leave L2. */
+static double written(size_t bytes, size_t allocated) {
+  timed t = {0};
+  const char *const before =
+      "s_load_dwordx2 s[8:9], s[0:1], 0\nv_and_b32 v0, 0x3ff, v0\n"
+      "v_lshlrev_b32 v0, 4, v0\ns_waitcnt lgkmcnt(0)\n"
+      "v_mov_b32 v4, 0\nv_mov_b32 v5, 0\nv_mov_b32 v6, 0\nv_mov_b32 v7, 0";
+  char turn[256], text[1024];
+  snprintf(turn, sizeof turn,
+           "global_store_dwordx4 v0, v[4:7], s[8:9]\ns_barrier\n"
+           "v_add_u32 v0, 0x4000, v0\nv_and_b32 v0, 0x%zx, v0",
+           bytes - 1);
+  loop(text, sizeof text, (int)(2 * bytes / 16384), before, turn);
+  open_kernel(&t, text, 32, 0, 1024);
+  void *memory = ws_sim_allocate(t.sim, allocated);
+  WS_CHECK(memory != NULL);
+  time_kernel(&t, memory, NULL, 1, 1024, WS_SIM_WARM);
+  must_be_timed(&t);
+  const double times = t.profile.mall_bytes / (double)bytes;
+  close_kernel(&t);
+  return times;
+}
+
+/* L2 holds 4 MiB: what is stored again before so much else was is still there,
+ * whatever else there is; 8 MiB from end to end are not. */
+WS_TEST(stores_leave_l2_once_or_again) {
+  const size_t mib = 1 << 20;
+  WS_CHECK_NEAR(written(2 * mib, 2 * mib), 1, 0.01);
+  WS_CHECK_NEAR(written(2 * mib, 64 * mib), 1, 0.01);
+  WS_CHECK_NEAR(written(8 * mib, 8 * mib), 2, 0.01);
+}
+
 /* ---- barriers, dispatch, ends ---------------------------------------------
  */
 

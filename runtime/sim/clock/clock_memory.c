@@ -117,6 +117,12 @@ static bool fits(const ws_cu_memory *m, int64_t bytes) {
   return m->sharing->touched_bytes <= bytes;
 }
 
+/* The XCD has filled less than L2 holds since `filled_at`. */
+static bool is_young(const ws_cu_memory *m, int64_t filled_at) {
+  const int64_t l2_lines = m->constants->l2_bytes / m->constants->line;
+  return m->xcd_fills - filled_at < l2_lines;
+}
+
 /* Earlier launches left it in the Infinity Cache, or WARM says so. */
 static bool was_in_mall(const ws_cu_memory *m, uint64_t address) {
   const ws_held *held = m->sharing->held;
@@ -152,13 +158,11 @@ static const ws_share alone = {1, 1, 1};
 
 static origin find_line(ws_cu_memory *m, uint64_t line, uint32_t index,
                         bool scratch) {
-  const int64_t l2_lines = m->constants->l2_bytes / m->constants->line;
   const bool l2_fits = fits(m, m->constants->l2_bytes) && !scratch;
   const int64_t all = footprint_lines(m);
   bool is_new;
   int64_t *filled_at = ws__map_at(&m->seen, line, &is_new);
-  const bool here =
-      !is_new && (l2_fits || m->xcd_fills - *filled_at < l2_lines);
+  const bool here = !is_new && (l2_fits || is_young(m, *filled_at));
   *filled_at = m->xcd_fills;
   if (here)
     return (origin){LEVEL_L2, LEVEL_L2};
@@ -274,21 +278,37 @@ static int64_t load_line(ws_cu_memory *m, uint64_t line, uint32_t index,
   return ready;
 }
 
+/* A stored line takes its place in L2 as a loaded one does. What fits there as
+ * a whole displaces nothing. */
+static void fill_by_store(ws_cu_memory *m, uint64_t line) {
+  bool is_new;
+  int64_t *filled_at = ws__map_at(&m->seen, line, &is_new);
+  if (!fits(m, m->constants->l2_bytes) &&
+      (is_new || !is_young(m, *filled_at))) {
+    m->xcd_fills += m->active_cus;
+    m->own_xcd_fills++;
+  }
+  *filled_at = m->xcd_fills;
+}
+
 /* Clocks until it has left the CU. */
 static int64_t store_segment(ws_cu_memory *m, uint64_t segment, int64_t now) {
   const ws__clock_constants *c = m->constants;
   const int64_t bytes = c->store_segment;
+  const uint64_t address = segment * (uint64_t)bytes;
   bool is_new;
   m->counters->l2_bytes += bytes;
   int64_t wait = queue(&m->l2_free, now, l2_ticks(m, bytes, c->l2_write_rate));
-  *ws__map_at(&m->seen, segment * (uint64_t)bytes / (uint64_t)c->line, NULL) =
-      m->xcd_fills;
-  ws__map_at(&m->written, segment, &is_new);
-  if (!is_new)
+  int64_t *written_at = ws__map_at(&m->written, segment, &is_new);
+  const bool here =
+      !is_new && (fits(m, c->l2_bytes) || is_young(m, *written_at));
+  fill_by_store(m, address / (uint64_t)c->line);
+  *written_at = m->xcd_fills;
+  if (here) /* written over before it left L2 */
     return wait;
   m->counters->mall_bytes += bytes;
   wait = most(wait, queue(&m->mall_free, now, mall_ticks(m, bytes)));
-  if (!was_in_mall(m, segment * (uint64_t)bytes)) {
+  if (!was_in_mall(m, address) && (is_new || !fits(m, c->mall_bytes))) {
     m->counters->hbm_bytes += bytes;
     wait = most(wait,
                 queue(&m->hbm_free, now, device_ticks(m, bytes, c->hbm_rate)));
