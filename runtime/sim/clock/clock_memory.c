@@ -40,11 +40,13 @@ void ws__cu_memory_deinit(ws_cu_memory *memory) {
   ws__map_deinit(&memory->seen);
   ws__map_deinit(&memory->written);
   ws__map_deinit(&memory->scalar);
+  ws__map_deinit(&memory->pages);
 }
 
 void ws__cu_memory_skip(ws_cu_memory *m, int64_t groups, int64_t simulated) {
   m->xcd_fills += (int64_t)((double)m->own_xcd_fills * m->active_cus *
                             (double)groups / (double)simulated);
+  ws__map_deinit(&m->pages);
 }
 
 /* ---- rates ------------------------------------------------------------------
@@ -154,6 +156,36 @@ static origin beyond_l2(ws_cu_memory *m, uint64_t line, const ws_share *share,
   return (origin){first, first};
 }
 
+/* ---- translation ------------------------------------------------------------
+ */
+
+/* Clocks that a line which misses L1 waits for the address of its page. The
+ * first access to a page is free, and so is the first one after workgroups that
+ * are not simulated: they may have been there just before. */
+static int64_t translate(ws_cu_memory *m, uint64_t line) {
+  const uint64_t page = line * (uint64_t)m->constants->line / WS_TLB_PAGE + 1;
+  ws_tlb *tlb = &m->tlb;
+  if (tlb->page[tlb->last] == page)
+    return 0;
+  int oldest = 0;
+  bool is_new;
+  tlb->uses++;
+  for (int i = 0; i < WS_TLB_PAGES; i++) {
+    if (tlb->page[i] == page) {
+      tlb->used[i] = tlb->uses;
+      tlb->last = i;
+      return 0;
+    }
+    if (tlb->used[i] < tlb->used[oldest])
+      oldest = i;
+  }
+  tlb->page[oldest] = page;
+  tlb->used[oldest] = tlb->uses;
+  tlb->last = oldest;
+  ws__map_at(&m->pages, page, &is_new);
+  return is_new ? 0 : m->constants->tlb_miss;
+}
+
 static const ws_share alone = {1, 1, 1};
 
 static origin find_line(ws_cu_memory *m, uint64_t line, uint32_t index,
@@ -210,6 +242,7 @@ static int64_t fetch_line(ws_cu_memory *m, uint64_t line, uint32_t index,
   const ws__clock_constants *c = m->constants;
   const origin from = find_line(m, line, index, scratch);
   count_line(m, from);
+  now += translate(m, line);
   int64_t latency = c->l2_latency;
   const int64_t rate = most(1, c->l2_rate * 256 / m->sharing->crowding);
   int64_t wait = queue(&m->l2_free, now, l2_ticks(m, c->line, rate));
