@@ -219,7 +219,7 @@ typedef struct ws_cu_memory {
   ws_tlb tlb;
   uint64_t smem_tag[WS_SMEM_LINES];
   /* Ticks from when on each is free for this CU. */
-  int64_t l2_free, mall_free, hbm_free;
+  int64_t l2_free, channels_free, mall_free, hbm_free;
   ws_key_map seen; /* line -> L2 fills of the XCD so far, when it was filled */
   ws_key_map written;              /* 64-byte segments */
   ws_key_map scalar;               /* scalar lines */

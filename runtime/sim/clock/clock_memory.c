@@ -237,6 +237,20 @@ static void count_line(ws_cu_memory *m, origin from) {
   n->hbm_bytes += from.pays == LEVEL_HBM ? bytes : 0;
 }
 
+/* Clocks that a line waits where channels of L2 are crowded. They serve whoever
+ * comes, so a CU is held to its share of them over longer than a load takes,
+ * not line by line. */
+static int64_t wait_for_channel(ws_cu_memory *m, int64_t now) {
+  const ws__clock_constants *c = m->constants;
+  const int64_t crowding = m->sharing->crowding;
+  if (crowding <= 256)
+    return 0;
+  const int64_t since = most(0, now - c->l2_latency);
+  const int64_t ticks =
+      l2_ticks(m, c->line, most(1, c->l2_rate * 256 / crowding));
+  return most(0, since + queue(&m->channels_free, since, ticks) - now);
+}
+
 static int64_t fetch_line(ws_cu_memory *m, uint64_t line, uint32_t index,
                           bool scratch, int64_t now) {
   const ws__clock_constants *c = m->constants;
@@ -244,8 +258,8 @@ static int64_t fetch_line(ws_cu_memory *m, uint64_t line, uint32_t index,
   count_line(m, from);
   now += translate(m, line);
   int64_t latency = c->l2_latency;
-  const int64_t rate = most(1, c->l2_rate * 256 / m->sharing->crowding);
-  int64_t wait = queue(&m->l2_free, now, l2_ticks(m, c->line, rate));
+  int64_t wait = queue(&m->l2_free, now, l2_ticks(m, c->line, c->l2_rate));
+  wait = most(wait, wait_for_channel(m, now));
   if (from.latency >= LEVEL_MALL) {
     const bool moves = from.pays >= LEVEL_MALL;
     wait = most(wait,
