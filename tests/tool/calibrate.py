@@ -16,7 +16,7 @@ import tempfile
 
 HIDDEN = {"clock_mhz": 2100, "launch_ns": 2500, "dispatch_wave": 17,
           "dispatch_group": 8, "lds_latency": 52, "l1_latency": 116,
-          "l2_latency": 210, "hbm_extra": 290, "cu_rate": 43, "hbm_rate": 4100}
+          "l2_latency": 210, "hbm_extra": 272, "cu_rate": 43, "hbm_rate": 4100}
 
 
 def run(tool, *arguments, code=0):

@@ -96,7 +96,7 @@ grid powers >powers.csv
 python3 -c 'import json
 before, after = (json.load(open(name)) for name in ("before", "after"))
 assert after["error"] < 0.5 * before["error"], (before["error"], after["error"])
-assert after["provenance"].startswith("sim:gfx942-model-2:corrected-"), after["provenance"]' || fail "fit.json"
+assert after["provenance"].startswith("sim:gfx942-model-3:corrected-"), after["provenance"]' || fail "fit.json"
 "$wavesmith" sim --compare powers.csv --device sim:fit.json --fit-correction again.json >out 2>&1 && fail "a correction twice"
 grep -q "has a correction already" out || fail "a correction twice"
 

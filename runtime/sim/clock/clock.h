@@ -195,8 +195,20 @@ enum {
   WS_L1_SETS = 4,
   WS_L1_WAYS = 64,
   WS_SMEM_LINES = 256,
-  WS_L1_HINTS = 1024
+  WS_L1_HINTS = 1024,
+  /* 64 MB, up to where a pointer chase is as fast as from 4 MB on: micro
+   * [latency]. Pages of 2 MB are what Linux's driver maps large allocations by
+   * (amdgpu.vm_fragment_size). */
+  WS_TLB_PAGES = 32,
+  WS_TLB_PAGE = 2 << 20
 };
+
+/* Pages that a CU knows, the least recently used one goes. */
+typedef struct ws_tlb {
+  uint64_t page[WS_TLB_PAGES]; /* + 1 */
+  int64_t used[WS_TLB_PAGES], uses;
+  int last;
+} ws_tlb;
 
 typedef struct ws_cu_memory {
   const ws__clock_constants *constants;
@@ -212,14 +224,16 @@ typedef struct ws_cu_memory {
   } l1[WS_L1_SETS];
   uint8_t l1_way[WS_L1_HINTS]; /* where a line was, by its low bits */
   int64_t l1_uses;
+  ws_tlb tlb;
   uint64_t smem_tag[WS_SMEM_LINES];
   /* Ticks from when on each is free for this CU. */
-  int64_t l2_free, mall_free, hbm_free;
+  int64_t l2_free, channels_free, mall_free, hbm_free;
   ws_key_map seen; /* line -> L2 fills of the XCD so far, when it was filled */
   ws_key_map written;              /* 64-byte segments */
   ws_key_map *stored; /* lines that any CU has stored; NULL: other CUs are not
                        * simulated */
   ws_key_map scalar;               /* scalar lines */
+  ws_key_map pages;                /* met since workgroups were skipped */
   int64_t xcd_fills, device_fills; /* lines, of all that share */
   int64_t own_xcd_fills, own_device_fills;
   int64_t *debt; /* by instruction: error diffusion of sharing */
@@ -232,7 +246,8 @@ void ws__cu_memory_init(ws_cu_memory *memory, const ws_sharing *sharing,
 /* An acquire: what L1 holds may be stale. */
 void ws__cu_memory_forget_l1(ws_cu_memory *memory);
 void ws__cu_memory_deinit(ws_cu_memory *memory);
-/* Workgroups that are not simulated fill L2 like the `simulated` so far. */
+/* Workgroups that are not simulated fill L2 like the `simulated` so far, and
+ * may know any page. */
 void ws__cu_memory_skip(ws_cu_memory *memory, int64_t groups,
                         int64_t simulated);
 

@@ -122,6 +122,10 @@
     "design's 64 [BEN] was never seen, not with few CUs either (foreign "      \
     "programs: atax)", "M",                                                    \
     "L2 to one CU")                                                            \
+  X(tlb_miss, 100, "clk",                                                      \
+    "micro [latency]: 16 ns more at 97 MB, 24 at 120 to 137, 34 at 200 to 237 "\
+    "are 45 to 52 of each load that leaves 64 MB", "M",                        \
+    "access to a page again that is not among the last 32 of 2 MB")            \
   X(mall_bytes, 268435456, "B", "timing 7 [FP8MM]", "H",                       \
     "Infinity Cache")                                                          \
   X(mall_extra, 117, "ns", "timing 9 [BEN]: (455 - 210) / 2.092", "H",         \
@@ -131,9 +135,9 @@
     "5.4-5.9 from 24 MB on where an XCD does not meet its own lines again; "   \
     "timing 7 [MT4G]: 5.8",                                                    \
     "H", "Infinity Cache, whole device")                                       \
-  X(hbm_extra, 290, "ns",                                                      \
-    "micro [stream, latency]: 272 of a stream at 2 waves, 318 of a chase",     \
-    "H", "latency of HBM beyond L2")                                           \
+  X(hbm_extra, 272, "ns",                                                      \
+    "micro [stream]: a stream at 2 waves; a chase's 318 [latency] less "       \
+    "tlb_miss", "H", "latency of HBM beyond L2")                               \
   X(hbm_rate, 4100, "GB/s", "timing 7, 10 [BEN, FP8MM]", "H",                  \
     "HBM as achieved")                                                         \
   X(store_ack, 240, "clk",                                                     \

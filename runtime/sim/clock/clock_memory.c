@@ -40,11 +40,13 @@ void ws__cu_memory_deinit(ws_cu_memory *memory) {
   ws__map_deinit(&memory->seen);
   ws__map_deinit(&memory->written);
   ws__map_deinit(&memory->scalar);
+  ws__map_deinit(&memory->pages);
 }
 
 void ws__cu_memory_skip(ws_cu_memory *m, int64_t groups, int64_t simulated) {
   m->xcd_fills += (int64_t)((double)m->own_xcd_fills * m->active_cus *
                             (double)groups / (double)simulated);
+  ws__map_deinit(&m->pages);
 }
 
 /* ---- rates ------------------------------------------------------------------
@@ -117,6 +119,12 @@ static bool fits(const ws_cu_memory *m, int64_t bytes) {
   return m->sharing->touched_bytes <= bytes;
 }
 
+/* The XCD has filled less than L2 holds since `filled_at`. */
+static bool is_young(const ws_cu_memory *m, int64_t filled_at) {
+  const int64_t l2_lines = m->constants->l2_bytes / m->constants->line;
+  return m->xcd_fills - filled_at < l2_lines;
+}
+
 /* Earlier launches left it in the Infinity Cache, or WARM says so. */
 static bool was_in_mall(const ws_cu_memory *m, uint64_t address) {
   const ws_held *held = m->sharing->held;
@@ -155,17 +163,45 @@ static origin beyond_l2(ws_cu_memory *m, uint64_t line, const ws_share *share,
   return (origin){first, first};
 }
 
+/* ---- translation ------------------------------------------------------------
+ */
+
+/* Clocks that a line which misses L1 waits for the address of its page. The
+ * first access to a page is free, and so is the first one after workgroups that
+ * are not simulated: they may have been there just before. */
+static int64_t translate(ws_cu_memory *m, uint64_t line) {
+  const uint64_t page = line * (uint64_t)m->constants->line / WS_TLB_PAGE + 1;
+  ws_tlb *tlb = &m->tlb;
+  if (tlb->page[tlb->last] == page)
+    return 0;
+  int oldest = 0;
+  bool is_new;
+  tlb->uses++;
+  for (int i = 0; i < WS_TLB_PAGES; i++) {
+    if (tlb->page[i] == page) {
+      tlb->used[i] = tlb->uses;
+      tlb->last = i;
+      return 0;
+    }
+    if (tlb->used[i] < tlb->used[oldest])
+      oldest = i;
+  }
+  tlb->page[oldest] = page;
+  tlb->used[oldest] = tlb->uses;
+  tlb->last = oldest;
+  ws__map_at(&m->pages, page, &is_new);
+  return is_new ? 0 : m->constants->tlb_miss;
+}
+
 static const ws_share alone = {1, 1, 1};
 
 static origin find_line(ws_cu_memory *m, uint64_t line, uint32_t index,
                         bool scratch) {
-  const int64_t l2_lines = m->constants->l2_bytes / m->constants->line;
   const bool l2_fits = fits(m, m->constants->l2_bytes) && !scratch;
   const int64_t all = footprint_lines(m);
   bool is_new;
   int64_t *filled_at = ws__map_at(&m->seen, line, &is_new);
-  const bool here =
-      !is_new && (l2_fits || m->xcd_fills - *filled_at < l2_lines);
+  const bool here = !is_new && (l2_fits || is_young(m, *filled_at));
   *filled_at = m->xcd_fills;
   if (here)
     return (origin){LEVEL_L2, LEVEL_L2};
@@ -208,14 +244,29 @@ static void count_line(ws_cu_memory *m, origin from) {
   n->hbm_bytes += from.pays == LEVEL_HBM ? bytes : 0;
 }
 
+/* Clocks that a line waits where channels of L2 are crowded. They serve whoever
+ * comes, so a CU is held to its share of them over longer than a load takes,
+ * not line by line. */
+static int64_t wait_for_channel(ws_cu_memory *m, int64_t now) {
+  const ws__clock_constants *c = m->constants;
+  const int64_t crowding = m->sharing->crowding;
+  if (crowding <= 256)
+    return 0;
+  const int64_t since = most(0, now - c->l2_latency);
+  const int64_t ticks =
+      l2_ticks(m, c->line, most(1, c->l2_rate * 256 / crowding));
+  return most(0, since + queue(&m->channels_free, since, ticks) - now);
+}
+
 static int64_t fetch_line(ws_cu_memory *m, uint64_t line, uint32_t index,
                           bool scratch, int64_t now) {
   const ws__clock_constants *c = m->constants;
   const origin from = find_line(m, line, index, scratch);
   count_line(m, from);
+  now += translate(m, line);
   int64_t latency = c->l2_latency;
-  const int64_t rate = most(1, c->l2_rate * 256 / m->sharing->crowding);
-  int64_t wait = queue(&m->l2_free, now, l2_ticks(m, c->line, rate));
+  int64_t wait = queue(&m->l2_free, now, l2_ticks(m, c->line, c->l2_rate));
+  wait = most(wait, wait_for_channel(m, now));
   if (from.latency >= LEVEL_MALL) {
     const bool moves = from.pays >= LEVEL_MALL;
     wait = most(wait,
@@ -286,23 +337,39 @@ void ws__cu_memory_forget_l1(ws_cu_memory *m) {
     memset(m->l1[set].tag, 0, sizeof m->l1[set].tag);
 }
 
+/* A stored line takes its place in L2 as a loaded one does. What fits there as
+ * a whole displaces nothing. */
+static void fill_by_store(ws_cu_memory *m, uint64_t line) {
+  bool is_new;
+  int64_t *filled_at = ws__map_at(&m->seen, line, &is_new);
+  if (!fits(m, m->constants->l2_bytes) &&
+      (is_new || !is_young(m, *filled_at))) {
+    m->xcd_fills += m->active_cus;
+    m->own_xcd_fills++;
+  }
+  *filled_at = m->xcd_fills;
+}
+
 /* Clocks until it has left the CU. */
 static int64_t store_segment(ws_cu_memory *m, uint64_t segment, int64_t now) {
   const ws__clock_constants *c = m->constants;
   const int64_t bytes = c->store_segment;
+  const uint64_t address = segment * (uint64_t)bytes;
   bool is_new;
   m->counters->l2_bytes += bytes;
   int64_t wait = queue(&m->l2_free, now, l2_ticks(m, bytes, c->l2_write_rate));
-  const uint64_t line = segment * (uint64_t)bytes / (uint64_t)c->line;
-  *ws__map_at(&m->seen, line, NULL) = m->xcd_fills;
+  int64_t *written_at = ws__map_at(&m->written, segment, &is_new);
+  const bool here =
+      !is_new && (fits(m, c->l2_bytes) || is_young(m, *written_at));
+  fill_by_store(m, address / (uint64_t)c->line);
   if (m->stored)
-    *ws__map_at(m->stored, line, NULL) = 1;
-  ws__map_at(&m->written, segment, &is_new);
-  if (!is_new)
+    *ws__map_at(m->stored, address / (uint64_t)c->line, NULL) = 1;
+  *written_at = m->xcd_fills;
+  if (here) /* written over before it left L2 */
     return wait;
   m->counters->mall_bytes += bytes;
   wait = most(wait, queue(&m->mall_free, now, mall_ticks(m, bytes)));
-  if (!was_in_mall(m, segment * (uint64_t)bytes)) {
+  if (!was_in_mall(m, address) && (is_new || !fits(m, c->mall_bytes))) {
     m->counters->hbm_bytes += bytes;
     wait = most(wait,
                 queue(&m->hbm_free, now, device_ticks(m, bytes, c->hbm_rate)));

@@ -218,22 +218,57 @@ static int64_t chase_clocks(machine *m, void *first, int64_t loads) {
   return machine_time(m, &launch).clocks;
 }
 
-/* Two launches went before the measured one. So a chain that may stay in L2 is
- * walked once before what counts; of a longer one only the part that is walked
- * exists. */
+/* A launch follows the chain from its first line, LAUNCH_LOADS times or once
+ * round, whichever is more; so it finds in L2 what the launch before it met
+ * last. Here one launch does both: each visit has a pointer of its own. */
+enum { LAUNCH_LOADS = 100000, LINE_POINTERS = POINTER_LINE / 8 };
+
+static double launched_twice(machine *m, char *memory, int64_t lines) {
+  uint32_t *order = random_lines(lines, lines);
+  const int64_t wanted = lines > LAUNCH_LOADS ? lines : LAUNCH_LOADS;
+  const int64_t loads = wanted / TURN_LOADS * TURN_LOADS;
+  const int64_t passes = (loads + lines - 1) / lines;
+  WS_ASSERT(2 * passes <= LINE_POINTERS);
+  char *at = memory + (size_t)order[0] * POINTER_LINE, *first = at;
+  for (int64_t i = 1; i <= 2 * loads; i++) {
+    const int64_t visit = i % loads, launch = i / loads % 2;
+    const int64_t pointer = launch * passes + visit / lines;
+    char *next = memory + (size_t)order[visit % lines] * POINTER_LINE +
+                 pointer * (POINTER_LINE / LINE_POINTERS);
+    memcpy(at, &next, sizeof next);
+    at = next;
+  }
+  free(order);
+  return (double)(chase_clocks(m, first, 2 * loads) -
+                  chase_clocks(m, first, loads)) /
+         (double)loads;
+}
+
+/* Clocks a load. Two launches went before the measured one. So a chain that
+ * stays in L2 is walked once before what counts; of a very long one only the
+ * part that is walked exists. */
+static double walked_before(machine *m, char *memory, int64_t lines) {
+  const int64_t before = lines > MOST_WALKED ? TIMED_LOADS : lines;
+  const int64_t chain = lines > MOST_WALKED ? before + TIMED_LOADS : lines;
+  void *first = link_lines(memory, lines, chain);
+  const int64_t rounded = (before + TURN_LOADS - 1) / TURN_LOADS * TURN_LOADS;
+  return (double)(chase_clocks(m, first, rounded + TIMED_LOADS) -
+                  chase_clocks(m, first, rounded)) /
+         TIMED_LOADS;
+}
+
 static double simulate_latency(machine *m, const csv_row *row,
                                const char *column) {
   (void)column;
   const int64_t lines = (int64_t)(csv_number(row, "kib") * 1024 / POINTER_LINE);
-  const int64_t before = lines > MOST_WALKED ? TIMED_LOADS : lines;
-  const int64_t chain = lines > MOST_WALKED ? before + TIMED_LOADS : lines;
-  char *memory = machine_buffer(m, 0, (size_t)lines * POINTER_LINE);
-  void *first = link_lines(memory, lines, chain);
-  const int64_t rounded = (before + TURN_LOADS - 1) / TURN_LOADS * TURN_LOADS;
-  const int64_t clocks = chase_clocks(m, first, rounded + TIMED_LOADS) -
-                         chase_clocks(m, first, rounded);
-  machine_let_go(memory, (size_t)lines * POINTER_LINE);
-  return (double)clocks / TIMED_LOADS * 1e3 / (double)m->constants.clock_mhz;
+  const size_t bytes = (size_t)lines * POINTER_LINE;
+  char *memory = machine_buffer(m, 0, bytes);
+  const bool in_part_in_l2 =
+      lines <= MOST_WALKED && (int64_t)bytes > m->constants.l2_bytes;
+  const double clocks = in_part_in_l2 ? launched_twice(m, memory, lines)
+                                      : walked_before(m, memory, lines);
+  machine_let_go(memory, bytes);
+  return clocks * 1e3 / (double)m->constants.clock_mhz;
 }
 
 /* ---- cache reads ------------------------------------------------------------
@@ -393,25 +428,30 @@ static double simulate_stream(machine *m, const csv_row *row,
       us * (double)stream_measured / (double)stream_elements + launch_us);
 }
 
-/* A pass is 8 k + 7.97 workgroups of 1024 threads long: the next one gives each
- * XCD nearly the lines that it had before, which its L2 then keeps. That is a
- * matter of length and block, not of the caches, so beyond L2 blocks that are
- * powers of two are left out. */
+/* two_array_kib is rounded down; lengths are 8192 k + 8161. */
+static int64_t length_of(int64_t two_array_kib) {
+  const int64_t below = (two_array_kib + 1) * 1024 / 16;
+  return (below - 8161) / 8192 * 8192 + 8161;
+}
+
+/* Where a pass is nearly a multiple of XCDS workgroups long, the next one gives
+ * each XCD nearly the lines that it had before, which its L2 then keeps. That
+ * is a matter of length and block, not of the caches, so beyond L2 such rows
+ * are left out: blocks that are powers of two, all of whose passes are so (8 k
+ * + 7.97 workgroups of 1024 threads), and some others. */
+enum { XCDS = 8 };
+
 static bool meets_itself(const csv_row *row) {
-  return csv_int(row, "two_array_kib") > 4096 &&
-         is_listed(" 128 256 512 1024 ", csv_text(row, "block"));
+  const int64_t kib = csv_int(row, "two_array_kib");
+  const double groups = (double)length_of(kib) / csv_number(row, "block");
+  const double shift = fabs(groups - XCDS * round(groups / XCDS));
+  return kib > 4096 && shift < 0.3;
 }
 
 static bool takes_l2_stream(const csv_row *row) {
   return !meets_itself(row) &&
          is_listed(" 1023 5375 12159 48639 152063 609151 ",
                    csv_text(row, "two_array_kib"));
-}
-
-/* two_array_kib is rounded down; lengths are 8192 k + 8161. */
-static int64_t length_of(int64_t two_array_kib) {
-  const int64_t below = (two_array_kib + 1) * 1024 / 16;
-  return (below - 8161) / 8192 * 8192 + 8161;
 }
 
 static double simulate_l2_stream(machine *m, const csv_row *row,
