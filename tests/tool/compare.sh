@@ -49,6 +49,22 @@ python3 -c 'import json
 cold, warm = (row["simulated_us"] for row in json.load(open("out"))["each"])
 assert warm < 0.97 * cold, (cold, warm)' || fail "residency"
 
+# A row that names no residency has the usual one, whatever stood before it.
+{ echo $head,residency; row 64 64 1 "x,,warm"; row 64 64 1 "x,,"; row 64 64 1 "x,,cold"; } >usual.csv
+"$wavesmith" sim --compare usual.csv --json >out 2>err || { cat err out; fail "usual.csv"; }
+python3 -c 'import json
+warm, usual, cold = (row["simulated_us"] for row in json.load(open("out"))["each"])
+assert usual == cold != warm, (warm, usual, cold)' || fail "the usual residency"
+
+# Another card in one row alone.
+{ echo $head,device; row 64 64 1 "x,,sim:mi300a"; row 64 64 1 "x,,"; } >cards.csv
+"$wavesmith" sim --compare cards.csv --json >out 2>err || { cat err out; fail "cards.csv"; }
+python3 -c 'import json
+got = json.load(open("out"))
+mi300a, mi300x = (row["simulated_us"] for row in got["each"])
+assert mi300a != mi300x, mi300a
+assert got["provenance"] == "sim:gfx942-model-2:MI300A, sim:gfx942-model-2:MI300X", got["provenance"]' || fail "the cards of rows"
+
 # A correction: families 2, 2 and 4 times slower than simulated. One factor for
 # all, learned of the others, is (2 4)^(1/2), held at 2, and 2 of the last: what
 # is left is 1, 1 and 2, a mean of exp|e| - 1 of 1/3. One shape cannot be left
@@ -60,7 +76,7 @@ python3 - <<'CHECK' || fail "--check-correction"
 import json
 got = json.load(open("out"))
 by = {(c["correction"], c["left_out"]): c["found"] for c in got["corrections"]}
-assert by["one factor", "each shape"] is None and by["by features", "each shape"] is None
+assert by["one factor", "each part"] is None and by["by features", "each part"] is None
 assert abs(by["uncorrected", ""]["error"] - 5 / 3) < 1e-6
 assert abs(by["one factor", "each family"]["error"] - 1 / 3) < 1e-6
 assert got["correction_helps"] is False
