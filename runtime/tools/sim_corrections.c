@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEATURES = WS_SIM_FEATURES };
-
 /* ---- rows ------------------------------------------------------------------
  */
 
@@ -51,12 +49,12 @@ static const char *const *part_labels(const sim_compared *all) {
 enum { UNCORRECTED, FACTOR_PART, LEARNED_PART, FACTOR, LEARNED, TRIED };
 static const struct {
   const char *what, *left_out;
-  int features;
+  ws_correction_kind kind;
 } kinds[TRIED] = {{"uncorrected", "", 0},
-                  {"one factor", "each part", 0},
-                  {"by features", "each part", FEATURES},
-                  {"one factor", "each family", 0},
-                  {"by features", "each family", FEATURES}};
+                  {"one factor", "each part", WS_CORRECTION_FACTOR},
+                  {"learned", "each part", WS_CORRECTION_LEARNED},
+                  {"one factor", "each family", WS_CORRECTION_FACTOR},
+                  {"learned", "each family", WS_CORRECTION_LEARNED}};
 
 typedef struct figures {
   bool possible; /* false: there is one label alone */
@@ -65,7 +63,8 @@ typedef struct figures {
 
 struct sim_corrections {
   const sim_compared *rows;
-  const char **families; /* each once */
+  const char *const *parts; /* by row */
+  const char **families;    /* each once */
   int family_count;
   figures of[TRIED];
 };
@@ -101,17 +100,17 @@ static void compare(const sim_corrections *t, const ws_compared_row *rows,
 
 const sim_corrections *sim_corrections_try(const sim_compared *rows) {
   sim_corrections *t = ws_arena_alloc(rows->arena, sizeof *t);
-  const char *const *parts = part_labels(rows);
   ws_compared_row *corrected =
       ws_arena_alloc(rows->arena, sizeof *corrected * (size_t)rows->count);
-  *t = (sim_corrections){.rows = rows};
+  *t = (sim_corrections){.rows = rows, .parts = part_labels(rows)};
   find_families(t);
   t->of[UNCORRECTED].possible = true;
   compare(t, rows->rows, &t->of[UNCORRECTED]);
   for (int k = UNCORRECTED + 1; k < TRIED; k++) {
-    t->of[k].possible = ws_correction_left_out(
-        rows->arena, rows->rows, k < FACTOR ? parts : rows->families,
-        rows->count, kinds[k].features, corrected);
+    t->of[k].possible =
+        ws_correction_left_out(rows->arena, kinds[k].kind, rows->rows,
+                               k < FACTOR ? t->parts : rows->families, t->parts,
+                               rows->count, corrected);
     if (t->of[k].possible)
       compare(t, corrected, &t->of[k]);
   }
@@ -121,13 +120,12 @@ const sim_corrections *sim_corrections_try(const sim_compared *rows) {
 /* ---- does it help? ---------------------------------------------------------
  */
 
-/* By features it must beat no correction and one factor, in each figure none
- * may be worse; a NAN is never better. */
-static bool is_better(const sim_corrections *t, int learned, int factor) {
+/* Nothing may be worse than uncorrected, the error must be less; a NAN is never
+ * better. */
+static bool is_better(const sim_corrections *t, int learned) {
   const ws_compared *none = &t->of[UNCORRECTED].all;
   const ws_compared *it = &t->of[learned].all;
-  return t->of[learned].possible && it->error < t->of[factor].all.error &&
-         it->error < none->error &&
+  return t->of[learned].possible && it->error < none->error &&
          it->median_spearman >= none->median_spearman &&
          it->geomean_regret <= none->geomean_regret;
 }
@@ -143,8 +141,8 @@ static bool harms(const sim_corrections *t, int learned) {
 }
 
 static bool helps(const sim_corrections *t) {
-  return is_better(t, LEARNED_PART, FACTOR_PART) &&
-         is_better(t, LEARNED, FACTOR) && !harms(t, LEARNED);
+  return is_better(t, LEARNED_PART) && is_better(t, LEARNED) &&
+         !harms(t, LEARNED_PART) && !harms(t, LEARNED);
 }
 
 /* ---- printing --------------------------------------------------------------
@@ -210,9 +208,8 @@ void sim_corrections_print(const sim_corrections *t) {
     print_families(t, FACTOR_PART, LEARNED_PART);
     print_families(t, FACTOR, LEARNED);
   }
-  puts(helps(t) ? "a correction by features helps on what it has not seen"
-                : "a correction by features does not help on what it has not "
-                  "seen");
+  puts(helps(t) ? "a learned correction helps on what it has not seen"
+                : "a learned correction does not help on what it has not seen");
 }
 
 static cJSON *families_to_json(const sim_corrections *t, const figures *of) {
@@ -244,21 +241,6 @@ void sim_corrections_to_json(const sim_corrections *t, cJSON *json) {
 /* ---- one of all rows -------------------------------------------------------
  */
 
-static ws_sim_correction learned(const sim_compared *all) {
-  ws_correction fit;
-  ws_sim_correction out = {.is_there = true};
-  ws_correction_fit_all(all->arena, all->rows, all->families, all->count,
-                        FEATURES, &fit);
-  out.offset = fit.offset;
-  for (int f = 0; f < FEATURES; f++) {
-    const bool varies = isfinite(fit.scale[f]);
-    out.mean[f] = fit.mean[f];
-    out.scale[f] = varies ? fit.scale[f] : 1;
-    out.weight[f] = varies ? fit.weight[f] : 0;
-  }
-  return out;
-}
-
 ws_status sim_corrections_write(const sim_corrections *t,
                                 const sim_options *options, ws_diag *diag) {
   const char *path = options->fit_correction;
@@ -268,7 +250,9 @@ ws_status sim_corrections_write(const sim_corrections *t,
   }
   const char *card = strchr(options->device, ':');
   char *file = card && strstr(card, ".json") ? realpath(card + 1, NULL) : NULL;
-  const ws_sim_correction correction = learned(t->rows);
+  ws_sim_correction correction;
+  ws_correction_learn(t->rows->arena, t->rows->rows, t->parts, t->rows->count,
+                      &correction);
   cJSON *json = cJSON_CreateObject();
   cJSON_AddStringToObject(json, "name", "corrected");
   cJSON_AddStringToObject(json, "base",

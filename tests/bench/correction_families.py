@@ -4,20 +4,20 @@
 rows of many as one file of `wavesmith sim --compare`, and that with
 --check-correction. The table of docs/compare.md.
 
-usage: correction_families.py BUILD_FOLDER SHARED_FOLDER [--every N]
+usage: correction_families.py BUILD_FOLDER SHARED_FOLDER [--every N] [--first N]
                               [--only SOURCE] [--clock MHZ] [--again]
                               [OPTION OF wavesmith sim --compare ...]
 
 Sources (--only names one):
   sweep     the public sweep on an MI300X, every 4th configuration (--every) of
-            its shapes, one family; a part of it is all of one (n, k). Its
-            parameters and the rows left out are those of
+            its shapes from the second on (--first 1), one family; a part of it
+            is all of one (n, k). Its parameters and the rows left out are those of
             tests/sim/bench_clock_sweep.c and sweep_data.h. --clock simulates
             these rows at another clock than the card's, as its single shots may
             have been
   programs  foreign_mi300a.py, on the MI300A; each program is a family. A time is
             that of the program's, the figures are of the launch that takes most
-  micro     bench_sim_micro, on the MI300X; each set is a family
+  micro     bench_sim_micro, on the MI300X; each set is a family and one part
 
 What is made lies in BUILD_FOLDER/correction; --again takes the programs' and the
 micro-benchmarks' rows from there (some 7 minutes less of 12). Exit code 77: no
@@ -75,7 +75,7 @@ def sweep_rows(options, folder):
                 shapes.setdefault(tuple(int(row[d]) for d in "mnk"),
                                   []).append(row)
     for (m, n, k), rows in sorted(shapes.items()):
-        for row in rows[1::options.every]:
+        for row in rows[options.first::options.every]:
             yield {"family": "sweep", "part": f"sweep {n},{k}",
                    "template": TEMPLATE, "layout": "mnmajor",
                    "set": parameters(row), "shape": f"{m},{n},{k}",
@@ -110,7 +110,8 @@ def micro_rows(options, folder):
              WS_SOURCE_DIR=ROOT, WS_SHARED_DIR=options.shared_folder,
              WAVESMITH_COMPILER=compiler)
     with open(path, encoding="utf-8", newline="") as file:
-        yield from csv.DictReader(file)
+        for row in csv.DictReader(file):
+            yield {**row, "part": row["family"]}
 
 
 def call(command, **environment):
@@ -148,6 +149,7 @@ def main():
     parser.add_argument("build_folder", type=os.path.abspath)
     parser.add_argument("shared_folder", type=os.path.abspath)
     parser.add_argument("--every", type=int, default=4)
+    parser.add_argument("--first", type=int, default=1)
     parser.add_argument("--only", choices=SOURCES)
     parser.add_argument("--clock", type=int, metavar="MHZ")
     parser.add_argument("--again", action="store_true")
