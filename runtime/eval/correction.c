@@ -88,7 +88,7 @@ static const char **take(ws_arena *arena, const ws_compared_row *rows,
     memcpy(learned[i].features, all[i].row->features,
            sizeof learned[i].features);
   }
-  *out = (ws_sim_correction){.rows = learned, .count = kept};
+  *out = (ws_sim_correction){.rows = learned, .count = kept, .source = ""};
   find_scale(out);
   return kept_parts;
 }
@@ -149,10 +149,47 @@ static void choose(ws_sim_correction *c, const char *const *parts) {
   c->doubt = doubts[doubt];
 }
 
+/* ---- rows that are alike ---------------------------------------------------
+ */
+
+/* Each joins the nearest within reach as a weighted mean, else begins another
+ * (leader clustering, Hartigan 1975): what they say of others hardly changes,
+ * and there are fewer. */
+static void join(ws_sim_correction_row *to, const ws_sim_correction_row *row) {
+  const double share = row->weight / (to->weight + row->weight);
+  to->weight += row->weight;
+  to->ln_ratio += share * (row->ln_ratio - to->ln_ratio);
+  for (int f = 0; f < WS_SIM_FEATURES; f++)
+    to->features[f] += share * (row->features[f] - to->features[f]);
+}
+
+static void merge(ws_arena *arena, ws_sim_correction *c) {
+  ws_sim_correction_row *merged =
+      ws_arena_alloc(arena, sizeof *merged * (size_t)(c->count + 1));
+  int count = 0;
+  for (int i = 0; i < c->count; i++) {
+    double nearest = c->reach * c->reach;
+    int at = count;
+    for (int m = 0; m < count; m++) {
+      const double apart = ws_sim_correction_distance(
+          c->scale, c->rows[i].features, merged[m].features);
+      if (apart < nearest)
+        nearest = apart, at = m;
+    }
+    if (at < count)
+      join(&merged[at], &c->rows[i]);
+    else
+      merged[count++] = c->rows[i];
+  }
+  c->rows = merged;
+  c->count = count;
+}
+
 void ws_correction_learn(ws_arena *arena, const ws_compared_row *rows,
                          const char *const *parts, int count,
                          ws_sim_correction *out) {
   choose(out, take(arena, rows, parts, count, out));
+  merge(arena, out);
 }
 
 /* ---- left out -------------------------------------------------------------

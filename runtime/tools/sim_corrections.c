@@ -7,6 +7,7 @@
 #include "sim_compare.h"
 #include "text_table.h"
 #include "wavesmith/correction.h"
+#include "wavesmith/sim_card.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>
@@ -241,6 +242,14 @@ void sim_corrections_to_json(const sim_corrections *t, cJSON *json) {
 /* ---- one of all rows -------------------------------------------------------
  */
 
+/* "mine" of "there/mine.json", if a profile may be called so. */
+static const char *name_of(ws_arena *arena, const char *path) {
+  const char *file = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+  const char *name = ws_arena_strndup(arena, file, strcspn(file, "."));
+  ws_diag wrong;
+  return ws_sim_card_check_name(name, &wrong) == WS_OK ? name : "corrected";
+}
+
 ws_status sim_corrections_write(const sim_corrections *t,
                                 const sim_options *options, ws_diag *diag) {
   const char *path = options->fit_correction;
@@ -253,8 +262,13 @@ ws_status sim_corrections_write(const sim_corrections *t,
   ws_sim_correction correction;
   ws_correction_learn(t->rows->arena, t->rows->rows, t->parts, t->rows->count,
                       &correction);
+  correction.source = ws_arena_printf(
+      t->rows->arena,
+      "wavesmith sim --compare %s --fit-correction: %d rows of %d families",
+      name_of(t->rows->arena, options->compare), t->rows->count,
+      t->family_count);
   cJSON *json = cJSON_CreateObject();
-  cJSON_AddStringToObject(json, "name", "corrected");
+  cJSON_AddStringToObject(json, "name", name_of(t->rows->arena, path));
   cJSON_AddStringToObject(json, "base",
                           file   ? file
                           : card ? card + 1

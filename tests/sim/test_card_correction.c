@@ -20,7 +20,7 @@ static const ws_sim_correction_row two[] = {{3, 0.4, {1, 1, 1}},
                                             {5, -0.6, {1, 1, 1e6}}};
 
 static ws_sim_correction of_two(void) {
-  ws_sim_correction c = {two, 2, 0.5, 0.5, {0}};
+  ws_sim_correction c = {two, 2, 0.5, 0.5, {0}, ""};
   for (int f = 0; f < WS_SIM_FEATURES; f++)
     c.scale[f] = 2;
   return c;

@@ -97,6 +97,41 @@ WS_TEST(a_law_that_holds_is_learned) {
   ws_arena_destroy(arena);
 }
 
+/* Rows whose figures are alike are one: twelve become three, each of four of
+ * weight 1/3. */
+WS_TEST(rows_that_are_alike_are_one) {
+  ws_compared_row rows[ROWS];
+  const char *labels[ROWS];
+  ws_sim_correction got;
+  ws_arena *arena = ws_arena_create();
+  one_law(rows, labels);
+  ws_correction_learn(arena, rows, labels, ROWS, &got);
+  WS_CHECK(got.count == 3);
+  for (int i = 0; i < 3; i++) {
+    WS_CHECK_NEAR(got.rows[i].ln_ratio, .2 * (i - 1), 1e-12);
+    WS_CHECK_NEAR(got.rows[i].weight, 4. / 3, 1e-12);
+    WS_CHECK_NEAR(got.rows[i].features[0], at[i][0], 1e-9);
+  }
+  ws_arena_destroy(arena);
+}
+
+/* At 0 -.2 and -.1, at 100 .2 and .1. */
+WS_TEST(what_is_one_says_the_mean) {
+  static const double e[] = {-.2, .2, 0, -.1, .1, 0};
+  static const char *const labels[] = {"a", "a", "a", "b", "b", "b"};
+  static const double want[] = {-.15, .15, 0};
+  ws_compared_row rows[6];
+  ws_sim_correction got;
+  ws_arena *arena = ws_arena_create();
+  for (int i = 0; i < 6; i++)
+    rows[i] = row(labels[i], e[i], at[i % 3]);
+  ws_correction_learn(arena, rows, labels, 6, &got);
+  WS_CHECK(got.count == 3);
+  for (int i = 0; i < 3; i++)
+    WS_CHECK_NEAR(got.rows[i].ln_ratio, want[i], 1e-12);
+  ws_arena_destroy(arena);
+}
+
 /* The last label's measured times have no say in its own correction. */
 WS_TEST(a_label_is_corrected_by_the_others) {
   ws_compared_row rows[ROWS], out[ROWS];
@@ -124,6 +159,28 @@ WS_TEST(a_law_that_does_not_hold_is_doubted) {
     rows[i].measured_us = 1 / rows[i].measured_us;
   ws_correction_learn(arena, rows, labels, ROWS, &got);
   WS_CHECK_NEAR(got.doubt, 1, 0);
+  ws_arena_destroy(arena);
+}
+
+/* Two parts, each of two groups that agree, which say the opposite: what a part
+ * says of itself is no proof. */
+WS_TEST(a_part_does_not_prove_itself) {
+  static const double other[3][WS_SIM_FEATURES] = {
+      {0, 100}, {100, 100}, {200, 100}};
+  static const char *const groups[] = {"a", "b", "c", "d"};
+  ws_compared_row rows[ROWS];
+  const char *parts[ROWS];
+  ws_sim_correction got;
+  ws_arena *arena = ws_arena_create();
+  for (int i = 0; i < ROWS; i++) {
+    const bool first = i < ROWS / 2;
+    parts[i] = first ? "p" : "q";
+    rows[i] = row(groups[i / 3], (first ? .2 : -.2) * (i % 3 - 1),
+                  first ? at[i % 3] : other[i % 3]);
+  }
+  ws_correction_learn(arena, rows, parts, ROWS, &got);
+  WS_CHECK_NEAR(got.doubt, 1, 0);
+  WS_CHECK_NEAR(got.reach, .05, 0);
   ws_arena_destroy(arena);
 }
 

@@ -157,7 +157,7 @@ ratio = {"32:32": -0.2, "64:32": 0, "64:64": 0.2}
 for a, b in zip(before["each"], after["each"]):
     got = math.log(b["simulated_us"] / a["simulated_us"])
     assert abs(got - ratio[a["family"]]) < 0.05, (a["family"], a["group"], got)
-assert after["provenance"].startswith("sim:gfx942-model-2:corrected-"), after["provenance"]
+assert after["provenance"].startswith("sim:gfx942-model-2:fit-"), after["provenance"]
 CHECK
 "$wavesmith" sim --compare law.csv --device sim:fit.json --fit-correction again.json >out 2>&1 && fail "a correction twice"
 grep -q "has a correction already" out || fail "a correction twice"

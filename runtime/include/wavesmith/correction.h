@@ -29,7 +29,8 @@ void ws_correction_take(ws_arena *arena, const ws_compared_row *rows,
                         ws_sim_correction *out);
 /* The same with the reach of 0.05 to 0.8 and the doubt of 0.01 to 1 that have
  * the least squared error on parts left out in turn; the shortest reach and the
- * most doubt where there is one part. */
+ * most doubt where there is one part. Then rows within that reach of each other
+ * are one, with the mean of theirs. */
 void ws_correction_learn(ws_arena *arena, const ws_compared_row *rows,
                          const char *const *parts, int count,
                          ws_sim_correction *out);

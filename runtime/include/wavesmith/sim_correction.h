@@ -58,6 +58,7 @@ typedef struct ws_sim_correction {
   int count;                     /* 0: times stay as they are */
   double reach, doubt;           /* above 0 */
   double scale[WS_SIM_FEATURES]; /* above 0 */
+  const char *source;            /* a sentence, "" */
 } ws_sim_correction;
 
 /* d^2 */
@@ -68,9 +69,9 @@ double ws_sim_correction_distance(const double scale[WS_SIM_FEATURES],
 double ws_sim_correction_ln(double sum, double weight, double doubt);
 double ws_sim_correction_factor(const ws_sim_correction *correction,
                                 const double features[WS_SIM_FEATURES]);
-/* As in a profile's file: {"model", "reach", "doubt", "features": [NAMES],
- * "scale": [NUMBERS], "rows": [[weight, ln_ratio, FEATURES], ...]}, numbers to
- * five digits. Free with cJSON_Delete. */
+/* As in a profile's file: {"model", "source", "reach", "doubt",
+ * "features": [NAMES], "scale": [NUMBERS], "rows": [[weight, ln_ratio,
+ * FEATURES], ...]}, numbers to five digits. Free with cJSON_Delete. */
 struct cJSON;
 struct cJSON *ws_sim_correction_to_json(const ws_sim_correction *correction);
 

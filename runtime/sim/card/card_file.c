@@ -224,8 +224,8 @@ static ws_status read_correction_rows(const reader *in, const cJSON *json,
 /* In place of the base's. */
 static ws_status read_correction(const reader *in, const cJSON *json,
                                  ws_sim_correction *out) {
-  static const char *const keys[] = {"model",    "reach", "doubt",
-                                     "features", "scale", "rows"};
+  static const char *const keys[] = {"model",    "source", "reach", "doubt",
+                                     "features", "scale",  "rows"};
   double model;
   if (!json)
     return WS_OK;
@@ -242,6 +242,7 @@ static ws_status read_correction(const reader *in, const cJSON *json,
                  CORRECTION "it was learned of model %g and its figures, this "
                             "is model %d; fit it anew (docs/compare.md)",
                  model, WS_SIM_MODEL_VERSION);
+  WS_TRY(read_text(in, json, "source", "", &out->source));
   WS_TRY(read_above_0(in, json, "reach", &out->reach));
   WS_TRY(read_above_0(in, json, "doubt", &out->doubt));
   WS_TRY(read_scale(in, json, out));

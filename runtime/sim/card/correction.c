@@ -62,6 +62,7 @@ static void add_numbers(cJSON *array, const double *values, int count) {
 cJSON *ws_sim_correction_to_json(const ws_sim_correction *c) {
   cJSON *json = cJSON_CreateObject();
   cJSON_AddNumberToObject(json, "model", WS_SIM_MODEL_VERSION);
+  cJSON_AddStringToObject(json, "source", c->source);
   cJSON_AddItemToObject(json, "reach", short_number(c->reach));
   cJSON_AddItemToObject(json, "doubt", short_number(c->doubt));
   cJSON_AddItemToObject(
