@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { FEATURES = WS_SIM_FEATURES };
 
@@ -316,12 +317,27 @@ static ws_status print(const comparing *all, ws_diag *diag) {
 /* ---- all of it -------------------------------------------------------------
  */
 
+/* Before minutes are spent on it. */
+static ws_status check_folder(const comparing *c, ws_diag *diag) {
+  const char *path = c->options->fit_correction;
+  const char *slash = strrchr(path, '/');
+  const char *folder =
+      slash ? ws_arena_strndup(c->arena, path, (size_t)(slash - path) + 1)
+            : ".";
+  return access(folder, W_OK)
+             ? ws_fail(diag, WS_USAGE, NULL, 0,
+                       "--fit-correction: %s is no folder that can be written",
+                       folder)
+             : WS_OK;
+}
+
 /* A correction stands on uncorrected times. */
 static ws_status check_card(const comparing *c, ws_diag *diag) {
   const char *name = strchr(c->options->device, ':');
   const ws_sim_card *card;
   if (!c->options->fit_correction)
     return WS_OK;
+  WS_TRY(check_folder(c, diag));
   WS_TRY(ws_sim_card_find(name ? name + 1 : NULL, c->arena, &card, diag));
   cJSON *json = ws_sim_card_to_json(card);
   const bool has = cJSON_HasObjectItem(json, "correction");

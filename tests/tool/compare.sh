@@ -10,6 +10,8 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 fail() { echo "not ok: $*" >&2; cat out >&2; exit 1; }
 template=$source/ir-templates/fp8_gemm_mfma.ll
+model=$(sed -n 's/^#define WS_SIM_MODEL_VERSION //p' "$source/runtime/include/wavesmith/sim.h")
+export model
 
 # A row: tile_m and tile_n, its time, its family.
 row() { echo "$template,kmajor,\"tile_m=$1;tile_n=$2;tile_k=128\",\"256,256,512\",$3,$4"; }
@@ -63,14 +65,14 @@ python3 -c 'import json
 got = json.load(open("out"))
 mi300a, mi300x = (row["simulated_us"] for row in got["each"])
 assert mi300a != mi300x, mi300a
-assert got["provenance"] == "sim:gfx942-model-2:MI300A, sim:gfx942-model-2:MI300X", got["provenance"]' || fail "the cards of rows"
+assert [p.split(":")[-1] for p in got["provenance"].split(", ")] == ["MI300A", "MI300X"], got["provenance"]' || fail "the cards of rows"
 
 # What was simulated before comes in by its report: the sum of its launches, or
 # what the row says; the figures are of the longest launch.
 launch() { # us VALU_busy [us_uncorrected]
-  echo "{\"model\": 2, \"us\": $1, \"profile\": {\"us\": $1, \"us_uncorrected\": ${3:-$1}, \"bound\": \"valu\", \"features\": {\"VALU busy\": $2}}}"
+  echo "{\"model\": $model, \"us\": $1, \"profile\": {\"us\": $1, \"us_uncorrected\": ${3:-$1}, \"bound\": \"valu\", \"features\": {\"VALU busy\": $2}}}"
 }
-{ launch 3 0.25; launch 4 0.5; echo '{"model": 2, "us": 1}'; launch 2 0.75; } >four.json
+{ launch 3 0.25; launch 4 0.5; echo "{\"model\": $model, \"us\": 1}"; launch 2 0.75; } >four.json
 printf 'us,report,simulated_us\n20,four.json,\n30,four.json,5\n' >reports.csv
 "$wavesmith" sim --compare reports.csv --json >out 2>err || { cat err out; fail "reports.csv"; }
 python3 - <<'CHECK' || fail "reports.csv"
@@ -79,8 +81,8 @@ first, second = json.load(open("out"))["each"]
 assert first["simulated_us"] == 10 and second["simulated_us"] == 5
 assert first["VALU busy"] == 0.5 and first["bound"] == "valu" and first["measured_us"] == 20
 CHECK
-launch 3 0.25 | sed 's/"model": 2/"model": 1/' >old.json
-echo '{"model": 2, "us": 1}' >known.json
+model=1 launch 3 0.25 >old.json
+echo "{\"model\": $model, \"us\": 1}" >known.json
 echo 'no JSON' >text.json
 launch 4 0.5 2 >corrected.json
 printf 'us,report\n1,four.json\n1,old.json\n1,known.json\n1,text.json\n1,gone.json\n1,corrected.json\n' >bad.csv
@@ -115,8 +117,9 @@ grep -q "needs --compare" out || fail "--check-correction alone"
 
 # Three families, each with the figures of the same twelve launches, in which
 # tiles take exp(-0.2), 1, exp(0.2) of what is simulated: a correction helps, is
-# written, and gives these ratios. A fourth in which they take the opposite, and
-# it does not.
+# written, and gives these ratios. With ratios of 0.05 eight families say the
+# same and a ninth the opposite: there is less error in all and no rank lost, but
+# the ninth is harmed, so it does not help.
 grid() {
   echo $head
   for shape in 64,64,128 128,256,512 256,256,1024 256,512,2048; do
@@ -128,25 +131,35 @@ grid() {
 grid >ones.csv
 "$wavesmith" sim --compare ones.csv --json >before 2>&1 || fail "ones.csv"
 python3 - <<'MAKE'
-import csv, json, math
+import csv, json, math, os
 rows = json.load(open("before"))["each"]
 ratio = {"32:32": -0.2, "64:32": 0, "64:64": 0.2}
 def write(name, families):
     out = csv.writer(open(name, "w"))
     out.writerow(["us", "report", "family", "group"])
-    for family, sign in families:
+    for family, size in families:
         for i, row in enumerate(rows):
-            us = row["simulated_us"] * math.exp(sign * ratio[row["family"]])
+            us = row["simulated_us"] * math.exp(size * ratio[row["family"]])
             out.writerow([us, f"row{i}.json", family, family + row["group"]])
 for i, row in enumerate(rows):
     us = row["simulated_us"]
-    json.dump({"model": 2, "us": us, "profile": {"us": us, "us_uncorrected": us, "bound": "", "features": row}},
+    json.dump({"model": int(os.environ["model"]), "us": us, "profile": {"us": us, "us_uncorrected": us, "bound": "", "features": row}},
               open(f"row{i}.json", "w"))
 write("law.csv", [("p", 1), ("q", 1), ("r", 1)])
-write("other.csv", [("p", 1), ("q", 1), ("r", 1), ("s", -1)])
+write("other.csv", [(family, 0.25) for family in "pqrstuvw"] + [("x", -0.25)])
 MAKE
 "$wavesmith" sim --compare other.csv --fit-correction no.json >out 2>&1 || fail "other.csv"
 grep -q "does not help on what it has not seen" out && [ ! -e no.json ] || fail "a family of another law"
+"$wavesmith" sim --compare other.csv --check-correction --json >out 2>&1 || fail "other.csv"
+python3 - <<'CHECK' || fail "a family that alone is harmed"
+import json
+found = {(c["correction"], c["left_out"]): c for c in json.load(open("out"))["corrections"]}
+none, learned = found["uncorrected", ""], found["learned", "each family"]
+assert learned["found"]["error"] < none["found"]["error"]
+assert learned["found"]["median_spearman"] == none["found"]["median_spearman"]
+assert learned["found"]["geomean_regret"] == none["found"]["geomean_regret"]
+assert [l["error"] < n["error"] for l, n in zip(learned["families"], none["families"])] == 8 * [True] + [False]
+CHECK
 "$wavesmith" sim --compare law.csv --fit-correction fit.json >out 2>&1 || fail "law.csv"
 grep -q "helps on what it has not seen" out && [ -e fit.json ] || fail "law.csv"
 "$wavesmith" sim --compare ones.csv --json --device sim:fit.json >after 2>&1 || fail "after"
@@ -157,10 +170,32 @@ ratio = {"32:32": -0.2, "64:32": 0, "64:64": 0.2}
 for a, b in zip(before["each"], after["each"]):
     got = math.log(b["simulated_us"] / a["simulated_us"])
     assert abs(got - ratio[a["family"]]) < 0.05, (a["family"], a["group"], got)
-assert after["provenance"].startswith("sim:gfx942-model-2:fit-"), after["provenance"]
+assert after["provenance"].split(":")[-1].startswith("fit-"), after["provenance"]
 CHECK
 "$wavesmith" sim --compare law.csv --device sim:fit.json --fit-correction again.json >out 2>&1 && fail "a correction twice"
 grep -q "has a correction already" out || fail "a correction twice"
+
+"$wavesmith" sim --compare law.csv --fit-correction gone/fit.json >out 2>&1 && fail "a folder that is not there"
+grep -q "gone/ is no folder that can be written" out && [ "$(wc -l <out)" = 1 ] || fail "a folder that is not there"
+
+# The profile that is shipped, where there is one for this model, corrects what
+# it knows, and leaves a kernel alone that it does not.
+ranks=$source/runtime/sim/profiles/mi300x-ranks.json
+if [ -e "$ranks" ]; then
+naive=$source/ir-templates/fp8_gemm_naive.ll
+{ echo template,layout,set,shape,us,residency
+  echo "$template,mnmajor,\"tile_m=64;tile_n=64;tile_k=64;mfma=16;prefetch=1;waves_m=2;waves_n=2;lds_pad=8\",\"1024,512,7168\",1,warm"
+  echo "$naive,mnmajor,,\"64,128,256\",1,warm"; } >two.csv
+"$wavesmith" sim --compare two.csv --json >before 2>&1 || { cp before out; fail "two.csv"; }
+"$wavesmith" sim --compare two.csv --json --device "sim:$ranks" >after 2>&1 ||
+  { cp after out; fail "mi300x-ranks.json"; }
+python3 - <<'CHECK' || fail "mi300x-ranks.json"
+import json
+(gemm, naive), (gemm_after, naive_after) = ([row["simulated_us"] for row in json.load(open(name))["each"]] for name in ("before", "after"))
+assert 0.001 < abs(gemm_after / gemm - 1) < 0.5, gemm_after / gemm
+assert abs(naive_after / naive - 1) < 0.001, naive_after / naive
+CHECK
+fi
 
 # What is wrong with a file, and what is said of it.
 wrong() { # text, pattern
