@@ -11,17 +11,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum target { OF_OPTIONS, OF_KERNEL, OF_ROW, THE_TIME } target;
+typedef enum target { OF_OPTIONS, OF_KERNEL, OF_ROW, A_TIME } target;
 #define OPTION(member) OF_OPTIONS, offsetof(sim_options, member)
 #define KERNEL(member) OF_KERNEL, offsetof(sim_kernel, member)
+#define ROW(member) OF_ROW, offsetof(sim_row, member)
+#define TIME(member) A_TIME, offsetof(sim_row, member)
 static const struct column {
   const char *name;
   target target;
-  size_t offset; /* of a text there */
-} columns[] = {{"us", THE_TIME, 0},
-               {"family", OF_ROW, offsetof(sim_row, family)},
-               {"group", OF_ROW, offsetof(sim_row, group)},
-               {"residency", OF_ROW, offsetof(sim_row, residency)},
+  size_t offset; /* of a text there, of a time's number */
+} columns[] = {{"us", TIME(us)},
+               {"simulated_us", TIME(simulated_us)},
+               {"report", ROW(report)},
+               {"family", ROW(family)},
+               {"group", ROW(group)},
+               {"part", ROW(part)},
+               {"residency", ROW(residency)},
+               {"device", OPTION(device)},
                {"template", OPTION(template_file)},
                {"archive", OPTION(archive)},
                {"candidate", OPTION(candidate_id)},
@@ -115,7 +121,7 @@ static ws_status read_head(reader *in) {
   WS_TRY(next_record(in, names, &in->field_count));
   for (int f = 0; f < in->field_count; f++) {
     in->of_field[f] = find_column(names[f]);
-    has_time |= in->of_field[f] && in->of_field[f]->target == THE_TIME;
+    has_time |= in->of_field[f] == columns;
     for (int before = 0; before < f && in->of_field[f]; before++)
       if (in->of_field[before] == in->of_field[f])
         return fail(in, "a column is there twice", names[f]);
@@ -127,17 +133,23 @@ static ws_status read_head(reader *in) {
                          NULL);
 }
 
+static ws_status take_time(const reader *in, const struct column *column,
+                           const char *text, sim_row *row) {
+  char *end;
+  const double us = strtod(text, &end);
+  if (end == text || *end || !(us > 0) || isinf(us))
+    return ws_fail(in->diag, WS_INPUT, in->path, in->line,
+                   "'%s' is no time in microseconds: %s", column->name, text);
+  memcpy((char *)row + column->offset, &us, sizeof us);
+  return WS_OK;
+}
+
 static ws_status take_field(const reader *in, const struct column *column,
                             char *text, sim_row *row) {
-  char *end;
-  if (!column || (!*text && column->target != THE_TIME))
+  if (!column || (!*text && column != columns)) /* the first, us, is needed */
     return WS_OK;
-  if (column->target == THE_TIME) {
-    row->us = strtod(text, &end);
-    if (end == text || *end || !(row->us > 0) || isinf(row->us))
-      return fail(in, "'us' is no time in microseconds", text);
-    return WS_OK;
-  }
+  if (column->target == A_TIME)
+    return take_time(in, column, text, row);
   void *object = column->target == OF_ROW      ? (void *)row
                  : column->target == OF_KERNEL ? (void *)row->options.kernels
                                                : (void *)&row->options;
@@ -150,6 +162,18 @@ static bool is_residency(const char *word) {
          !strcmp(word, "flushed");
 }
 
+static ws_status check_subject(const reader *in, const sim_row *row) {
+  const sim_options *o = &row->options;
+  ws_diag why;
+  if (row->report && (o->file || o->template_file || o->archive))
+    return fail(in, "a row has a report, or says what to run", NULL);
+  if (!row->report && row->simulated_us > 0)
+    return fail(in, "'simulated_us' needs its report", NULL);
+  if (!row->report && sim_options_check(o, &why) != WS_OK)
+    return fail(in, why.text, NULL);
+  return WS_OK;
+}
+
 static ws_status read_row(const reader *in, const sim_options *base,
                           char *fields[], int count, sim_row *out) {
   *out = (sim_row){.options = *base, .family = "", .line = in->line};
@@ -160,10 +184,7 @@ static ws_status read_row(const reader *in, const sim_options *base,
   out->options.kernel_count = out->options.kernels[0].name != NULL;
   if (!is_residency(out->residency))
     return fail(in, "'residency' is cold, warm or flushed", out->residency);
-  ws_diag why;
-  if (sim_options_check(&out->options, &why) != WS_OK)
-    return fail(in, why.text, NULL);
-  return WS_OK;
+  return check_subject(in, out);
 }
 
 ws_status sim_read_csv(ws_arena *arena, const sim_options *base,

@@ -88,7 +88,7 @@ static const ws_option rows[] = {
      WS_OPTION_TEXT, AT(compare)},
     {"check-correction", NULL,
      "of --compare: what a correction learned from the rows would be worth on "
-     "shapes and families that it has not seen",
+     "parts and families that it has not seen",
      WS_OPTION_FLAG, AT(check_correction)},
     {"fit-correction", "OUT.json",
      "the same; and if it helps, one learned from all rows, as a profile that "

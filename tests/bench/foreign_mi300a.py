@@ -5,7 +5,7 @@ measured on an MI300A.
 
 usage: foreign_mi300a.py BUILD_FOLDER SHARED_FOLDER [--only KERNEL]
                          [--sizes N|all] [--card mi300a] [--json FILE]
-                         [--jobs 2] [--limit SECONDS]
+                         [--reports FOLDER] [--jobs 2] [--limit SECONDS]
 
 SHARED_FOLDER/foreign/mi300a has the sources (src/*.cpp) and measured.csv; both
 are inputs that no repository of ours holds. Each source is compiled, main
@@ -134,6 +134,7 @@ class Row:
         self.n = self.numbers["n"]
         self.simulated_us = self.seconds = self.failed = self.left_out = None
         self.profile = {}
+        self.report = None  # where the launches' is kept
 
     def arguments(self):
         derived = {"degree": BFS_DEGREES[self.place % len(BFS_DEGREES)]}
@@ -362,7 +363,10 @@ def run_row(row, command, card, limit_s):
     """Fills in the row; whatever goes wrong is its own failure."""
     try:
         with tempfile.TemporaryDirectory() as folder:
-            launch_row(row, command, card, limit_s, folder + "/report.json")
+            report = os.path.join(folder, "report.json")
+            launch_row(row, command, card, limit_s, report)
+            if row.report and os.path.exists(report):
+                shutil.copyfile(report, row.report)
     except subprocess.TimeoutExpired:
         row.failed = f"took more than {limit_s:g} s"
     except (Failed, OSError, ValueError) as error:
@@ -410,6 +414,11 @@ def read_time(output, row):
 def run_rows(rows, programs, options, limit_s):
     """The longest first, so that the last one is short."""
     prefix = fixed_addresses()
+    if options.reports:
+        os.makedirs(options.reports, exist_ok=True)
+        for row in rows:
+            row.report = os.path.join(options.reports,
+                                      f"{row.kernel}-{row.name()}.json")
     ordered = sorted(rows, key=lambda r: -r.n / r.program.largest)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         list(pool.map(
@@ -533,7 +542,8 @@ def write_json(path, rows, facts):
         json.dump({**facts, "rows": [
             {"kernel": r.kernel, "size": r.name(), "measured_us": r.mean_us,
              "measured_min_us": r.min_us, "simulated_us": r.simulated_us,
-             "residency": r.residency(), "seconds": r.seconds, "failed": r.failed, "left_out": r.left_out,
+             "residency": r.residency(), "seconds": r.seconds,
+             "failed": r.failed, "left_out": r.left_out, "report": r.report,
              "counted": r.program.counted, "profile": r.profile}
             for r in rows]}, file, indent=1)
 
@@ -549,6 +559,8 @@ def parse(arguments):
                         "many of a kernel (default: all that are not slow)")
     parser.add_argument("--card", default="mi300a")
     parser.add_argument("--json", help="file for all that is known of each row")
+    parser.add_argument("--reports", help="folder for the WAVESMITH_SIM_REPORT "
+                        "of each row")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--limit", type=float,
                         help="seconds a row may take (60; with --sizes all 120)")

@@ -13,7 +13,7 @@
 enum { MOST_CURVES = 256, MOST_POINTS = 1024 };
 
 typedef struct settings {
-  const char *only, *row, *set, *csv;
+  const char *only, *row, *set, *csv, *compare;
 } settings;
 
 typedef struct curve {
@@ -26,7 +26,8 @@ typedef struct bench {
   settings settings;
   machine machine;
   ws_arena *arena;
-  FILE *csv; /* NULL: none is wanted */
+  FILE *csv, *compare; /* NULL: none is wanted */
+  int compared;        /* rows there */
   curve curves[MOST_CURVES];
   int curve_count; /* of the set */
 } bench;
@@ -110,6 +111,31 @@ static void print_curves(bench *b, const micro_set *set, double seconds) {
 /* ---- rows -------------------------------------------------------------------
  */
 
+/* The time of an instruction, a load, a gigabyte; 0: none, of a clock. */
+static double as_us(const char *unit, double quantity) {
+  return !strcmp(unit, "clk")    ? quantity / ws__clock_mi300x.clock_mhz
+         : !strcmp(unit, "ns")   ? quantity / 1e3
+         : !strcmp(unit, "GB/s") ? 1e6 / quantity
+                                 : 0;
+}
+
+/* The report of a row that `wavesmith sim --compare` is to read. */
+static const char *open_report(bench *b) {
+  const char *path = ws_arena_printf(b->arena, "%s.%d.json",
+                                     b->settings.compare, ++b->compared);
+  b->machine.report = fopen(path, "w");
+  if (!b->machine.report) {
+    perror(path);
+    exit(1);
+  }
+  return path;
+}
+
+static void close_report(bench *b) {
+  fclose(b->machine.report);
+  b->machine.report = NULL;
+}
+
 static void run_column(bench *b, const micro_set *set, const csv_row *row,
                        const char *column) {
   const char *curve_place = place_text(b->arena, row, set->curve);
@@ -118,8 +144,16 @@ static void run_column(bench *b, const micro_set *set, const csv_row *row,
       joined(b->arena, joined(b->arena, curve_place, point), column);
   if (b->settings.row && !strstr(name, b->settings.row))
     return;
+  const bool compares = b->compare && as_us(set->unit, 1) > 0;
+  const char *report = compares ? open_report(b) : "";
   const double measured = csv_number(row, column);
   const double simulated = set->simulate(&b->machine, row, column);
+  if (compares) {
+    close_report(b);
+    fprintf(b->compare, "%s,\"%s %s\",%s,%.9g,%.9g\n", set->name, set->name,
+            set->points_compete ? joined(b->arena, curve_place, column) : name,
+            report, as_us(set->unit, measured), as_us(set->unit, simulated));
+  }
   printf("%s %s %.6g %.6g %.3f\n", set->name, name, measured, simulated,
          simulated / measured);
   fflush(stdout);
@@ -199,6 +233,10 @@ static const ws_option options[] = {
      WS_OPTION_TEXT, offsetof(settings, set), .choices = ""},
     {"csv", "FILE", "writes every row to FILE", WS_OPTION_TEXT,
      offsetof(settings, csv), .choices = NULL},
+    {"compare", "FILE",
+     "writes rows to FILE for `wavesmith sim --compare`, the reports of their "
+     "launches to FILE.N.json; of engine clocks none",
+     WS_OPTION_TEXT, offsetof(settings, compare), .choices = NULL},
     WS_OPTIONS_END};
 static const ws_command command = {
     .program = "bench_sim_micro",
@@ -233,13 +271,21 @@ static void must_be_a_set(const char *name) {
   exit(2);
 }
 
-static void open_csv(bench *b) {
-  b->csv = fopen(b->settings.csv, "w");
-  if (!b->csv) {
-    perror(b->settings.csv);
+/* NULL: is not wanted. */
+static FILE *open_table(const char *path, const char *head) {
+  FILE *file = path ? fopen(path, "w") : NULL;
+  if (path && !file) {
+    perror(path);
     exit(1);
   }
-  fprintf(b->csv, "set,curve,point,column,unit,measured,simulated\n");
+  if (file)
+    fprintf(file, "%s\n", head);
+  return file;
+}
+
+static void close_table(FILE *file) {
+  if (file)
+    fclose(file);
 }
 
 int main(int argc, char **argv) {
@@ -253,14 +299,16 @@ int main(int argc, char **argv) {
   b.machine.explains = b.settings.row != NULL;
   if (b.settings.set)
     change_constants(&b);
-  if (b.settings.csv)
-    open_csv(&b);
+  b.csv = open_table(b.settings.csv,
+                     "set,curve,point,column,unit,measured,simulated");
+  b.compare =
+      open_table(b.settings.compare, "family,group,report,us,simulated_us");
   bool there = true;
   for (int i = 0; i < MICRO_SETS && there; i++)
     if (!b.settings.only || !strcmp(micro_sets[i].name, b.settings.only))
       there = run_set(&b, &micro_sets[i]);
-  if (b.csv)
-    fclose(b.csv);
+  close_table(b.csv);
+  close_table(b.compare);
   machine_close(&b.machine);
   ws_arena_destroy(b.arena);
   return 0;

@@ -1,49 +1,51 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * A learned correction of predicted times: ridge regression of
- * e = ln(measured / predicted) on features, standardised over the rows that it
- * is fitted to (Hoerl and Kennard, Technometrics 12, 1970), and what it is
- * worth on rows that it has not seen. Threads: plain data.
+ * Learning a correction of predicted times (wavesmith/sim_correction.h), and
+ * what it is worth on rows that it has not seen. What is learned are ratios
+ * among rows that compete: e = ln(measured / predicted) less the mean of their
+ * group, so it mends ranks and leaves the scale alone, which is a matter of
+ * clocks and rates (docs/calibrate.md). Threads: plain data.
+ *
+ * Everywhere: features are WS_SIM_FEATURES a row. Rows of one part are alike
+ * (sizes of one kernel, say): a part counts as one in what is learned, and is
+ * left out as one when reach and doubt are chosen.
  */
 #ifndef WAVESMITH_CORRECTION_H
 #define WAVESMITH_CORRECTION_H
 
 #include "wavesmith/comparison.h"
+#include "wavesmith/sim_correction.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-enum { WS_CORRECTION_FEATURES = 32 };
-typedef struct ws_correction {
-  int feature_count;
-  double
-      penalty;   /* lambda; the mean of squares + lambda |weights|^2 is least */
-  double offset; /* mean of e */
-  double mean[WS_CORRECTION_FEATURES], scale[WS_CORRECTION_FEATURES],
-      weight[WS_CORRECTION_FEATURES]; /* of (feature - mean) / scale */
-} ws_correction;
+/* Of groups of WS_COMPARED_LEAST rows or more; where there is none, count is 0
+ * and nothing is corrected. Features are scaled by their weighted deviation,
+ * 0.05 at least, so that one that hardly varies does not decide alone and what
+ * differs in it is far. Without reach and doubt: both are 0. In the arena. */
+void ws_correction_take(ws_arena *arena, const ws_compared_row *rows,
+                        const char *const *parts, int count,
+                        ws_sim_correction *out);
+/* The same with the reach of 0.05 to 0.8 and the doubt of 0.01 to 1 that have
+ * the least squared error on parts left out in turn; the shortest reach and the
+ * most doubt where there is one part. Then rows within that reach of each other
+ * are one, with the mean of theirs. */
+void ws_correction_learn(ws_arena *arena, const ws_compared_row *rows,
+                         const char *const *parts, int count,
+                         ws_sim_correction *out);
 
-/* Of the rows' first feature_count features (0: one factor for all), at a given
- * penalty > 0; at least one row. */
-void ws_correction_fit(const ws_compared_row *rows, int count,
-                       int feature_count, double penalty, ws_correction *out);
-/* What a predicted time is to be multiplied by: 0.5 to 2. */
-double ws_correction_factor(const ws_correction *correction,
-                            const double *features);
-/* out_rows: rows with predicted times corrected by a fit to those rows alone
- * that have another label. The penalty is the one of 0.01 to 10 with the least
- * squared error on labels left out of these in turn; 10 where they have only
- * one. false: all rows have one label. */
-bool ws_correction_left_out(ws_arena *arena, const ws_compared_row *rows,
-                            const char *const *labels, int count,
-                            int feature_count,
-                            ws_compared_row *out_rows) WS_MUST_CHECK;
-
-/* Fitted to all rows, with the penalty chosen as there. */
-void ws_correction_fit_all(ws_arena *arena, const ws_compared_row *rows,
-                           const char *const *labels, int count,
-                           int feature_count, ws_correction *out);
+typedef enum ws_correction_kind {
+  WS_CORRECTION_FACTOR, /* one for all: the geometric mean of measured /
+                         * predicted, held to 0.5 to 2 */
+  WS_CORRECTION_LEARNED
+} ws_correction_kind;
+/* out_rows: rows with predicted times corrected by what those rows alone say
+ * that have another label. false: all rows have one label. */
+bool ws_correction_left_out(ws_arena *arena, ws_correction_kind kind,
+                            const ws_compared_row *rows,
+                            const char *const *labels, const char *const *parts,
+                            int count, ws_compared_row *out_rows) WS_MUST_CHECK;
 
 #ifdef __cplusplus
 }

@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * A learned correction of simulated times, part of a card's profile
- * (docs/compare.md): what is given is the cycle model's time, multiplied by
- * exp(offset + sum of weight x (feature - mean) / scale), which is held to 0.5
- * to 2. No built-in card has one.
+ * (docs/compare.md). It knows launches whose times were measured beside those
+ * of others that do the same work: by how much each took longer, against their
+ * mean, than was simulated. A launch is corrected as those like it: the cycle
+ * model's time is multiplied by
+ *   exp(sum of K ln_ratio / (sum of K + doubt)), held to 0.5 to 2, with
+ *   K = weight exp(-d^2 / (2 reach^2)),
+ *   d^2 = mean over features of ((its - the row's) / scale)^2
+ * (kernel regression of Nadaraya and Watson, 1964, with a factor of 1 that
+ * weighs `doubt`). So what is like none of them is left alone. No built-in card
+ * has one.
  */
 #ifndef WAVESMITH_SIM_CORRECTION_H
 #define WAVESMITH_SIM_CORRECTION_H
@@ -40,17 +47,31 @@ enum {
 };
 extern const char *const ws_sim_feature_names[WS_SIM_FEATURES];
 
+typedef struct ws_sim_correction_row {
+  double weight; /* above 0 */
+  double ln_ratio;
+  double features[WS_SIM_FEATURES];
+} ws_sim_correction_row;
+
 typedef struct ws_sim_correction {
-  bool is_there; /* false: times stay as they are */
-  double offset;
-  double mean[WS_SIM_FEATURES], scale[WS_SIM_FEATURES]; /* scale above 0 */
-  double weight[WS_SIM_FEATURES];
+  const ws_sim_correction_row *rows;
+  int count;                     /* 0: times stay as they are */
+  double reach, doubt;           /* above 0 */
+  double scale[WS_SIM_FEATURES]; /* above 0 */
+  const char *source;            /* a sentence, "" */
 } ws_sim_correction;
 
+/* d^2 */
+double ws_sim_correction_distance(const double scale[WS_SIM_FEATURES],
+                                  const double a[WS_SIM_FEATURES],
+                                  const double b[WS_SIM_FEATURES]);
+/* sum / (weight + doubt), held to ln 0.5 to ln 2 */
+double ws_sim_correction_ln(double sum, double weight, double doubt);
 double ws_sim_correction_factor(const ws_sim_correction *correction,
                                 const double features[WS_SIM_FEATURES]);
-/* As in a profile's file: {"offset", "features": {NAME: {"mean", "scale",
- * "weight"}}}. Free with cJSON_Delete. */
+/* As in a profile's file: {"model", "source", "reach", "doubt",
+ * "features": [NAMES], "scale": [NUMBERS], "rows": [[weight, ln_ratio,
+ * FEATURES], ...]}, numbers to five digits. Free with cJSON_Delete. */
 struct cJSON;
 struct cJSON *ws_sim_correction_to_json(const ws_sim_correction *correction);
 

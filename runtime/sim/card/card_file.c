@@ -12,6 +12,7 @@
  */
 #include "card.h"
 #include "wavesmith/options.h"
+#include "wavesmith/sim.h"
 
 #include <cjson/cJSON.h>
 #include <ctype.h>
@@ -154,52 +155,110 @@ static ws_status read_constants(const reader *in, const cJSON *constants,
 
 /* ---- a correction ---- */
 
-static ws_status read_double(const reader *in, const cJSON *object,
-                             const char *where, const char *key, double *out) {
-  const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
-  if (!cJSON_IsNumber(item) || !isfinite(item->valuedouble))
-    return WRONG(in, "\"correction\": %s\"%s\" is no number", where, key);
-  *out = item->valuedouble;
-  return WS_OK;
+#define CORRECTION "\"correction\": "
+
+static ws_status read_above_0(const reader *in, const cJSON *json,
+                              const char *key, double *out) {
+  const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, key);
+  *out = cJSON_GetNumberValue(item); /* NAN: is none */
+  return *out > 0 && isfinite(*out)
+             ? WS_OK
+             : WRONG(in, CORRECTION "\"%s\" is no number above 0", key);
 }
 
-static ws_status read_feature(const reader *in, const cJSON *item,
-                              ws_sim_correction *out) {
-  static const char *const keys[] = {"mean", "scale", "weight"};
-  const char *where = ws_arena_printf(in->arena, "\"%s\": ", item->string);
-  int f = 0;
-  while (strcmp(ws_sim_feature_names[f], item->string))
-    f++;
-  WS_TRY(check_keys(in, item, where, keys, 3));
-  WS_TRY(read_double(in, item, where, "mean", &out->mean[f]));
-  WS_TRY(read_double(in, item, where, "scale", &out->scale[f]));
-  WS_TRY(read_double(in, item, where, "weight", &out->weight[f]));
-  if (out->scale[f] <= 0)
-    return WRONG(in, "\"correction\": %s\"scale\" is not above 0", where);
+/* false: it is no array of count numbers. */
+static bool take_numbers(const cJSON *array, int count, double *out) {
+  const cJSON *item;
+  int n = 0;
+  cJSON_ArrayForEach(item, array) {
+    if (n == count || !cJSON_IsNumber(item) || !isfinite(item->valuedouble))
+      return false;
+    out[n++] = item->valuedouble;
+  }
+  return cJSON_IsArray(array) && n == count;
+}
+
+static bool are_features(const cJSON *array) {
+  const cJSON *item;
+  int n = 0;
+  cJSON_ArrayForEach(item,
+                     array) if (n == WS_SIM_FEATURES || !cJSON_IsString(item) ||
+                                strcmp(item->valuestring,
+                                       ws_sim_feature_names[n++])) return false;
+  return n == WS_SIM_FEATURES;
+}
+
+static ws_status read_scale(const reader *in, const cJSON *json,
+                            ws_sim_correction *out) {
+  const cJSON *scale = cJSON_GetObjectItemCaseSensitive(json, "scale");
+  bool above = take_numbers(scale, WS_SIM_FEATURES, out->scale);
+  for (int f = 0; f < WS_SIM_FEATURES && above; f++)
+    above = out->scale[f] > 0;
+  return above ? WS_OK
+               : WRONG(in, CORRECTION "\"scale\" is not %d numbers above 0",
+                       WS_SIM_FEATURES);
+}
+
+static ws_status read_correction_rows(const reader *in, const cJSON *json,
+                                      ws_sim_correction *out) {
+  const cJSON *array = cJSON_GetObjectItemCaseSensitive(json, "rows"), *item;
+  const int count = cJSON_IsArray(array) ? cJSON_GetArraySize(array) : 0;
+  if (!count)
+    return WRONG(in, CORRECTION "\"rows\" is no array of rows");
+  ws_sim_correction_row *rows =
+      ws_arena_alloc(in->arena, sizeof *rows * (size_t)count);
+  cJSON_ArrayForEach(item, array) {
+    double numbers[2 + WS_SIM_FEATURES];
+    ws_sim_correction_row *row = &rows[out->count++];
+    if (!take_numbers(item, 2 + WS_SIM_FEATURES, numbers) || numbers[0] <= 0)
+      return WRONG(in, CORRECTION "row %d is not %d numbers, the first above 0",
+                   out->count, 2 + WS_SIM_FEATURES);
+    row->weight = numbers[0];
+    row->ln_ratio = numbers[1];
+    memcpy(row->features, numbers + 2, sizeof row->features);
+  }
+  out->rows = rows;
   return WS_OK;
 }
 
 /* In place of the base's. */
 static ws_status read_correction(const reader *in, const cJSON *json,
                                  ws_sim_correction *out) {
-  static const char *const keys[] = {"offset", "features"};
+  static const char *const keys[] = {"model",    "source", "reach", "doubt",
+                                     "features", "scale",  "rows"};
+  double model;
   if (!json)
     return WS_OK;
   if (!cJSON_IsObject(json))
     return WRONG(in, "\"correction\" is no object; `wavesmith sim --compare "
                      "... --fit-correction FILE.json` writes one");
-  *out = (ws_sim_correction){.is_there = true};
-  WS_TRY(check_keys(in, json, "correction ", keys, 2));
-  WS_TRY(read_double(in, json, "", "offset", &out->offset));
-  const cJSON *features = cJSON_GetObjectItemCaseSensitive(json, "features");
-  WS_TRY(check_keys(in, features, "feature ", ws_sim_feature_names,
-                    WS_SIM_FEATURES));
-  const cJSON *item;
-  cJSON_ArrayForEach(item, features) WS_TRY(read_feature(in, item, out));
-  return WS_OK;
+  *out = (ws_sim_correction){0};
+  WS_TRY(
+      check_keys(in, json, "correction ", keys, sizeof keys / sizeof keys[0]));
+  WS_TRY(read_above_0(in, json, "model", &model));
+  if (model != WS_SIM_MODEL_VERSION ||
+      !are_features(cJSON_GetObjectItemCaseSensitive(json, "features")))
+    return WRONG(in,
+                 CORRECTION "it was learned of model %g and its figures, this "
+                            "is model %d; fit it anew (docs/compare.md)",
+                 model, WS_SIM_MODEL_VERSION);
+  WS_TRY(read_text(in, json, "source", "", &out->source));
+  WS_TRY(read_above_0(in, json, "reach", &out->reach));
+  WS_TRY(read_above_0(in, json, "doubt", &out->doubt));
+  WS_TRY(read_scale(in, json, out));
+  return read_correction_rows(in, json, out);
 }
 
 /* ---- the whole ---- */
+
+static void hash_correction(ws_hasher *hasher, const ws_sim_correction *c) {
+  if (!c->count)
+    return;
+  ws_hasher_update(hasher, &c->reach, sizeof c->reach);
+  ws_hasher_update(hasher, &c->doubt, sizeof c->doubt);
+  ws_hasher_update(hasher, c->scale, sizeof c->scale);
+  ws_hasher_update(hasher, c->rows, sizeof *c->rows * (size_t)c->count);
+}
 
 /* "mine-0123abcd": two calibrations of one name are two provenances. */
 static const char *title_of(const ws_sim_card *card, ws_arena *arena) {
@@ -208,8 +267,7 @@ static const char *title_of(const ws_sim_card *card, ws_arena *arena) {
     ws_hasher_update_text(
         hasher, ws_arena_printf(arena, "%s=%lld", ws__card_rows[row].name,
                                 (long long)card->rows[row].value));
-  if (card->correction.is_there)
-    ws_hasher_update(hasher, &card->correction, sizeof card->correction);
+  hash_correction(hasher, &card->correction);
   const ws_hash hash = ws_hasher_finish(hasher);
   return ws_arena_printf(arena, "%s-%.*s", card->name, HASH_DIGITS, hash.hex);
 }

@@ -20,7 +20,7 @@ void ws__card_set(ws_sim_card *card, const ws__card_value *value) {
 
 static const ws_sim_card *build(const ws__card *from, ws_arena *arena) {
   ws_sim_card *card = ws_arena_alloc(arena, sizeof *card);
-  *card = (ws_sim_card){.correction = {.is_there = false}};
+  *card = (ws_sim_card){.correction = {.count = 0}};
   card->name = from->name;
   card->title = from->title;
   card->device = ws_arena_printf(arena, "AMD Instinct %s", from->title);

@@ -34,7 +34,7 @@ const char *ws_sim_card_differs(const ws_sim_card *card, ws_arena *arena) {
                              (long long)of->value, of->unit[0] ? " " : "",
                              of->unit);
   }
-  if (card->correction.is_there)
+  if (card->correction.count)
     text = ws_arena_printf(arena, "%s%stimes with a learned correction", text,
                            text[0] ? "; " : "");
   return text;
@@ -55,7 +55,7 @@ cJSON *ws_sim_card_to_json(const ws_sim_card *card) {
     cJSON_AddStringToObject(item, "source", value->source);
     cJSON_AddStringToObject(item, "confidence", value->confidence);
   }
-  if (card->correction.is_there)
+  if (card->correction.count)
     cJSON_AddItemToObject(json, "correction",
                           ws_sim_correction_to_json(&card->correction));
   return json;

@@ -11,6 +11,7 @@
 #include "sim_internal.h"
 #include "wavesmith/build.h"
 
+#include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,8 @@ typedef struct machine {
     size_t bytes;
   } buffers[MACHINE_BUFFERS];
   bool explains; /* prints every profile */
+  FILE *report;  /* NULL, or gets a line of JSON a launch, of the form of
+                  * WAVESMITH_SIM_REPORT */
   ws_diag diag;
 } machine;
 
@@ -182,6 +185,17 @@ static void machine_explain(const ws_sim_profile *profile) {
   ws_strbuf_deinit(&words);
 }
 
+static void machine_report(const machine *m, const ws_sim_profile *profile) {
+  cJSON *line = cJSON_CreateObject();
+  cJSON_AddNumberToObject(line, "model", WS_SIM_MODEL_VERSION);
+  cJSON_AddNumberToObject(line, "us", profile->us);
+  cJSON_AddItemToObject(line, "profile", ws_sim_profile_to_json(profile));
+  char *text = cJSON_PrintUnformatted(line);
+  fprintf(m->report, "%s\n", text);
+  cJSON_free(text);
+  cJSON_Delete(line);
+}
+
 /* The profile without the texts that it points to. */
 static ws_sim_profile machine_time(machine *m, const machine_launch *launch) {
   const ws_sim_launch sim_launch = {.kernel = launch->kernel,
@@ -196,6 +210,8 @@ static ws_sim_profile machine_time(machine *m, const machine_launch *launch) {
                                  &m->constants, arena, &profile, &m->diag));
   if (m->explains)
     machine_explain(&profile);
+  if (m->report)
+    machine_report(m, &profile);
   ws_arena_destroy(arena);
   return profile;
 }

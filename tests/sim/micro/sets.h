@@ -18,6 +18,7 @@ typedef struct micro_set {
   const char *point;   /* columns that tell its points apart */
   bool (*takes)(const csv_row *row);
   double (*simulate)(machine *m, const csv_row *row, const char *column);
+  bool points_compete; /* they are ways to do the same */
 } micro_set;
 
 /* Is number among those of a list with blanks around each? */
@@ -473,24 +474,25 @@ static double simulate_l2_stream(machine *m, const csv_row *row,
 
 static const micro_set micro_sets[] = {
     {"mfma_cu", "clk", "clk_per_iteration_slowest", "type", "waves",
-     takes_waves, simulate_matrix},
+     takes_waves, simulate_matrix, false},
     {"vector_cu", "clk", "clk_per_iteration_slowest", "op,type", "waves",
-     takes_waves, simulate_vector},
-    {"latency", "ns", "ns_median", "", "kib", takes_latency, simulate_latency},
+     takes_waves, simulate_vector, false},
+    {"latency", "ns", "ns_median", "", "kib", takes_latency, simulate_latency,
+     false},
     {"cache_read_shared", "GB/s", "best_gbps", "", "kib", takes_shared,
-     simulate_shared},
+     simulate_shared, false},
     {"cache_read_blocks", "GB/s", "best_gbps", "", "distinct_blocks",
-     takes_blocks, simulate_blocks},
+     takes_blocks, simulate_blocks, false},
     {"stream", "GB/s",
      "write_gbps,read_gbps,scale_gbps,triad_gbps,stencil3_gbps,stencil5_gbps",
-     "", "block,blocks_per_cu", takes_stream, simulate_stream},
+     "", "block,blocks_per_cu", takes_stream, simulate_stream, true},
     {"l2_stream", "GB/s", "read_gbps,scale_gbps,triad_gbps,write_gbps",
      "two_array_kib", "block,blocks_per_cu", takes_l2_stream,
-     simulate_l2_stream},
+     simulate_l2_stream, true},
     {"mfma_device", "MHz", "smi_clock_mhz", "type", "workgroups",
-     takes_workgroups, simulate_matrix_clock},
+     takes_workgroups, simulate_matrix_clock, false},
     {"vector_device", "MHz", "smi_clock_mhz", "op,type", "workgroups",
-     takes_workgroups, simulate_vector_clock},
+     takes_workgroups, simulate_vector_clock, false},
 };
 enum { MICRO_SETS = sizeof micro_sets / sizeof *micro_sets };
 
