@@ -6,13 +6,18 @@ drawn together, known to the device server alone, must be found again.
 
 Tolerance: 5 %, or the 4 clocks in which a wave may issue (a latency of 65 looks
 like one of 68), or 1. A profile of fewer XCDs and CUs is met too; errors are
-one line with their exit code."""
+one line with their exit code; a run that is interrupted leaves nothing."""
+import contextlib
 import json
+import os
 import pathlib
 import random
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 HIDDEN = {"clock_mhz": 2100, "launch_ns": 2500, "dispatch_wave": 17,
           "dispatch_group": 8, "lds_latency": 52, "l1_latency": 116,
@@ -60,6 +65,11 @@ def one(tool, folder, seed):
 
 def errors(tool, folder):
     out = str(folder / "x.json")
+    learned = folder / "learned.json"
+    learned.write_text(json.dumps(
+        {"name": "learned", "correction": {"offset": 0.1, "features": {}}}))
+    corrected = folder / "corrected.json"  # which inherits it
+    corrected.write_text(json.dumps({"name": "x", "base": str(learned)}))
     for code, text, arguments in (
             (2, "--out FILE.json", ["--device", "sim"]),
             (2, "no benchmark tells 'fast'",
@@ -71,6 +81,8 @@ def errors(tool, folder):
             (2, "80 CUs, mi300x 304", ["--device", "sim:mi308x", "--out", out]),
             (2, "--name becomes", ["--device", "sim", "--out", out, "--name",
                                    "a b"]),
+            (2, "has a learned correction",
+             ["--device", "sim", "--base", str(corrected), "--out", out]),
             (1, "is no file", ["--device", "sim", "--out", str(folder)])):
         said = run(tool, *arguments, code=code)
         assert said.count("\n") == 1 and text in said, (arguments, said)
@@ -103,6 +115,88 @@ def limits(tool, folder):
     assert abs(row["value"] - 2000) <= 100, row
 
 
+def state(pid):
+    """("S", its parent); a process that has ended is a "Z"."""
+    try:
+        stat = pathlib.Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return "Z", 0
+    words = stat.rsplit(")", 1)[1].split()
+    return words[0], int(words[1])
+
+
+def children(parent):
+    return [int(process.name)
+            for process in pathlib.Path("/proc").glob("[0-9]*")
+            if state(process.name)[1] == parent]
+
+
+def is_fitting(process):
+    """It has opened the profile that it tries."""
+    try:
+        return any("wavesmith-calibrate" in os.readlink(file) for file in
+                   pathlib.Path(f"/proc/{process.pid}/fd").iterdir())
+    except OSError:
+        return False
+
+
+def until(true, what):
+    end = time.monotonic() + 120
+    while not true():
+        assert time.monotonic() < end, what
+        time.sleep(0.02)
+
+
+def interrupted(tool, folder):
+    """However a run ends, it leaves no file, and no process."""
+    out, temporary = folder / "out", folder / "tmp"
+    environment = dict(os.environ, TMPDIR=str(temporary))
+
+    def start(while_fitting, limit=None):
+        out.mkdir()
+        temporary.mkdir()
+        process = subprocess.Popen(
+            [tool, "calibrate", "--device", "sim", "--out", str(out / "x.json")],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+            env=environment, preexec_fn=limit)
+        if while_fitting:
+            until(lambda: is_fitting(process) or process.poll() is not None,
+                  "no fit")
+            assert process.poll() is None, process.communicate()
+        return process
+
+    def nothing_is_left(servers):
+        until(lambda: all(state(pid)[0] == "Z" for pid in servers),
+              f"{servers} go on")
+        left = [*out.iterdir(), *temporary.iterdir()]
+        assert not left, left
+        out.rmdir()
+        temporary.rmdir()
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+        process = start(while_fitting=True)
+        servers = children(process.pid)
+        process.send_signal(number)
+        assert process.wait(60) == -number, process.returncode
+        process.stderr.close()
+        nothing_is_left(servers)
+    # Its device servers are killed.
+    process = start(while_fitting=True)
+    while process.poll() is None:
+        for pid in children(process.pid):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+    said = process.communicate()[1]
+    assert process.returncode == 3 and said.count("\n") == 1, said
+    nothing_is_left([])
+    # A full disk.
+    process = start(while_fitting=False, limit=lambda: resource.setrlimit(
+        resource.RLIMIT_FSIZE, (0, 0)))
+    said = process.communicate()[1]
+    assert process.returncode == 3, said
+    nothing_is_left([])
+
+
 def main():
     tool = sys.argv[1]
     seeds = [int(seed) for seed in sys.argv[2:]] or [1]
@@ -110,6 +204,7 @@ def main():
         folder = pathlib.Path(name)
         errors(tool, folder)
         limits(tool, folder)
+        interrupted(tool, folder)
         for seed in seeds:
             one(tool, folder, seed)
     print("ok")

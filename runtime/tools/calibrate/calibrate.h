@@ -60,7 +60,8 @@ typedef struct calibrate_result {
 } calibrate_result;
 
 /* Of the profile base ("mi300a", a file): the results' constants and their
- * limits, and how many CUs it has. WS_USAGE: it is none. */
+ * limits, and how many CUs it has. WS_USAGE: it is none, or has a learned
+ * correction. */
 ws_status calibrate_read_base(ws_arena *arena, const char *base,
                               calibrate_result *results, int count,
                               int64_t *out_cu_count,

@@ -7,9 +7,11 @@
 #include "calibrate.h"
 
 #include <cjson/cJSON.h>
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 enum { ROUNDS = 2, MOST_STEPS = 12 };
@@ -43,21 +45,44 @@ char *calibrate_profile(ws_arena *arena, const char *name, const char *base,
 
 typedef struct fit {
   ws_arena *arena;
-  const char *base, *file; /* file: of the profile that is tried */
+  const char *base, *path; /* path: of the profile that is tried */
+  int file;
   const calibrate_code *code;
   calibrate_result *results;
   int count;
   ws_diag *diag;
 } fit;
 
+/* In memory alone: however this process ends, nothing is left of it. */
+static ws_status open_profile(fit *f) {
+  f->file = memfd_create("wavesmith-calibrate", MFD_CLOEXEC);
+  if (f->file < 0)
+    return ws_fail(f->diag, WS_ENVIRONMENT, NULL, 0,
+                   "no memory for the profile that is tried: %s",
+                   strerror(errno));
+  f->path = ws_arena_printf(f->arena, "/proc/%ld/fd/%d", (long)getpid(),
+                            f->file);
+  return WS_OK;
+}
+
+static ws_status write_profile(const fit *f) {
+  const char *text =
+      calibrate_profile(f->arena, "fit", f->base, f->results, f->count, NULL);
+  const ssize_t size = (ssize_t)strlen(text);
+  if (ftruncate(f->file, 0) != 0 ||
+      pwrite(f->file, text, (size_t)size, 0) != size)
+    return ws_fail(f->diag, WS_ENVIRONMENT, NULL, 0,
+                   "the profile that is tried cannot be kept in memory: %s",
+                   strerror(errno));
+  return WS_OK;
+}
+
 /* The benchmark's time with the constants as they are in results. */
 static ws_status ask(const fit *f, const calibrate_result *of, double *out_us) {
   ws_device_client *client;
   double noise;
-  const char *text =
-      calibrate_profile(f->arena, "fit", f->base, f->results, f->count, NULL);
-  WS_TRY(ws_file_write_atomic(f->file, text, strlen(text), f->diag));
-  WS_TRY(ws_device_client_start(ws_arena_printf(f->arena, "sim:%s", f->file),
+  WS_TRY(write_profile(f));
+  WS_TRY(ws_device_client_start(ws_arena_printf(f->arena, "sim:%s", f->path),
                                 &client, f->diag));
   const ws_status status = calibrate_measure(client, f->code, of->benchmark,
                                              out_us, &noise, f->diag);
@@ -186,29 +211,31 @@ ws_status calibrate_read_base(ws_arena *arena, const char *base,
     set_limits(r, json, mi300x);
   }
   *out_cu_count = constant_of(json, "xcds") * constant_of(json, "cus_per_xcd");
+  const bool is_corrected = cJSON_HasObjectItem(json, "correction");
   cJSON_Delete(json);
   cJSON_Delete(mi300x);
+  /* The profile that is written would inherit it. */
+  if (is_corrected)
+    return ws_fail(diag, WS_USAGE, NULL, 0,
+                   "--base %s has a learned correction, which holds for its "
+                   "constants and no others; leave \"correction\" out, and "
+                   "learn one anew with what is found (`wavesmith sim "
+                   "--compare`)",
+                   base);
   return WS_OK;
 }
 
 ws_status calibrate_fit(ws_arena *arena, const char *base,
                         const calibrate_code *code, calibrate_result *results,
                         int count, ws_diag *diag) {
-  const char *temporary = getenv("TMPDIR");
-  char *folder = ws_arena_printf(arena, "%s/wavesmith-calibrate-XXXXXX",
-                                 temporary ? temporary : "/tmp");
   fit f = {.arena = arena,
            .base = base,
            .code = code,
            .results = results,
            .count = count,
            .diag = diag};
-  if (!mkdtemp(folder))
-    return ws_fail(diag, WS_ENVIRONMENT, folder, 0,
-                   "cannot make a folder for profiles that are tried");
-  f.file = ws_arena_printf(arena, "%s/fit.json", folder);
+  WS_TRY(open_profile(&f));
   const ws_status status = run(&f);
-  unlink(f.file);
-  rmdir(folder);
+  close(f.file);
   return status;
 }

@@ -45,8 +45,8 @@ const ws_command calibrate_command = {
         "them as a profile\nfor `--device sim:FILE.json` (docs/calibrate.md).",
     .options = rows,
     .after = "Exit code 1: --out cannot be used. 2: wrong usage, or --base has "
-             "another number\nof CUs than the device. 3: no such device, or "
-             "one that gives no times."};
+             "another number\nof CUs than the device, or a learned "
+             "correction. 3: no such device, or one that\ngives no times."};
 
 /* ---- which -----------------------------------------------------------------
  */
