@@ -49,7 +49,7 @@ static int read_operands(ws_arena *arena, const calibrate_launch *launch,
     const int size = is_buffer ? 8 : 4;
     operands[n] =
         (ws_operand){.kind = is_buffer ? WS_OPERAND_BUFFER : WS_OPERAND_INTEGER,
-                     .name = "",
+                     .name = is_buffer ? word : "",
                      .value = is_buffer                ? (int64_t)buffer_bytes
                               : !strcmp(word, "count") ? count
                                                        : strtol(word, NULL, 10),
