@@ -63,10 +63,26 @@ static ws_status open_argument(ws__bench *bench, int arg, ws_diag *diag) {
 static int extra_of(const ws__bench *bench, const ws_operand *operand) {
   for (int i = 0; i < bench->extra_count; i++)
     if (bench->extra_of[i] == operand ||
-        (operand->name[0] &&
-         !strcmp(bench->extra_of[i]->name, operand->name)))
+        (operand->name[0] && !strcmp(bench->extra_of[i]->name, operand->name)))
       return i;
   return -1;
+}
+
+static ws_status fill_random(ws__bench *bench, char *to, size_t bytes,
+                             uint64_t seed, ws_diag *diag) {
+  enum { WORDS = 1 << 17 };
+  uint64_t *words = ws_arena_alloc(bench->arena, WORDS * sizeof *words);
+  ws_rng rng;
+  ws_rng_init(&rng, seed);
+  for (size_t done = 0; done < bytes;) {
+    const size_t rest = bytes - done, most = WORDS * sizeof *words;
+    const size_t piece = rest < most ? rest : most;
+    for (size_t i = 0; i * sizeof *words < piece; i++)
+      words[i] = ws_rng_next(&rng);
+    WS_TRY(ws_device_upload(bench->device, to + done, words, piece, diag));
+    done += piece;
+  }
+  return WS_OK;
 }
 
 static ws_status open_extra(ws__bench *bench, const ws_operand *operand,
@@ -81,15 +97,7 @@ static ws_status open_extra(ws__bench *bench, const ws_operand *operand,
   bench->extra_of[bench->extra_count] = operand;
   void **place = &bench->extra[bench->extra_count++];
   WS_TRY(ws_device_allocate(bench->device, bytes, place, diag));
-  uint8_t *contents = ws_arena_alloc(bench->arena, bytes);
-  ws_rng rng;
-  ws_rng_init(&rng, operand->seed);
-  for (size_t i = 0; i < bytes; i += sizeof(uint64_t)) {
-    const uint64_t word = ws_rng_next(&rng);
-    memcpy(contents + i, &word,
-           bytes - i < sizeof word ? bytes - i : sizeof word);
-  }
-  return ws_device_upload(bench->device, *place, contents, bytes, diag);
+  return fill_random(bench, *place, bytes, operand->seed, diag);
 }
 
 static ws_status open_extras(ws__bench *bench, ws_diag *diag) {
