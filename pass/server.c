@@ -37,18 +37,24 @@ typedef struct server {
 static struct {
   int socket;
   const char *folder; /* NULL: not ours to remove */
+  pid_t owner;        /* of the folder; jobs inherit the rest */
 } at_crash;
+
+void ws_server_remove_folder(void) {
+  if (at_crash.folder && at_crash.owner == getpid())
+    ws_remove_tree(at_crash.folder);
+}
 
 /* Who is told may end us at once. */
 static void tell_crash(const ws_problem *problem, const char *text) {
-  if (at_crash.folder)
-    ws_remove_tree(at_crash.folder);
+  ws_server_remove_folder();
   ws_problem_send_crash(at_crash.socket, problem, text);
 }
 
 void ws_server_tell_crashes(int socket, const char *temp_folder) {
   at_crash.socket = socket;
   at_crash.folder = temp_folder;
+  at_crash.owner = getpid();
   ws_problem_on_crash(tell_crash);
 }
 

@@ -32,6 +32,10 @@ void ws_server_warm_up_target(const char *target);
  * stays). The server itself, then each of its jobs. */
 void ws_server_tell_crashes(int socket, const char *temp_folder);
 
+/* What ws_server_tell_crashes was told of, by the process that did: before an
+ * end without a return. */
+void ws_server_remove_folder(void);
+
 /* Serves until the stream ends. temp_folder exists and is the caller's. */
 void ws_server_run(int socket, const char *temp_folder);
 

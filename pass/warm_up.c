@@ -73,6 +73,7 @@ static const char ptx_kernel[] =
 static void on_fatal_error(const char *reason) {
   fprintf(stderr, "LLVM ERROR: %s\n", reason);
   fflush(NULL);
+  ws_server_remove_folder();
   _exit(70); /* EX_SOFTWARE; the parent reads the line above */
 }
 

@@ -59,21 +59,45 @@ static ws_status open_argument(ws__bench *bench, int arg, ws_diag *diag) {
   return bench->memory[arg] || !needed ? WS_OK : allocate_own(bench, arg, diag);
 }
 
+/* The buffer of an operand, or of the earlier one of its name; -1: none. */
+static int extra_of(const ws__bench *bench, const ws_operand *operand) {
+  for (int i = 0; i < bench->extra_count; i++)
+    if (bench->extra_of[i] == operand ||
+        (operand->name[0] && !strcmp(bench->extra_of[i]->name, operand->name)))
+      return i;
+  return -1;
+}
+
+static ws_status fill_random(ws__bench *bench, char *to, size_t bytes,
+                             uint64_t seed, ws_diag *diag) {
+  enum { WORDS = 1 << 17 };
+  uint64_t *words = ws_arena_alloc(bench->arena, WORDS * sizeof *words);
+  ws_rng rng;
+  ws_rng_init(&rng, seed);
+  for (size_t done = 0; done < bytes;) {
+    const size_t rest = bytes - done, most = WORDS * sizeof *words;
+    const size_t piece = rest < most ? rest : most;
+    for (size_t i = 0; i * sizeof *words < piece; i++)
+      words[i] = ws_rng_next(&rng);
+    WS_TRY(ws_device_upload(bench->device, to + done, words, piece, diag));
+    done += piece;
+  }
+  return WS_OK;
+}
+
 static ws_status open_extra(ws__bench *bench, const ws_operand *operand,
                             ws_diag *diag) {
+  if (extra_of(bench, operand) >= 0)
+    return WS_OK;
   if (bench->extra_count == WS__MAX_EXTRA || operand->value < 0)
     return ws_fail(diag, WS_INPUT, NULL, 0,
                    "more than %d buffers, or one of negative size",
                    WS__MAX_EXTRA);
   size_t bytes = (size_t)operand->value;
+  bench->extra_of[bench->extra_count] = operand;
   void **place = &bench->extra[bench->extra_count++];
   WS_TRY(ws_device_allocate(bench->device, bytes, place, diag));
-  uint8_t *contents = ws_arena_alloc(bench->arena, bytes);
-  ws_rng rng;
-  ws_rng_init(&rng, operand->seed);
-  for (size_t i = 0; i < bytes; i++)
-    contents[i] = (uint8_t)ws_rng_next(&rng);
-  return ws_device_upload(bench->device, *place, contents, bytes, diag);
+  return fill_random(bench, *place, bytes, operand->seed, diag);
 }
 
 static ws_status open_extras(ws__bench *bench, ws_diag *diag) {
@@ -142,22 +166,20 @@ static ws_status pack_argument(const ws__bench *bench,
 }
 
 static ws_status pack_operand(const ws__bench *bench, const ws_operand *operand,
-                              int *next_extra, unsigned char *kernarg,
-                              ws_diag *diag) {
+                              unsigned char *kernarg, ws_diag *diag) {
   const void *source = &operand->value;
   if (operand->kind == WS_OPERAND_TENSOR_MAP)
     return pack_map(bench, operand, kernarg, diag);
   if (operand->kind == WS_OPERAND_PROBLEM)
     return pack_argument(bench, operand, kernarg, diag);
   if (operand->kind == WS_OPERAND_BUFFER)
-    source = &bench->extra[(*next_extra)++];
+    source = &bench->extra[extra_of(bench, operand)];
   memcpy(kernarg + operand->offset, source, (size_t)operand->size);
   return WS_OK;
 }
 
 static ws_status pack_launch(ws__bench *bench, const ws_workload_launch *from,
-                             int *next_extra, ws_device_launch *out,
-                             ws_diag *diag) {
+                             ws_device_launch *out, ws_diag *diag) {
   uintptr_t room =
       (uintptr_t)ws_arena_alloc(bench->arena, WS_MAX_KERNARG + MAP_ALIGNMENT);
   unsigned char *kernarg = (unsigned char *)((room + MAP_ALIGNMENT - 1) /
@@ -176,18 +198,18 @@ static ws_status pack_launch(ws__bench *bench, const ws_workload_launch *from,
     const ws_operand *operand = &from->operands[i];
     offsets[i] = (uint32_t)operand->offset;
     size_t end = (size_t)(operand->offset + operand->size);
-    WS_TRY(pack_operand(bench, operand, next_extra, kernarg, diag));
+    WS_TRY(pack_operand(bench, operand, kernarg, diag));
     out->kernarg_bytes = end > out->kernarg_bytes ? end : out->kernarg_bytes;
   }
   return WS_OK;
 }
 
 static ws_status pack_launches(ws__bench *bench, ws_diag *diag) {
-  int next_extra = 0, count = bench->workload->launch_count;
+  const int count = bench->workload->launch_count;
   bench->launches =
       ws_arena_alloc(bench->arena, sizeof *bench->launches * (size_t)count);
   for (int i = 0; i < count; i++)
-    WS_TRY(pack_launch(bench, &bench->workload->launches[i], &next_extra,
+    WS_TRY(pack_launch(bench, &bench->workload->launches[i],
                        &bench->launches[i], diag));
   return WS_OK;
 }

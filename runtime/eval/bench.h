@@ -24,7 +24,8 @@ typedef struct ws__bench {
   void *memory[WS_PROBLEM_MAX_ARGS], *own[WS_PROBLEM_MAX_ARGS];
   size_t bytes[WS_PROBLEM_MAX_ARGS], guard;
   int poison; /* the byte that is behind, and was in, what is written */
-  void *extra[WS__MAX_EXTRA]; /* buffer operands, in order */
+  void *extra[WS__MAX_EXTRA]; /* of buffer operands */
+  const ws_operand *extra_of[WS__MAX_EXTRA];
   int extra_count;
   ws_device_launch *launches; /* arguments packed */
 } ws__bench;

@@ -587,6 +587,39 @@ WS_TEST(a_workspace_that_does_not_fit_is_the_candidates_fault) {
   finish();
 }
 
+/* Outputs that two launches of a workload without a problem see. */
+static int places_of_two(const char *first_name, const char *second_name) {
+  ws_workload_launch launches[2];
+  ws_measured out;
+  for (int i = 0; i < 2; i++) {
+    ws_operand *operands = mock_operands(arena);
+    for (int arg = 0; arg < MOCK_OPERANDS; arg++) {
+      const bool pointer = arg < MOCK_POINTERS;
+      operands[arg].kind = pointer ? WS_OPERAND_BUFFER : WS_OPERAND_INTEGER;
+      operands[arg].name = "";
+      operands[arg].value = pointer ? 13 : 0; /* no whole words */
+    }
+    operands[4].name = i ? second_name : first_name; /* c */
+    launches[i] = *mock_workload_of(arena, "ok", operands, 0, 0, 0).launches;
+  }
+  const ws_workload two = {
+      .problem = "", .seed = 1, .launches = launches, .launch_count = 2};
+  const ws_contestant candidate = {"code", 5, &two};
+  fake.place_count = 0;
+  if (ws_time(fake_of(&fake), arena, &candidate, NULL, &settings, inputs, &out,
+              &diag) != WS_OK)
+    WS_FAIL("%s", diag.text);
+  return fake.place_count;
+}
+
+WS_TEST(buffers_of_one_name_are_one) {
+  begin();
+  WS_CHECK_INT(places_of_two("c", "c"), 1);
+  WS_CHECK_INT(places_of_two("c", "d"), 2);
+  WS_CHECK_INT(places_of_two("", ""), 2);
+  finish();
+}
+
 WS_TEST(bad_code_is_a_verdict) {
   begin();
   ws_measured out;

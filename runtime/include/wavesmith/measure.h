@@ -31,7 +31,8 @@ extern "C" {
 typedef enum ws_operand_kind {
   WS_OPERAND_PROBLEM,   /* argument of the problem, by name */
   WS_OPERAND_INTEGER,   /* value, in size bytes */
-  WS_OPERAND_BUFFER,    /* pointer to value bytes of random data from seed */
+  WS_OPERAND_BUFFER,    /* pointer to value bytes of random data from seed;
+                         * operands of one name, not "", share the first's */
   WS_OPERAND_TENSOR_MAP /* of the problem's argument, 128 bytes in place */
 } ws_operand_kind;
 typedef struct ws_operand_map { /* wavesmith/device.h: ws_device_tensor */
@@ -41,7 +42,7 @@ typedef struct ws_operand_map { /* wavesmith/device.h: ws_device_tensor */
 } ws_operand_map;
 typedef struct ws_operand {
   ws_operand_kind kind;
-  const char *name; /* of the problem's argument, else "" */
+  const char *name; /* of an argument of the problem, a buffer; else "" */
   int64_t value;
   uint64_t seed;
   int32_t offset, size; /* in the kernarg segment; 4, 8 or 128 bytes */

@@ -38,21 +38,40 @@ ws_status calibrate_compile(ws_arena *arena, calibrate_code *out,
 
 enum { MOST_OPERANDS = 8 };
 
+/* What the words of a launch's arguments stand for. */
+typedef struct meaning {
+  int64_t buffer_bytes, count, groups, threads;
+} meaning;
+
+static int64_t turns_of(const meaning *of, int64_t mib) {
+  const int64_t bytes = of->groups * of->threads * 16;
+  return (mib * 1048576 + bytes - 1) / bytes;
+}
+
+static int64_t value_of(const meaning *of, const char *word) {
+  static const char count[] = "count";
+  if (!strcmp(word, "buffer"))
+    return of->buffer_bytes;
+  if (!strcmp(word, "groups"))
+    return of->groups;
+  char *end = (char *)word + strlen(count);
+  const int64_t value =
+      strncmp(word, count, strlen(count)) ? strtol(word, &end, 10) : of->count;
+  return *end == 'M' ? turns_of(of, value) : value;
+}
+
 /* "buffer,count,128,0" */
-static int read_operands(ws_arena *arena, const calibrate_launch *launch,
-                         size_t buffer_bytes, int32_t count,
+static int read_operands(ws_arena *arena, const char *args, const meaning *of,
                          ws_operand operands[MOST_OPERANDS]) {
-  char *rest = ws_arena_strdup(arena, launch->args), *word;
+  char *rest = ws_arena_strdup(arena, args), *word;
   int n = 0, offset = 0;
-  while (*launch->args && (word = strsep(&rest, ","))) {
+  while (*args && (word = strsep(&rest, ","))) {
     const bool is_buffer = !strcmp(word, "buffer");
     const int size = is_buffer ? 8 : 4;
     operands[n] =
         (ws_operand){.kind = is_buffer ? WS_OPERAND_BUFFER : WS_OPERAND_INTEGER,
-                     .name = "",
-                     .value = is_buffer                ? (int64_t)buffer_bytes
-                              : !strcmp(word, "count") ? count
-                                                       : strtol(word, NULL, 10),
+                     .name = is_buffer ? word : "",
+                     .value = value_of(of, word),
                      .seed = 1,
                      .offset = (offset + size - 1) / size * size,
                      .size = size};
@@ -64,30 +83,36 @@ static int read_operands(ws_arena *arena, const calibrate_launch *launch,
 
 static ws_workload_launch launch_of(ws_arena *arena,
                                     const calibrate_launch *launch,
-                                    size_t buffer_bytes, int32_t count) {
+                                    size_t buffer_bytes, int32_t count,
+                                    int32_t cu_count) {
   ws_operand *operands =
       ws_arena_alloc(arena, sizeof *operands * MOST_OPERANDS);
-  ws_workload_launch out = {
+  const meaning of = {.buffer_bytes = (int64_t)buffer_bytes,
+                      .count = count,
+                      .groups = launch->groups < 0 ? -launch->groups * cu_count
+                                : launch->groups   ? launch->groups
+                                                   : count,
+                      .threads = launch->threads};
+  return (ws_workload_launch){
       .kernel = launch->kernel,
-      .grid = {launch->groups ? launch->groups : (uint32_t)count, 1, 1},
+      .grid = {(uint32_t)of.groups, 1, 1},
       .block = launch->threads,
-      .operands = operands};
-  out.operand_count =
-      read_operands(arena, launch, buffer_bytes, count, operands);
-  return out;
+      .operands = operands,
+      .operand_count = read_operands(arena, launch->args, &of, operands)};
 }
 
 static ws_status time_count(ws_device_client *client, ws_arena *arena,
                             const calibrate_code *code,
                             const calibrate_benchmark *b, int32_t count,
                             ws_measured *out, ws_diag *diag) {
+  const int32_t cu_count = ws_device_client_info(client)->cu_count;
   ws_workload_launch launches[2];
   ws_workload workload = {.problem = "", .seed = 1, .launches = launches};
   if (b->first.kernel)
     launches[workload.launch_count++] =
-        launch_of(arena, &b->first, b->buffer_bytes, count);
+        launch_of(arena, &b->first, b->buffer_bytes, count, cu_count);
   launches[workload.launch_count++] =
-      launch_of(arena, &b->timed, b->buffer_bytes, count);
+      launch_of(arena, &b->timed, b->buffer_bytes, count, cu_count);
   const ws_measure_request request = {.op = WS_MEASURE_TIME,
                                       .code_object = code->data,
                                       .code_object_size = code->size,

@@ -19,8 +19,12 @@
 
 typedef struct calibrate_launch {
   const char *kernel; /* of kernels.ll; NULL: none */
-  uint32_t groups, threads;
-  const char *args; /* integers; "buffer"; "count": the benchmark's */
+  int32_t groups;     /* 0: the benchmark's count; -4: 4 for each CU */
+  uint32_t threads;
+  /* Integers; "buffer"; "count": the benchmark's; "groups": how many there are;
+   * "64M", "countM": turns until lanes that load 16 bytes a turn have loaded so
+   * many MiB together. */
+  const char *args;
 } calibrate_launch;
 
 typedef struct calibrate_benchmark {
@@ -56,11 +60,12 @@ typedef struct calibrate_result {
   double measured_us, noise;
   double base_us, fitted_us;       /* simulated */
   int64_t base, fitted, low, high; /* the constant; what a profile may have */
-  bool at_limit; /* no value that a profile may have gives the time */
+  const char *doubt; /* why the time may not tell the constant; NULL: it does */
 } calibrate_result;
 
 /* Of the profile base ("mi300a", a file): the results' constants and their
- * limits, and how many CUs it has. WS_USAGE: it is none. */
+ * limits, and how many CUs it has. WS_USAGE: it is none, or has a learned
+ * correction. */
 ws_status calibrate_read_base(ws_arena *arena, const char *base,
                               calibrate_result *results, int count,
                               int64_t *out_cu_count,

@@ -45,8 +45,8 @@ const ws_command calibrate_command = {
         "them as a profile\nfor `--device sim:FILE.json` (docs/calibrate.md).",
     .options = rows,
     .after = "Exit code 1: --out cannot be used. 2: wrong usage, or --base has "
-             "another number\nof CUs than the device. 3: no such device, or "
-             "one that gives no times."};
+             "another number\nof CUs than the device, or a learned "
+             "correction. 3: no such device, or one that\ngives no times."};
 
 /* ---- which -----------------------------------------------------------------
  */
@@ -123,7 +123,7 @@ static void print(ws_arena *arena, const calibrate_result *results, int count) {
         r->benchmark->constant,
         ws_arena_printf(arena, "%lld", (long long)r->base),
         ws_arena_printf(arena, "%lld%s", (long long)r->fitted,
-                        r->at_limit ? " ?" : ""),
+                        r->doubt ? " ?" : ""),
         r->benchmark->name,
         ws_arena_printf(arena, "%.2f", r->measured_us),
         ws_arena_printf(arena, "%.1f%%", 100 * r->noise),
@@ -208,10 +208,8 @@ static ws_status calibrate(const calibrate_options *options, ws_arena *arena,
          "--device sim:%s ...\n",
          options->out, count, base, options->out);
   for (int i = 0; i < count; i++)
-    if (results[i].at_limit)
-      printf("%s ?: no value gives the measured time; the model lacks "
-             "something, or another constant is wrong\n",
-             results[i].benchmark->constant);
+    if (results[i].doubt)
+      printf("%s ?: %s\n", results[i].benchmark->constant, results[i].doubt);
   return WS_OK;
 }
 
