@@ -174,6 +174,13 @@ assert after["provenance"].split(":")[-1].startswith("fit-"), after["provenance"
 CHECK
 "$wavesmith" sim --compare law.csv --device sim:fit.json --fit-correction again.json >out 2>&1 && fail "a correction twice"
 grep -q "has a correction already" out || fail "a correction twice"
+# It holds for the constants that it was learned with.
+echo '{"name": "below", "base": "fit.json"}' >below.json
+for base in fit below; do
+  "$wavesmith" calibrate --device sim --base $base.json --out found.json >out 2>&1 && fail "calibrate --base $base.json"
+  [ $? = 2 ] && [ "$(wc -l <out)" = 1 ] && grep -q "has a learned correction" out && [ ! -e found.json ] ||
+    fail "calibrate --base $base.json"
+done
 
 "$wavesmith" sim --compare law.csv --fit-correction gone/fit.json >out 2>&1 && fail "a folder that is not there"
 grep -q "gone/ is no folder that can be written" out && [ "$(wc -l <out)" = 1 ] || fail "a folder that is not there"
