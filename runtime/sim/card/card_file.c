@@ -179,13 +179,12 @@ static bool take_numbers(const cJSON *array, int count, double *out) {
 }
 
 static bool are_features(const cJSON *array) {
-  const cJSON *item;
-  int n = 0;
-  cJSON_ArrayForEach(item,
-                     array) if (n == WS_SIM_FEATURES || !cJSON_IsString(item) ||
-                                strcmp(item->valuestring,
-                                       ws_sim_feature_names[n++])) return false;
-  return n == WS_SIM_FEATURES;
+  bool same = cJSON_GetArraySize(array) == WS_SIM_FEATURES;
+  for (int f = 0; f < WS_SIM_FEATURES && same; f++) {
+    const char *name = cJSON_GetStringValue(cJSON_GetArrayItem(array, f));
+    same = name && !strcmp(name, ws_sim_feature_names[f]);
+  }
+  return same;
 }
 
 static ws_status read_scale(const reader *in, const cJSON *json,

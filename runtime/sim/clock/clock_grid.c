@@ -205,23 +205,38 @@ static ws_status find_company(timing *t, ws_diag *diag) {
   return run_alone(t, false, diag);
 }
 
-static ws_status run_pass(timing *t, bool proving, ws_diag *diag) {
+/* Once more, with another clock or the checks: waits may take more turns. */
+static ws_status run_together_again(timing *t, bool proving, ws_diag *diag) {
   ws_together how;
+  WS_TRY(run_together(t, proving, &how, diag));
+  return how == WS_TOGETHER_ENDED
+             ? WS_OK
+             : ws_fail(diag, WS_INPUT, NULL, 0,
+                       "%s: workgroups that wait for one another take more "
+                       "than %lld wave instructions: too long for the cycle "
+                       "model",
+                       t->plan.kernel->info.name, (long long)WS_MOST_TOGETHER);
+}
+
+static ws_status run_pass(timing *t, bool proving, ws_diag *diag) {
   return t->company == COMPANY_UNKNOWN    ? find_company(t, diag)
-         : t->company == COMPANY_TOGETHER ? run_together(t, proving, &how, diag)
+         : t->company == COMPANY_TOGETHER ? run_together_again(t, proving, diag)
                                           : run_alone(t, proving, diag);
+}
+
+/* Workgroups that the device holds at once. */
+static int64_t places_of(const timing *t) {
+  return t->occupancy.groups * t->constants->xcds * t->constants->cus_per_xcd;
 }
 
 /* A CU alone did not end, and the whole device together stood still. */
 static ws_status deadlock(const timing *t, ws_diag *diag) {
-  const int64_t places = t->occupancy.groups * t->constants->xcds *
-                         t->constants->cus_per_xcd;
   return ws_fail(diag, WS_INPUT, NULL, 0,
                  "%s: workgroups wait for what none of those with a place "
                  "does: a deadlock (%lld workgroups, %lld have a place at "
                  "once)",
                  t->plan.kernel->info.name, (long long)t->plan.group_count,
-                 (long long)places);
+                 (long long)places_of(t));
 }
 
 static ws_status run_samples(timing *t, int64_t mhz, ws_diag *diag) {
@@ -338,8 +353,6 @@ static void fill_memory(const sums *s, ws_sim_profile *out) {
 
 static void fill_occupancy(const timing *t, ws_sim_profile *out) {
   const ws__clock_constants *c = t->constants;
-  const double capacity =
-      (double)(c->xcds * c->cus_per_xcd * t->occupancy.groups);
   const int64_t most_per_cu =
       ws__groups_of_cu((int64_t)t->plan.group_count, 0, 0, c);
   const bool by_grid = most_per_cu < t->occupancy.groups;
@@ -347,7 +360,7 @@ static void fill_occupancy(const timing *t, ws_sim_profile *out) {
   out->waves_per_simd =
       (int)((resident * t->plan.wave_count + c->simds - 1) / c->simds);
   out->limiter = by_grid ? "grid" : t->occupancy.limiter;
-  out->waves_of_grid = (double)t->plan.group_count / capacity;
+  out->waves_of_grid = (double)t->plan.group_count / (double)places_of(t);
   out->workgroups = (int64_t)t->plan.group_count;
 }
 

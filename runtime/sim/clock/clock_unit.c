@@ -418,7 +418,8 @@ static ws_lds_memory *lds_memory_of(cu *u, uint32_t index) {
   return u->lds_accesses[index];
 }
 
-/* done: data is there one visit before the instruction that may use it. */
+/* done: latencies are measured from a load to the instruction that needs it;
+ * the s_waitcnt between takes a visit, so data is there one visit earlier. */
 static void note_latency(cu *u, uint32_t index, int64_t now, int64_t done) {
   ws_stalls *of = &u->run->stalls[index];
   const int64_t latency = done + u->constants->visit - now;
@@ -488,9 +489,6 @@ static int64_t more_of_wave(const cu *u, slot *w, const ws_cost *cost) {
   w->more -= visit;
   return visit;
 }
-
-/* Latencies are measured from a load to the instruction that needs it; the
- * s_waitcnt between takes a visit, so data is there one visit earlier. */
 
 /* Whether the matrix pipe sees new data: power is spent where bits change. */
 static bool has_new_data(simd *s, const slot *w, const ws_instruction *in) {

@@ -102,14 +102,12 @@ static void note_access(ws_wave *wave, uint64_t address, uint32_t bytes,
   access->address[0] = address;
 }
 
-/* A read of what is not known. Scalars steer a kernel, so a
- * checked group need not wait to see what becomes of it. */
+/* A read of what is not known. Scalars steer a kernel, so a checked group need
+ * not wait to see what becomes of it. */
 static bool reads_unknown(ws_wave *wave, const ws_instruction *in,
                           uint64_t address) {
   ws_group *group = wave->group;
-  if (!group->may_be_unknown ||
-      !ws__memory_is_unknown(group->memory, address) ||
-      (group->timing && ws__overlay_is_known(group->memory, address)))
+  if (!group->may_be_unknown || !ws__is_unknown_to(group, address))
     return false;
   group->read_unknown = true;
   if (group->checked)

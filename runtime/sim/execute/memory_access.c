@@ -58,13 +58,9 @@ static bool fault_global(ws_wave *wave, const ws_transfer *transfer, int lane,
 static uint64_t unknown_lanes(const ws_group *group,
                               const ws_transfer *transfer) {
   uint64_t unknown = 0;
-  WS_EACH_LANE(lane, transfer->mask) {
-    const uint64_t address = transfer->address[lane];
-    const bool is =
-        ws__memory_is_unknown(group->memory, address) &&
-        !(group->timing && ws__overlay_is_known(group->memory, address));
-    unknown |= (uint64_t)is << lane;
-  }
+  WS_EACH_LANE(lane, transfer->mask)
+  unknown |= (uint64_t)ws__is_unknown_to(group, transfer->address[lane])
+             << lane;
   return unknown;
 }
 

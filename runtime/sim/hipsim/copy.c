@@ -285,10 +285,12 @@ hipError_t ws__hip_do_fill(ws_stream *stream,
     return hipErrorInvalidValue;
   unsigned char *to = ws__hip_memory_home(fill->to);
   ws__hip_memory_contents(to, false);
-  for (size_t row = 0; row < fill->height; row++)
-    fill_row(to + row * fill->pitch, fill->width, fill->value, fill->unit);
-  for (size_t row = 0; row < fill->height && bytes <= most_noted_bytes; row++)
-    ws_sim_set_known(ws__hip_device.sim, to + row * fill->pitch, fill->width);
+  for (size_t row = 0; row < fill->height; row++) {
+    unsigned char *at = to + row * fill->pitch;
+    fill_row(at, fill->width, fill->value, fill->unit);
+    if (bytes <= most_noted_bytes)
+      ws_sim_set_known(ws__hip_device.sim, at, fill->width);
+  }
   ws_sim_touch(ws__hip_device.sim, &(ws_sim_range){to, bytes}, 1);
   double size = (double)fill->width * (double)fill->height;
   ws__hip_advance(

@@ -77,9 +77,11 @@ void ws__overlay_open(ws_memory *memory);
 void ws__overlay_close(ws_memory *memory); /* forgets all of it */
 /* No page has a copy: loads may go to memory itself. */
 bool ws__overlay_is_empty(const ws_memory *memory);
-/* A timed group has stored what is known there; and whether one has. */
+/* A timed group has stored what is known there. */
 void ws__overlay_set_known(ws_memory *memory, uint64_t address, uint32_t bytes);
-bool ws__overlay_is_known(ws_memory *memory, uint64_t address);
+/* What the group would read there is not known: the memory, and no timed group
+ * of this launch has stored to it since. */
+bool ws__is_unknown_to(const ws_group *group, uint64_t address);
 /* Where a timed group reads or writes address: the copy, or the memory itself.
  * An access may not cross a 4 KiB page; the callers split. */
 void *ws__overlay_place(ws_memory *memory, uint64_t address, bool store);

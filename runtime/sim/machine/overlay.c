@@ -102,7 +102,12 @@ void ws__overlay_set_known(ws_memory *memory, uint64_t address,
   }
 }
 
-bool ws__overlay_is_known(ws_memory *memory, uint64_t address) {
+static bool is_known(ws_memory *memory, uint64_t address) {
   const page_copy *copy = copy_of(memory, address, false);
   return copy && copy->known[address - copy->page];
+}
+
+bool ws__is_unknown_to(const ws_group *group, uint64_t address) {
+  return ws__memory_is_unknown(group->memory, address) &&
+         !(group->timing && is_known(group->memory, address));
 }
