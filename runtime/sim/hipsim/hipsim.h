@@ -178,7 +178,8 @@ void ws__hip_memory_forget(void);
 hipError_t ws__hip_memory_range(const void *pointer, size_t bytes,
                                 bool *out_device);
 /* Whether the host has given the allocation its contents, by a copy; else,
- * where launches are only timed, they count as unknown (ws_sim_set_unknown). */
+ * where launches are only timed, they count as unknown (ws_sim_set_unknown), but
+ * for what fills and very short launches leave (ws_sim_set_known). */
 void ws__hip_memory_contents(const void *address, bool given);
 /* Both on the device as far as kernels are concerned, but host memory by name:
  * what copies to and from it cost. */
