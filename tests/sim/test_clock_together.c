@@ -5,6 +5,7 @@
  * hundred clocks from one to another; so many of either are in the time.
  */
 #include "clock_kernel.h"
+#include "ws_test_directory.h"
 
 /* 16 dependent additions of 4 clk, and the loop round them: sub and compare a
  * visit each, the branch branch_taken + fetch. */
@@ -140,6 +141,33 @@ WS_TEST(who_comes_last_does_the_rest) {
   const int64_t few = clocks_together(LAST(100), 304);
   const int64_t many = clocks_together(LAST(1100), 304);
   WS_CHECK_NEAR((double)(many - few), 1000.0 * TURN, 200);
+}
+
+/* 40 workgroups on a card of one CU that holds one of them at a time. Alone it
+ * would be sampled, as each runs some 30,000 instructions; who takes the last
+ * number must be there. */
+WS_TEST(all_workgroups_are_simulated_where_numbers_are_taken) {
+  enum { GROUPS = 40, TURNS = 1500 };
+  char path[512];
+  snprintf(path, sizeof path, "%s/one.json", ws_test_directory());
+  FILE *file = fopen(path, "w");
+  WS_CHECK(file != NULL);
+  fputs("{\"name\": \"one\", \"constants\": {\"xcds\": 1, "
+        "\"cus_per_xcd\": 1}}",
+        file);
+  fclose(file);
+  timed t = {.card = path};
+  open_kernel(&t, BEGIN TAKE WORK(1500), 32, 65536, 64);
+  void *memory = ws_sim_allocate(t.sim, 65536);
+  memset(memory, 0, 65536);
+  time_kernel(&t, memory, NULL, GROUPS, 64, WS_SIM_WARM);
+  must_be_timed(&t);
+  WS_CHECK(t.profile.together);
+  WS_CHECK_INT(t.profile.workgroups_simulated, GROUPS);
+  const double work = (double)GROUPS * TURNS * TURN;
+  WS_CHECK((double)t.profile.clocks > work &&
+           (double)t.profile.clocks < work + GROUPS * HOP_MOST);
+  close_kernel(&t);
 }
 
 /* Tiles from a counter: 3040 of them over 304 workgroups are ten each, give or
