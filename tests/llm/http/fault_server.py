@@ -221,9 +221,11 @@ def good(self):
 
 
 def mutated(self):
-    """A good reply with a few bytes changed, from the request's number."""
+    """A good reply with a few bytes changed, from the request's number among those
+    of its kind: questions are under way at once, and come in any order."""
     kind, body = good_reply(self)
-    generator, body = random.Random(self.number), bytearray(body)
+    number = count(f"mutated {self.rest} {kind}")
+    generator, body = random.Random(number), bytearray(body)
     for _ in range(generator.randrange(1, 6)):
         at = generator.randrange(len(body) + 1)
         length = min(generator.randrange(1, 30), len(body) - at)
