@@ -245,12 +245,12 @@ static void emit_band(const ws__emission *emission, int band, ws_strbuf *out) {
   ws_strbuf_init(&sums);
   for (int i = 0; i < list->count; i++)
     emit_sum(emission, i, list->positions[i], &names, &sums);
-  ws_strbuf_printf(out, "static int modelled_%d(const long long *ws_sizes) {\n",
-                   band);
-  ws_strbuf_printf(out, "  static const short ws_kernels[%d] = {", list->count);
+  ws_strbuf_printf(out, "static const short listed_%d[%d] = {", band,
+                   list->count);
   for (int i = 0; i < list->count; i++)
     ws_strbuf_printf(out, "%s%d", i ? ", " : "", list->positions[i]);
-  ws_strbuf_puts(out, "};\n");
+  ws_strbuf_printf(
+      out, "};\nstatic int modelled_%d(const long long *ws_sizes) {\n", band);
   for (int i = 0; i < dims->count; i++)
     ws_strbuf_printf(out,
                      "  const long long %s = ws_sizes[%d] < %dLL ? ws_sizes[%d] "
@@ -264,8 +264,8 @@ static void emit_band(const ws__emission *emission, int band, ws_strbuf *out) {
   ws_strbuf_printf(out, "  %s;\n", ws__list_sizes(emission, "(void)%s"));
   ws_strbuf_puts(out, sums.data);
   ws_strbuf_printf(
-      out, "  return least_time(ws_us, ws_kernels, %d, ws_sizes);\n}\n\n",
-      list->count);
+      out, "  return least_time(ws_us, listed_%d, %d, ws_sizes);\n}\n\n",
+      band, list->count);
   ws_strbuf_deinit(&sums);
 }
 

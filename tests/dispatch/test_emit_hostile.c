@@ -55,7 +55,7 @@ static bool is_expected(const char *symbol) {
       "rules",      "chains",          "rule_of",          "is_legal",
       "ws_ceildiv", "ws_min",          "ws_max",           "code_",
       "spans",      "rows",            "slots",            "tuned_chain",
-      "first_of",   "least_time",      "modelled_",
+      "first_of",   "least_time",      "modelled_",        "listed_",
       "dimensions", "select_kernel",   "launches_",        "kernargs_",
       "grid_",      "condition_",      "workspace_",       "accepts_"};
   for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
