@@ -12,7 +12,7 @@
  * .aligned together, as wgmma's wait. Prints "right", and how many loads the
  * workgroup with most of them starts.
  *
- *   host_wgmma LIBRARY PROBLEM M,N,K SEED KERNEL GRID CLUSTER THREADS LDS
+ *   host_wgmma LIBRARY PROBLEM M,N,K[/STRIDING] SEED KERNEL GRID CLUSTER THREADS LDS
  *              ARGUMENT,...
  *              {MAP ARGUMENT ELEMENT INNER OUTER BOX_INNER BOX_OUTER
  * SWIZZLE}...
@@ -468,12 +468,16 @@ int main(int count, char **words) {
   enum { FIXED = 11, PER_MAP = 8 };
   const void *buffers[WS_PROBLEM_MAX_ARGS] = {NULL};
   long m, n, k;
+  int striding = 0;
   const ws_problem *problem = count < FIXED ? NULL : ws_problem_find(words[2]);
   if (!problem || (count - FIXED) % PER_MAP ||
-      sscanf(words[3], "%ld,%ld,%ld", &m, &n, &k) != 3)
+      sscanf(words[3], "%ld,%ld,%ld/%d", &m, &n, &k, &striding) < 3)
     fail("wrong use", count);
-  const int layout = ws_problem_layout_index(
-      problem, ws_problem_default_layout(problem, "sm_90a"));
+  const int layout = ws_problem_form(
+      problem,
+      ws_problem_layout_index(problem,
+                              ws_problem_default_layout(problem, "sm_90a")),
+      striding);
   const ws_shape shape = gemm_shape(m, n, k);
   open_kernel(words);
   make_arguments(problem, &shape, layout, strtoull(words[4], NULL, 10),

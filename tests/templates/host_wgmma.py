@@ -24,8 +24,9 @@ from host_kernel import (HARD, at_point, compile_library,  # noqa: E402
 
 TEMPLATE = os.path.join(ROOT, "ir-templates", "fp8_gemm_wgmma.ll")
 
-# Parameters, variants, multiprocessors, shapes. Of some shapes also how many
-# blocks of k the busiest workgroup loads (M,N,K:BLOCKS).
+# Parameters, variants, multiprocessors, shapes. Of some shapes also which of the
+# problem's stridings the scales have (M,N,K/STRIDING), or how many blocks of k
+# the busiest workgroup loads (M,N,K:BLOCKS).
 POINTS = [
     ("", "", 2, "16,16,128 144,272,384 272,144,1024"),
     ("pipeline=0;b_scales=0", "tile_order=tile_order_snake", 2,
@@ -72,7 +73,9 @@ POINTS = [
     # Every m: A's scales by a warp. One tile, cut by one row and to one; tiles
     # that end inside of a 64-row block, a cluster past the end of C, tiles and
     # slices with ends of their own.
-    ("a_scales=1", "", 2, "1,16,128 15,144,384 127,144,640 129,144,384"),
+    ("a_scales=1", "", 2,
+     "1,16,128 15,144,384 127,144,640 129,144,384 17,80,384/1 33,48,256/2 "
+     "16,272,384/3"),
     ("a_scales=1;tile_m=64;tile_n=32;warpgroups=1;stages=12;pipeline=0;"
      "output=2", "", 3, "1,80,1664 2,48,256 3,16,128 5,16,1152 17,80,640 "
      "63,32,384 65,48,640"),
@@ -130,6 +133,8 @@ MUTANTS = [
      "%loaders = add i32 1, 0"),
     (20, "%offset.k = mul i64 %block64, %stride.k64",
      "%offset.k = mul i64 %block64, 0"),
+    (18, "%offset.m = mul i64 %inside64, %stride.m64",
+     "%offset.m = mul i64 %inside64, 1"),
     (20, "%wanted = add i32 %row, %i", "%wanted = add i32 %i, 0"),
     (21, "%is.second = icmp eq i32 %warp, %second.warp",
      "%is.second = icmp eq i32 %warp, %first.warp"),
@@ -288,6 +293,10 @@ def host_ir(text, scope, variants):
     return re.sub(r"(?m)^declare [^@\n]*(@nv_\w+).*\n", once, text + WRAPPERS)
 
 
+def sizes_of(shape):
+    return map(int, re.match("[0-9,]+", shape).group().split(","))
+
+
 class Host:
     def __init__(self, program, tools, folder, loads_per_block):
         self.program, self.tools, self.folder = program, tools, folder
@@ -300,7 +309,7 @@ class Host:
     def run(self, template, library, values, units, shape, seed):
         """None, or what is wrong."""
         shape, _, most = shape.partition(":")
-        m, n, k = map(int, shape.split(","))
+        m, n, k = sizes_of(shape)
         scope = {**values, "m": m, "n": n, "k": k, "cu_count": units}
         (kernel, grid, _, _, threads, _), = [
             launch for launch in template.records("launch")
@@ -335,7 +344,7 @@ class Host:
 
 def broken(template, values, shape):
     """The reason of a constraint that does not hold, or None."""
-    m, n, k = map(int, shape.partition(":")[0].split(","))
+    m, n, k = sizes_of(shape)
     for condition, reason in template.records("require"):
         if not evaluate(condition, {**values, "m": m, "n": n, "k": k}):
             return reason

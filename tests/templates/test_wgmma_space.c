@@ -7,6 +7,7 @@
  */
 #include "../gemm_shape.h"
 #include "template_fixture.h"
+#include "wavesmith/coverage.h"
 
 static const char wgmma[] = "fp8_gemm_wgmma.ll";
 
@@ -134,6 +135,28 @@ WS_TEST(only_scales_by_tma_refuse_a_shape) {
                  rows[i] % 4 == 0);
     set(c, "a_scales=1");
     WS_CHECK_INT(ws_candidate_broken_require(c, &shape, NULL), -1);
+  }
+  ws_arena_destroy(s.arena);
+}
+
+/* What is verified: scales of A that a TMA reads lie without gaps (a spread of
+ * the first four stridings is theirs), others anyhow. */
+WS_TEST(loaded_scales_are_verified_with_all_strides) {
+  enum { SEEDS = 40, OF_A = 4 };
+  const ws_problem *problem = ws_problem_find("fp8_gemm_blockscale");
+  const int layout = ws_problem_layout_index(problem, "kmajor-ocp");
+  shipped s = open_shipped(wgmma);
+  for (int a_scales = 0; a_scales < 2; a_scales++) {
+    ws_candidate *c = ws_candidate_create(s.arena, s.tmpl);
+    int strided = 0;
+    set(c, a_scales ? "a_scales=1" : "a_scales=0");
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+      ws_covered cases[WS_VERIFY_SHAPES];
+      const int count = ws_verify_shapes(problem, layout, c, seed, cases);
+      for (int i = 0; i < count; i++)
+        strided += cases[i].striding > 0 && cases[i].striding < OF_A;
+    }
+    WS_CHECK_INT(strided > 0, a_scales);
   }
   ws_arena_destroy(s.arena);
 }
