@@ -89,6 +89,12 @@ POINTS = [
      "output=2", "", 4, "255,144,384 1023,80,256"),
     ("a_scales=1;tile_m=192;tile_n=32;warpgroups=3;stages=3;output=1",
      "tile_order=tile_order_columns", 2, "193,80,512"),
+    # More slices than groups of columns: some workgroups store nothing.
+    ("a_scales=1;tile_m=64;tile_n=16;warpgroups=1;stages=16;split_k=8;output=1",
+     "", 16, "1,48,1152 7,16,2176 65,32,384"),
+    ("a_scales=1;tile_m=64;tile_n=64;warpgroups=1;stages=3;split_k=8;"
+     "split_last=1;output=2;pipeline=0", "", 16, "33,208,1152 1,64,896"),
+    ("tile_n=32;stages=5;split_k=5", "", 10, "144,80,1152 64,48,256"),
     # The same by TMA, where it can.
     ("tile_m=64;tile_n=32;warpgroups=1;stages=8;split_k=2", "", 4,
      "4,48,640 12,80,128 100,48,384"),
