@@ -120,6 +120,14 @@ static const int64_t held_out[][3] = {
     HELD_OUT(7168, 16384), HELD_OUT(4096, 7168),  HELD_OUT(1536, 1536),
     HELD_OUT(6144, 4096),  HELD_OUT(4096, 14336)};
 
+/* docs/shapes.md */
+#define LLM(m, n, k)                                                           \
+  {m, n, k}, {8 * (m), n, k}, {64 * (m), n, k}, {512 * (m), n, k},             \
+      {4096 * (m), n, k},
+static const int64_t llm[][3] = {
+#include "shapes_llm.h"
+};
+
 /* For kernels that take nothing small, or little but what a model named. */
 static const int64_t samples[][3] = {
     {80, 320, 384},   {32, 48, 1024},    {64, 576, 512},    {64, 128, 2048},
@@ -645,7 +653,7 @@ static const ws_problem_definition fp8_gemm_blockscale = {
     .sets = {WS_PROBLEM_SET("contest", contest),
              WS_PROBLEM_SET("contest-test", contest_test),
              WS_PROBLEM_SET("decode", decode),
-             WS_PROBLEM_SET("held-out", held_out)},
+             WS_PROBLEM_SET("held-out", held_out), WS_PROBLEM_SET("llm", llm)},
     .samples = WS_PROBLEM_SET("samples", samples), .terms = "k",
     .flops = "2 * m * n * k", .matrix = 1, .matrix_type = WS_FP8,
     .is_calibrated = 1, .alignment = 16, .arg_bytes = arg_bytes,
