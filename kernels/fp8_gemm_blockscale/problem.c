@@ -639,9 +639,10 @@ static const ws_problem_definition fp8_gemm_blockscale = {
                   "bs turned", "bs spaced"},
     /* a launch counts its work items in 32 bits, and a template may spend one
      * on each element: hence m * n */
-    .legal = LEGAL_M " && m <= 4194304 && "
-             "n >= 16 && n <= 4194304 && n % 16 == 0 && "
-             "k >= 128 && k <= 4194304 && k % 128 == 0 && m * n <= 2147483648",
+    .legal = LEGAL_M
+    " && m <= 4194304 && "
+    "n >= 16 && n <= 4194304 && n % 16 == 0 && "
+    "k >= 128 && k <= 4194304 && k % 128 == 0 && m * n <= 2147483648",
     .sets = {WS_PROBLEM_SET("contest", contest),
              WS_PROBLEM_SET("contest-test", contest_test),
              WS_PROBLEM_SET("decode", decode),
