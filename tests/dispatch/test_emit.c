@@ -160,7 +160,7 @@ WS_TEST(explain_names_rule_kernel_and_provenance) {
   WS_CHECK_CONTAINS(text, "m=1024 n=7168 k=256: rule ");
   WS_CHECK_CONTAINS(text, e.dispatch->candidates[pick].id);
   WS_CHECK_CONTAINS(text, "estimate:test");
-  WS_CHECK_CONTAINS(e.explain(17, 16, 128, text, sizeof text), "not a legal");
+  WS_CHECK_CONTAINS(e.explain(16, 17, 128, text, sizeof text), "not a legal");
   WS_CHECK_INT(strlen(e.explain(1024, 7168, 256, small, sizeof small)), 15);
   ws_arena_destroy(e.arena);
 }
