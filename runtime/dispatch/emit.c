@@ -225,6 +225,11 @@ static ws_hash content_hash(const ws__emission *emission) {
     ws_hasher_update(hasher, leaf->chain,
                      (size_t)leaf->chain_length * sizeof *leaf->chain);
   }
+  ws_strbuf tuned;
+  ws_strbuf_init(&tuned);
+  ws__emit_tuned(emission->matrix, &tuned);
+  ws_hasher_update(hasher, tuned.data, tuned.size);
+  ws_strbuf_deinit(&tuned);
   return ws_hasher_finish(hasher);
 }
 
@@ -313,7 +318,8 @@ ws_status ws_dispatch_emit(ws_arena *arena, const ws_problem *problem,
                            .layout = layout,
                            .target = target,
                            .provenance = matrix->provenance,
-                           .rules = choice.rules};
+                           .rules = choice.rules,
+                           .matrix = matrix};
   const ws_dispatch_entry **portfolio =
       ws_arena_alloc(arena, (size_t)count * sizeof *portfolio);
   for (int p = 0; p < count; p++)

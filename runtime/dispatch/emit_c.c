@@ -680,7 +680,9 @@ static void emit_dispatch_table(const ws__emission *emission, ws_strbuf *out) {
   }
   ws_strbuf_printf(out,
                    ",\n  candidates, %du, %du, select_kernel, %du, "
-                   "dimensions};\n\n",
+                   "dimensions,\n  tuned_shapes[0],\n  sizeof tuned_shapes / "
+                   "sizeof *tuned_shapes};"
+                   "\n\n",
                    emission->rules->column_count, emission->problem->arg_count,
                    emission->problem->dims->count);
 }
@@ -700,6 +702,7 @@ static const struct {
 static void emit_dispatch(const ws__emission *emission, ws_strbuf *out) {
   emit_candidate_table(emission, out);
   emit_select(emission, out);
+  ws__emit_tuned(emission->matrix, out);
   emit_dispatch_table(emission, out);
   emit_explain(emission, out);
 }

@@ -3,6 +3,7 @@
  * What ws_dispatch_emit writes: compiled without a warning, loaded, and held
  * against the tuner's own evaluation of the same rules and expressions.
  */
+#include "../../runtime/dispatch/dispatch_internal.h"
 #include "../gemm_shape.h"
 #include "synthetic.h"
 #include "wavesmith/sim_error.h"
@@ -148,6 +149,24 @@ WS_TEST(tables_hold_code_and_argument_slots) {
     WS_CHECK_INT(reduce->args[0].slot,
                  ws_problem_arg_index(e.problem, "workspace"));
   }
+  ws_arena_destroy(e.arena);
+}
+
+WS_TEST(tuned_shapes_are_those_with_times) {
+  emitted e;
+  prepare_and_load(&e, ws_test_directory(), "-O1");
+  WS_CHECK_INT(e.dispatch->tuned_count, e.matrix.shape_count);
+  for (int s = 0; s < e.matrix.shape_count; s++)
+    for (int d = 0; d < 3; d++)
+      WS_CHECK_INT(e.dispatch->tuned[3 * s + d], e.matrix.shapes[s].size[d]);
+  const ws_shape shapes[] = {gemm_shape(16, 32, 128), gemm_shape(48, 64, 256),
+                             gemm_shape(80, 96, 384)};
+  double us[] = {NAN, 1, NAN, INFINITY, INFINITY, 2};
+  ws_strbuf text;
+  ws_strbuf_init(&text);
+  ws__emit_tuned(&(ws_matrix){shapes, 3, 2, us, "sim"}, &text);
+  WS_CHECK_CONTAINS(text.data, "[][3] = {\n  {16,32,128}, {80,96,384},};");
+  ws_strbuf_deinit(&text);
   ws_arena_destroy(e.arena);
 }
 

@@ -51,11 +51,12 @@ static void poison(emitted *e, const char *text) {
 /* ---- symbols ---- */
 static bool is_expected(const char *symbol) {
   static const char *const known[] = {
-      "fp8_gemm",   "fp8_gemm_select", "fp8_gemm_explain", "candidates",
-      "rules",      "chains",          "rule_of",          "is_legal",
-      "ws_ceildiv", "ws_min",          "ws_max",           "code_",
-      "dimensions", "select_kernel",   "launches_",        "kernargs_",
-      "grid_",      "condition_",      "workspace_",       "accepts_"};
+      "fp8_gemm",    "fp8_gemm_select", "fp8_gemm_explain", "candidates",
+      "rules",       "chains",          "rule_of",          "is_legal",
+      "ws_ceildiv",  "ws_min",          "ws_max",           "code_",
+      "dimensions",  "select_kernel",   "launches_",        "kernargs_",
+      "grid_",       "condition_",      "workspace_",       "accepts_",
+      "tuned_shapes"};
   for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
     size_t size = strlen(known[i]);
     bool numbered = known[i][size - 1] == '_';
@@ -133,7 +134,7 @@ WS_TEST(names_that_would_collide) {
       "ws_rt_open", "WS_RT_HIP", "candidates", "rules", "rule", "chains",
       "rule_of", "is_legal", "code_0", "launches_0", "accepts_0",
       "kernargs_0_0", "m", "n", "k", "cu_count", "dimensions", "select_kernel",
-      "choice"};
+      "tuned_shapes", "choice"};
   static const char *const good[] = {"gemm", "reduce", "synthetic",
                                      "fp8",  "kernel", "candidates_of_mine"};
   emitted e;
