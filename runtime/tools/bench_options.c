@@ -117,7 +117,11 @@ ws_status bench_options_parse(int argc, char **argv, bench_options *out,
 ws_status bench_read_shapes(bench_job *job, ws_diag *diag) {
   const ws_problem *problem = job->subject.problem;
   const char *text = job->options.shapes;
-  return ws_problem_read_shapes(problem, job->arena,
-                                text ? text : problem->shape_sets[0].name,
-                                &job->shapes, &job->shape_count, diag);
+  ws_shape_set set;
+  WS_TRY(ws_problem_read_shapes(
+      problem, problem->layouts[job->subject.layout].name, job->arena,
+      text ? text : problem->shape_sets[0].name, &set, diag));
+  job->shapes = set.shapes;
+  job->shape_count = set.count;
+  return WS_OK;
 }
