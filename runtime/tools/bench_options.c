@@ -26,7 +26,8 @@ static const ws_option rows[] = {
     {"layout", "L", "of a template (default: its target's first)",
      TEXT(layout)},
     {"shapes", "S",
-     "shape set or A,B;A,B or a=A,b=B;... (default: the problem's first set)",
+     "shape set or A,B;A,B or a=A,b=B;... or a log of shapes (default: the "
+     "problem's first set)",
      TEXT(shapes)},
     {"device", "D",
      "cuda, cuda:1, hip, sim, sim:mi300a (default: the target's kind)",
