@@ -82,8 +82,9 @@ void ws__emit_header(const ws__emission *emission, ws_strbuf *out);
 ws_status ws__emit_source(const ws__emission *emission, ws_strbuf *out,
                           ws_diag *diag);
 void ws__emit_json(const ws__emission *emission, ws_strbuf *out);
-/* The shapes with times, as the table `tuned_shapes` of the emitted C. */
-void ws__emit_tuned(const ws_matrix *matrix, ws_strbuf *out);
+/* The shapes with times, none of them an estimate, as the table `tuned_shapes`
+ * of the emitted C; returns how many, and writes no table for none. */
+int ws__emit_tuned(const ws_matrix *matrix, ws_strbuf *out);
 /* WS_USAGE unless NAME may be a global name of a program in C or C++. */
 ws_status ws__check_public_name(const char *name, ws_diag *diag);
 /* WS_USAGE when text, C of the emitter, uses NAME, NAME_select or NAME_explain

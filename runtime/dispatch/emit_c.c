@@ -670,6 +670,7 @@ static void emit_dispatch_table(const ws__emission *emission, ws_strbuf *out) {
   const char *const texts[] = {emission->name, emission->problem->name,
                                emission->layout, emission->target,
                                emission->provenance};
+  const int tuned = ws__emit_tuned(emission->matrix, out);
   ws_strbuf_printf(out, "static const char *const dimensions[] = {%s};\n\n",
                    list_sizes(emission, "\"%s\""));
   ws_strbuf_printf(out, "const ws_rt_dispatch %s = {\n  WS_RT_ABI_VERSION, %s",
@@ -680,11 +681,10 @@ static void emit_dispatch_table(const ws__emission *emission, ws_strbuf *out) {
   }
   ws_strbuf_printf(out,
                    ",\n  candidates, %du, %du, select_kernel, %du, "
-                   "dimensions,\n  tuned_shapes[0],\n  sizeof tuned_shapes / "
-                   "sizeof *tuned_shapes};"
-                   "\n\n",
+                   "dimensions,\n  %s, %du};\n\n",
                    emission->rules->column_count, emission->problem->arg_count,
-                   emission->problem->dims->count);
+                   emission->problem->dims->count,
+                   tuned ? "tuned_shapes[0]" : "NULL", tuned);
 }
 
 /* The functions that printed expressions may call. */
@@ -702,7 +702,6 @@ static const struct {
 static void emit_dispatch(const ws__emission *emission, ws_strbuf *out) {
   emit_candidate_table(emission, out);
   emit_select(emission, out);
-  ws__emit_tuned(emission->matrix, out);
   emit_dispatch_table(emission, out);
   emit_explain(emission, out);
 }

@@ -20,10 +20,11 @@
  *    "nearest":{"m":16,"n":576,"k":7168},"factor":5.333}
  * at its launches number 1, 2, 4, 8, ... and at ws_rt_close. count: launches
  * since its last line, so the sum over lines, files and processes is what was
- * launched. nearest: the tuned shape with the least largest factor. A context
- * keeps up to 1024 shapes. Lines are appended by one write each; a file that
- * cannot be written is one warning on stderr, never an error of a call.
- * Programs with raised privileges do not look at the variable.
+ * launched. nearest: the tuned shape with the least largest factor; a dispatch
+ * from estimates has none, and logs all that it launches. A context keeps up to
+ * 1024 shapes. Lines are appended by one write each; a file that cannot be
+ * written is one warning on stderr, never an error of a call. Programs with
+ * raised privileges do not look at the variable.
  *
  * C99 header; its layout is a schema: WS_RT_ABI_VERSION changes with it.
  */
@@ -110,7 +111,7 @@ typedef struct ws_rt_dispatch {
   uint32_t dimension_count;
   const char *const *dimensions; /* names */
   const long long *tuned; /* [tuned_count][dimension_count]: the shapes with
-                           * times that select was made from */
+                           * times that select was made from; NULL: none */
   uint32_t tuned_count;
 } ws_rt_dispatch;
 
