@@ -342,7 +342,8 @@ static ws_status find_recorded(ws__judge *judge, ws_arena *arena,
 
 ws_status ws__judge_wants_times(ws__judge *judge, ws_arena *arena,
                                 const ws_candidate *candidate,
-                                const ws_build_result *result, bool *out_wants,
+                                const ws_build_result *result,
+                                const ws__sample *sample, bool *out_wants,
                                 double **out_known_us, ws_diag *diag) {
   bool found;
   ws_candidate_row row;
@@ -356,7 +357,7 @@ ws_status ws__judge_wants_times(ws__judge *judge, ws_arena *arena,
   *out_wants = !strcmp(row.verdict, ws_verdict_text(WS_VERDICT_OK));
   bool open = false;
   for (int s = 0; s < judge->task->shape_count; s++)
-    open = open || (isinf(known.us[s]) &&
+    open = open || (isinf(known.us[s]) && ws__sample_has(sample, s) &&
                     ws_candidate_broken_require(
                         candidate, &judge->task->shapes[s], NULL) < 0);
   *out_wants = *out_wants && open;
