@@ -26,6 +26,12 @@ double ws__ground_nearness(const ws__ground *ground, int a, int b);
 /* At most `most` shapes, the nearest first, `shape` itself at the head. Returns
  * how many. */
 int ws__ground_nearest(const ws__ground *ground, int shape, int most, int *out);
+/* The i-th of count shapes in an order that jumps about the set: its first few
+ * are a sample of it, however it is listed. */
+static inline int ws__scattered(int i, int count) {
+  const int64_t prime = 1000003; /* no set is so large, so each comes once */
+  return (int)(i * prime % count);
+}
 /* Which band a first size lies in: 0: 1-16, then each four times as wide. */
 int ws__ground_band(const ws_shape *shape);
 

@@ -88,9 +88,12 @@ static ws_status loop(ws_session *s, ws__progress *progress) {
 }
 
 /* ---- finals ---- */
-/* The cores are the device's now, which may be simulated on them. */
+/* The cores are the device's now, which may be simulated on them. A search that
+ * sampled a large set by a device has asked there for what it needs. */
 static ws_status finals(ws_session *s, ws__progress *progress) {
   ws__pool_stop(&s->pool);
+  if (s->knowledge.large && s->ranking.by_device)
+    return WS_OK;
   WS_TRY(ws__trials_begin_finals(&s->trials, s->diag));
   while (!ws__signals_interrupted() && ws_clock_ms() < s->clock.finals_end_ms &&
          ws__trials_pending(&s->trials)) {
