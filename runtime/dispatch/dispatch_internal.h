@@ -6,7 +6,7 @@
 #ifndef WAVESMITH_DISPATCH_INTERNAL_H
 #define WAVESMITH_DISPATCH_INTERNAL_H
 
-#include "wavesmith/dispatch.h"
+#include "wavesmith/time_model.h"
 
 /* Times of silicon, not of a simulator or a model. */
 bool ws__is_of_a_card(const char *provenance);
@@ -27,6 +27,36 @@ typedef struct ws__feature {
 ws_status ws__features_of(ws_arena *arena, const ws_problem *problem,
                           const ws__feature **out_features, int *out_count,
                           ws_diag *diag) WS_MUST_CHECK;
+
+/* "A", "B", "D" -> names of the problem's dimensions; a name is replaced where
+ * it stands alone. NULL: the text names a letter that stands for nothing. */
+const char *ws__fill_letters(ws_arena *arena, const ws_problem *problem,
+                             const char *text);
+
+/* ---- time models ---- */
+struct ws_time_terms {
+  const char *const *texts; /* letters filled */
+  int count;
+};
+/* The terms as expressions over dimensions alone, parameters and the card's
+ * cu_count bound; NULL where a term does not apply. In the arena. */
+const ws_expr *const *ws__bind_terms(ws_arena *arena,
+                                     const ws_time_terms *terms,
+                                     const ws_candidate *candidate,
+                                     int cu_count);
+/* Models see no size above this, so that products of three fit an int64. */
+enum { WS__MODEL_LARGEST = 1 << 20 };
+typedef struct ws__time_model {
+  const ws_expr *const *terms; /* [count]; NULL: not there */
+  double us[WS_TIME_TERMS_MOST];
+  double error; /* root mean square of ln(time / model) */
+  int timings;
+} ws__time_model;
+struct ws_time_models {
+  const ws_time_terms *terms;
+  const ws__time_model *models;
+  int count;
+};
 
 typedef struct ws__node {
   int feature;       /* < 0: a leaf */
@@ -56,6 +86,70 @@ struct ws_rules {
   int leaf_count;
 };
 
+/* ---- the table of tuned shapes ----
+ * Shapes of one key (sizes but the first) and a run of first sizes. */
+typedef struct ws__span {
+  int64_t last;     /* first sizes up to it, from behind the span before */
+  const int *chain; /* positions; the first that takes the shape */
+  int chain_length;
+} ws__span;
+typedef struct ws__table_row {
+  int64_t key[WS_MAX_DIMS]; /* sizes 1 .. */
+  int64_t first;            /* of the first span */
+  const ws__span *spans;
+  int span_count;
+} ws__table_row;
+typedef struct ws__table {
+  const ws__table_row *rows;
+  int count;
+  int shape_count; /* timed shapes in it */
+} ws__table;
+
+/* What the forms are made of: positions are of the portfolio. */
+typedef struct ws__portfolio {
+  const ws_selection_input *input;
+  const ws_matrix *filled; /* the input's matrix without gaps */
+  const int *columns;
+  int count;
+  const bool *universal; /* by position: takes every legal shape */
+} ws__portfolio;
+bool ws__portfolio_takes(const ws__portfolio *portfolio, int position,
+                         const ws_shape *shape);
+/* Positions by time, cut behind the first that takes every shape. In the
+ * arena. */
+const int *ws__make_chain(ws_arena *arena, const ws__portfolio *portfolio,
+                          const double *us, int *out_length);
+ws__table ws__table_make(ws_arena *arena, const ws__portfolio *portfolio,
+                         const ws_time_models *models);
+/* NULL: the shape is not near one that was timed. */
+const ws__span *ws__table_find(const ws__table *table, const ws_shape *shape);
+
+/* ---- bands of the first size ---- */
+typedef struct ws__shortlist {
+  const int *positions; /* that the models choose among; one takes every shape */
+  int count;
+} ws__shortlist;
+/* Cuts the matrix's first sizes into bands and judges the forms in each where
+ * groups are left out. */
+ws_status ws__bands_judge(ws_arena *arena, const ws__portfolio *portfolio,
+                          ws_band *out_bands, int *out_count, ws_diag *diag);
+int ws__band_of(const ws_band *bands, int count, const ws_shape *shape);
+/* The position of the shortlist with the least time by the models that takes
+ * the shape. */
+int ws__pick_by_models(const ws__portfolio *portfolio,
+                       const ws_time_models *models,
+                       const ws__shortlist *among, const ws_shape *shape);
+
+struct ws_selection {
+  ws__portfolio portfolio;
+  const ws_rules *rules;
+  const ws_time_models *models;
+  ws__table table;
+  const ws_band *bands;
+  const ws__shortlist *shortlists; /* by band; count 0 where it is the tree */
+  int band_count;
+};
+
 /* Evaluates an expression over dimensions; one that fails is 0. */
 int64_t ws__shape_value(const ws_expr *expr, const ws_shape *shape);
 
@@ -71,8 +165,9 @@ typedef struct ws__emission {
   ws_arena *arena;
   const ws_problem *problem;
   const char *name, *layout, *target, *provenance;
-  const ws_rules *rules;
+  const ws_selection *selection;
   const ws_dispatch_entry *const *portfolio; /* by position */
+  int count;                                 /* of kernels */
   ws_hash content; /* of all that was put in: ids, code, rules */
   ws_regret train;
 } ws__emission;
@@ -81,6 +176,19 @@ void ws__emit_header(const ws__emission *emission, ws_strbuf *out);
 ws_status ws__emit_source(const ws__emission *emission, ws_strbuf *out,
                           ws_diag *diag);
 void ws__emit_json(const ws__emission *emission, ws_strbuf *out);
+/* The parts of NAME.c that choose: NAME_select, NAME_explain. */
+void ws__emit_select(const ws__emission *emission, ws_strbuf *out);
+void ws__emit_explain(const ws__emission *emission, ws_strbuf *out);
+/* Gives the sizes their names; what is not used draws no warning. */
+void ws__put_sizes(const ws__emission *emission, ws_strbuf *out);
+/* The dimensions, each in a form, with commas: "long long m, long long n". */
+const char *ws__list_sizes(const ws__emission *emission, const char *form);
+const char *ws__size_parameters(const ws__emission *emission);
+/* "m=%lld n=%lld", a format of the emitted code. */
+const char *ws__size_format(const ws__emission *emission);
+void ws__emit_truth(const ws__emission *emission, const char *name,
+                    const char *parameters, const ws_expr *expr,
+                    ws_strbuf *out);
 /* WS_USAGE unless NAME may be a global name of a program in C or C++. */
 ws_status ws__check_public_name(const char *name, ws_diag *diag);
 /* WS_USAGE when text, C of the emitter, uses NAME, NAME_select or NAME_explain

@@ -43,7 +43,7 @@ static cJSON *append_object(cJSON *array) {
 
 static void put_portfolio(const ws__emission *emission, cJSON *root) {
   cJSON *array = add_array(root, "portfolio");
-  for (int p = 0; p < emission->rules->column_count; p++) {
+  for (int p = 0; p < emission->count; p++) {
     const ws_dispatch_entry *entry = emission->portfolio[p];
     cJSON *item = append_object(array);
     add_number(item, "kernel", p);
@@ -97,6 +97,66 @@ static void put_rules(const ws_rules *rules, cJSON *root) {
   }
 }
 
+/* Bands of the first size: which form chooses, and what each lost where groups
+ * of shapes were left out. */
+static void put_bands(const ws_selection *s, cJSON *root) {
+  cJSON *array = add_array(root, "bands");
+  for (int b = 0; b < s->band_count; b++) {
+    const ws_band *band = &s->bands[b];
+    cJSON *item = append_object(array);
+    add_number(item, "first", (double)band->first);
+    if (band->last < INT64_MAX)
+      add_number(item, "last", (double)band->last);
+    add_text(item, "form", ws_form_text(band->form));
+    add_number(item, "left_out_shapes", band->shape_count);
+    for (ws_form form = 0; form < WS_FORMS && band->shape_count; form++) {
+      cJSON *lost = cJSON_AddObjectToObject(item, ws_form_text(form));
+      WS_ASSERT(lost != NULL);
+      add_ratio(lost, "geomean_regret", exp(band->ln_loss[form]));
+      add_ratio(lost, "max_regret", band->worst[form]);
+    }
+    cJSON *kernels = add_array(item, "kernels");
+    for (int i = 0; i < s->shortlists[b].count; i++)
+      cJSON_AddItemToArray(kernels,
+                           cJSON_CreateNumber(s->shortlists[b].positions[i]));
+  }
+}
+
+/* us = sum of constants times terms, by kernel. */
+static void put_models(const ws_selection *s, cJSON *root) {
+  const ws_time_terms *terms = s->models->terms;
+  cJSON *texts = add_array(root, "time_terms");
+  for (int t = 0; t < terms->count; t++)
+    cJSON_AddItemToArray(texts, cJSON_CreateString(terms->texts[t]));
+  cJSON *models = add_array(root, "time_models");
+  for (int p = 0; p < s->models->count; p++) {
+    const ws__time_model *model = &s->models->models[p];
+    cJSON *item = append_object(models);
+    cJSON *constants = add_array(item, "us");
+    for (int t = 0; t < terms->count; t++)
+      cJSON_AddItemToArray(constants, cJSON_CreateNumber(model->us[t]));
+    add_ratio(item, "ln_error", model->error);
+    add_number(item, "timings", model->timings);
+  }
+}
+
+static void put_table(const ws__table *table, int dims, cJSON *root) {
+  cJSON *rows = add_array(root, "tuned");
+  for (int r = 0; r < table->count; r++) {
+    const ws__table_row *row = &table->rows[r];
+    cJSON *item = append_object(rows), *key = add_array(item, "key");
+    for (int i = 0; i + 1 < dims; i++)
+      cJSON_AddItemToArray(key, cJSON_CreateNumber((double)row->key[i]));
+    add_number(item, "first", (double)row->first);
+    cJSON *spans = add_array(item, "spans");
+    for (int i = 0; i < row->span_count; i++) {
+      cJSON *span = append_object(spans);
+      add_number(span, "last", (double)row->spans[i].last);
+      add_number(span, "kernel", row->spans[i].chain[0]);
+    }
+  }
+}
+
 void ws__emit_json(const ws__emission *emission, ws_strbuf *out) {
   cJSON *root = cJSON_CreateObject();
   WS_ASSERT(root != NULL);
@@ -112,97 +172,16 @@ void ws__emit_json(const ws__emission *emission, ws_strbuf *out) {
   add_ratio(root, "training_geomean_regret", emission->train.geomean);
   add_ratio(root, "training_max_regret", emission->train.max);
   put_portfolio(emission, root);
-  put_rules(emission->rules, root);
+  put_rules(emission->selection->rules, root);
+  put_bands(emission->selection, root);
+  put_models(emission->selection, root);
+  put_table(&emission->selection->table, emission->problem->dims->count, root);
   char *text = cJSON_Print(root);
   WS_ASSERT(text != NULL);
   ws_strbuf_puts(out, text);
   ws_strbuf_puts(out, "\n");
   cJSON_free(text);
   cJSON_Delete(root);
-}
-
-/* ---- choosing
- * -------------------------------------------------------------------
- */
-
-static bool has_universal(const ws_problem *problem,
-                          const ws_dispatch_entry *entries, const int *columns,
-                          int count) {
-  for (int i = 0; i < count; i++)
-    if (ws__accepts_every_shape(entries[columns[i]].candidate, problem))
-      return true;
-  return false;
-}
-
-/* The column that accepts every legal shape and is best on its own; -1: none.
- */
-static int best_universal(const ws_problem *problem,
-                          const ws_dispatch_entry *entries,
-                          const ws_matrix *matrix) {
-  int best = -1;
-  double best_sum = INFINITY;
-  for (int c = 0; c < matrix->candidate_count; c++) {
-    double sum = 0;
-    for (int s = 0; s < matrix->shape_count; s++)
-      sum += log(ws__matrix_us(matrix, s, c));
-    if (sum < best_sum &&
-        ws__accepts_every_shape(entries[c].candidate, problem)) {
-      best_sum = sum;
-      best = c;
-    }
-  }
-  return best;
-}
-
-/* The portfolio, with a fallback for every legal shape in it. */
-static ws_status choose(const ws_problem *problem,
-                        const ws_dispatch_entry *entries,
-                        const ws_matrix *matrix, int max_count, int *columns,
-                        int *out_count, ws_diag *diag) {
-  WS_TRY(ws_portfolio_pick(matrix, max_count, columns, out_count, diag));
-  if (has_universal(problem, entries, columns, *out_count))
-    return WS_OK;
-  int fallback = best_universal(problem, entries, matrix);
-  if (fallback < 0)
-    return ws_fail(diag, WS_INPUT, NULL, 0,
-                   "none of the %d candidates accepts every legal shape, so "
-                   "there is no fallback; tune a template without constraints "
-                   "on the shape",
-                   matrix->candidate_count);
-  if (*out_count == max_count)
-    (*out_count)--; /* the last pick gained least */
-  columns[(*out_count)++] = fallback;
-  return WS_OK;
-}
-
-/* Of kernels that a card has timed more pay: each was the best somewhere. */
-enum {
-  DEFAULT_PORTFOLIO = 8,
-  DEFAULT_TIMED_PORTFOLIO = 16,
-  DEFAULT_LEAVES = 24,
-  LIMIT = 1024
-};
-
-static int portfolio_limit(const ws_matrix *matrix, int wanted) {
-  if (wanted > 0)
-    return wanted;
-  return ws__is_of_a_card(matrix->provenance) ? DEFAULT_TIMED_PORTFOLIO
-                                              : DEFAULT_PORTFOLIO;
-}
-
-ws_status ws_dispatch_choose(ws_arena *arena, const ws_problem *problem,
-                             const ws_dispatch_entry *entries,
-                             const ws_matrix *matrix, int max_portfolio,
-                             int max_leaves, ws_dispatch_choice *out_choice,
-                             ws_diag *diag) {
-  int most = portfolio_limit(matrix, max_portfolio);
-  int *columns = ws_arena_alloc(arena, (size_t)most * sizeof *columns);
-  *out_choice = (ws_dispatch_choice){.columns = columns};
-  WS_TRY(choose(problem, entries, matrix, most, columns, &out_choice->count,
-                diag));
-  return ws_rules_fit(
-      arena, problem, entries, matrix, columns, out_choice->count,
-      max_leaves > 0 ? max_leaves : DEFAULT_LEAVES, &out_choice->rules, diag);
 }
 
 /* ---- writing
@@ -214,17 +193,16 @@ static ws_hash content_hash(const ws__emission *emission) {
   ws_hasher_update_text(hasher, emission->problem->name);
   ws_hasher_update_text(hasher, emission->layout);
   ws_hasher_update_text(hasher, emission->target);
-  for (int p = 0; p < emission->rules->column_count; p++) {
+  for (int p = 0; p < emission->count; p++) {
     const ws_dispatch_entry *entry = emission->portfolio[p];
     ws_hasher_update_text(hasher, entry->candidate->id.hex);
     ws_hasher_update(hasher, entry->code_object, entry->code_object_size);
   }
-  for (int i = 0; i < emission->rules->leaf_count; i++) {
-    const ws__leaf *leaf = &emission->rules->leaves[i];
-    ws_hasher_update_text(hasher, leaf->rule);
-    ws_hasher_update(hasher, leaf->chain,
-                     (size_t)leaf->chain_length * sizeof *leaf->chain);
-  }
+  ws_strbuf select;
+  ws_strbuf_init(&select);
+  ws__emit_select(emission, &select);
+  ws_hasher_update(hasher, select.data, select.size);
+  ws_strbuf_deinit(&select);
   return ws_hasher_finish(hasher);
 }
 
@@ -256,7 +234,7 @@ static ws_status write_all(const ws__emission *emission, const char *directory,
                            const ws_strbuf *json, written_files *written,
                            ws_diag *diag) {
   WS_TRY(ws_make_directories(directory, diag));
-  for (int p = 0; p < emission->rules->column_count; p++)
+  for (int p = 0; p < emission->count; p++)
     WS_TRY(write_file(emission, directory, ws__code_object_name(emission, p),
                       emission->portfolio[p]->code_object,
                       ws__code_object_text_size(emission, p), written, diag));
@@ -284,55 +262,54 @@ static ws_status print_and_write(const ws__emission *emission,
   return status;
 }
 
-static ws_status check_options(const ws_dispatch_options *options,
+enum { LIMIT = 1024 }; /* of kernels and of rules */
+
+static ws_status check_options(const ws_selection_input *input,
+                               const ws_dispatch_options *options,
                                ws_diag *diag) {
   WS_TRY(ws__check_public_name(options->name, diag));
-  if (options->max_portfolio > LIMIT || options->max_leaves > LIMIT)
+  if (input->max_portfolio > LIMIT || input->max_leaves > LIMIT)
     return ws_fail(diag, WS_USAGE, NULL, 0,
                    "at most %d kernels and %d rules are possible", LIMIT,
                    LIMIT);
   return WS_OK;
 }
 
-ws_status ws_dispatch_emit(ws_arena *arena, const ws_problem *problem,
-                           const char *layout, const char *target,
-                           const ws_dispatch_entry *entries,
-                           const ws_matrix *matrix,
+ws_status ws_dispatch_emit(ws_arena *arena, const ws_selection_input *input,
                            const ws_dispatch_options *options,
                            ws_dispatch_report *out_report, ws_diag *diag) {
   memset(out_report, 0, sizeof *out_report);
-  WS_TRY(check_options(options, diag));
+  WS_TRY(check_options(input, options, diag));
   ws_dispatch_choice choice;
-  WS_TRY(ws_dispatch_choose(arena, problem, entries, matrix,
-                            options->max_portfolio, options->max_leaves,
-                            &choice, diag));
+  WS_TRY(ws_dispatch_choose(arena, input, &choice, diag));
   const int count = choice.count;
   ws__emission emission = {.arena = arena,
-                           .problem = problem,
+                           .problem = input->problem,
                            .name = options->name,
-                           .layout = layout,
-                           .target = target,
-                           .provenance = matrix->provenance,
-                           .rules = choice.rules};
+                           .layout = options->layout,
+                           .target = input->target->name,
+                           .provenance = input->matrix->provenance,
+                           .selection = choice.selection,
+                           .count = count};
   const ws_dispatch_entry **portfolio =
       ws_arena_alloc(arena, (size_t)count * sizeof *portfolio);
   for (int p = 0; p < count; p++)
-    portfolio[p] = &entries[choice.columns[p]];
+    portfolio[p] = &input->entries[choice.columns[p]];
   emission.portfolio = portfolio;
   emission.content = content_hash(&emission);
-  emission.train = ws_rules_regret(emission.rules, matrix);
+  emission.train = ws_selection_regret(choice.selection, input->matrix);
 
   written_files written = {
       ws_arena_alloc(arena, (size_t)(count + 3) * sizeof(char *)), 0};
   WS_TRY(print_and_write(&emission, options->output_dir, &written, diag));
   *out_report =
       (ws_dispatch_report){.portfolio_count = count,
-                           .leaf_count = emission.rules->leaf_count,
+                           .leaf_count = choice.selection->rules->leaf_count,
                            .train_geomean_regret = emission.train.geomean,
                            .train_max_regret = emission.train.max,
                            .files = written.paths,
                            .file_count = written.count,
                            .portfolio = choice.columns,
-                           .rules = emission.rules};
+                           .selection = choice.selection};
   return WS_OK;
 }

@@ -68,7 +68,7 @@ void ws__emit_banner(const ws__emission *emission, ws_strbuf *out) {
                      " * the one that serves more shapes is here.\n",
                      100 * coin);
   ws_strbuf_printf(out, " * Contents %s; kernels:\n", emission->content.hex);
-  for (int p = 0; p < emission->rules->column_count; p++) {
+  for (int p = 0; p < emission->count; p++) {
     ws_strbuf_printf(out, " *   %d  candidate %s, machine code ", p,
                      emission->portfolio[p]->candidate->id.hex);
     ws__put_comment(out, emission->portfolio[p]->result->code_hash);
@@ -114,7 +114,7 @@ static void emit_slots(const ws__emission *emission, ws_strbuf *out) {
 }
 
 /* The dimensions, each in a form, with commas: "long long m, long long n". */
-static const char *list_sizes(const ws__emission *emission, const char *form) {
+const char *ws__list_sizes(const ws__emission *emission, const char *form) {
   const ws_dims *dims = emission->problem->dims;
   ws_strbuf text;
   ws_strbuf_init(&text);
@@ -128,12 +128,12 @@ static const char *list_sizes(const ws__emission *emission, const char *form) {
   return out;
 }
 
-static const char *size_parameters(const ws__emission *emission) {
-  return list_sizes(emission, "long long %s");
+const char *ws__size_parameters(const ws__emission *emission) {
+  return ws__list_sizes(emission, "long long %s");
 }
 
 /* "m=%lld n=%lld", a format of the emitted code. */
-static const char *size_format(const ws__emission *emission) {
+const char *ws__size_format(const ws__emission *emission) {
   const ws_dims *dims = emission->problem->dims;
   const char *out = "";
   for (int i = 0; i < dims->count; i++)
@@ -165,8 +165,8 @@ void ws__emit_header(const ws__emission *emission, ws_strbuf *out) {
       "/* For ws_rt_open. A shape of ws_rt_run is {%s}. */\n"
       "extern const ws_rt_dispatch %s;\n\n"
       "#ifdef __cplusplus\n}\n#endif\n#endif\n",
-      name, size_parameters(emission), name, size_parameters(emission),
-      list_sizes(emission, "%s"), name);
+      name, ws__size_parameters(emission), name, ws__size_parameters(emission),
+      ws__list_sizes(emission, "%s"), name);
 }
 
 /* ---- shape functions
@@ -174,12 +174,12 @@ void ws__emit_header(const ws__emission *emission, ws_strbuf *out) {
  */
 
 /* Gives the sizes their names; what is not used draws no warning. */
-static void put_sizes(const ws__emission *emission, ws_strbuf *out) {
+void ws__put_sizes(const ws__emission *emission, ws_strbuf *out) {
   const ws_dims *dims = emission->problem->dims;
   for (int i = 0; i < dims->count; i++)
     ws_strbuf_printf(out, "%s%s = ws_sizes[%d]",
                      i ? ", " : "  const long long ", dims->names[i], i);
-  ws_strbuf_printf(out, ";\n  %s;\n", list_sizes(emission, "(void)%s"));
+  ws_strbuf_printf(out, ";\n  %s;\n", ws__list_sizes(emission, "(void)%s"));
 }
 
 /* requires: expr names nothing but dimensions and, with device_parameters,
@@ -188,7 +188,7 @@ static void open_function(const ws__emission *emission, const char *type,
                           const char *name, const char *parameters,
                           ws_strbuf *out) {
   ws_strbuf_printf(out, "static %s %s(%s) {\n", type, name, parameters);
-  put_sizes(emission, out);
+  ws__put_sizes(emission, out);
   if (strstr(parameters, "cu_count"))
     ws_strbuf_puts(out, "  (void)cu_count;\n");
 }
@@ -202,7 +202,7 @@ static void emit_value(const ws__emission *emission, const char *name,
   ws_strbuf_puts(out, ";\n}\n\n");
 }
 
-static void emit_truth(const ws__emission *emission, const char *name,
+void ws__emit_truth(const ws__emission *emission, const char *name,
                        const char *parameters, const ws_expr *expr,
                        ws_strbuf *out) {
   open_function(emission, "int", name, parameters, out);
@@ -244,7 +244,7 @@ static void emit_grid(const ws__emission *emission, int position, int index,
                    "static void grid_%d_%d(%s,\n                     long long "
                    "ws_grid[3]) {\n",
                    position, index, device_parameters);
-  put_sizes(emission, out);
+  ws__put_sizes(emission, out);
   ws_strbuf_puts(out, "  (void)cu_count;\n");
   for (int axis = 0; axis < 3; axis++) {
     ws_strbuf_printf(out, "  ws_grid[%d] = ", axis);
@@ -261,7 +261,7 @@ static void emit_accepts(const ws__emission *emission, int position,
   const ws_template *tmpl = emission->portfolio[position]->candidate->tmpl;
   ws_strbuf_printf(out, "static int accepts_%d(%s) {\n", position,
                    shape_parameters);
-  put_sizes(emission, out);
+  ws__put_sizes(emission, out);
   for (int i = 0; i < tmpl->require_count; i++) {
     if (!tmpl->requires[i].uses_shape)
       continue;
@@ -319,7 +319,7 @@ static void emit_extents(const ws__emission *emission, int position, int index,
                    "static void extents_%d_%d(%s,\n                        "
                    "long long ws_extents[2]) {\n",
                    position, index, shape_parameters);
-  put_sizes(emission, out);
+  ws__put_sizes(emission, out);
   for (int axis = 0; axis < 2; axis++) {
     ws_strbuf_printf(out, "  ws_extents[%d] = ", axis);
     ws_expr_print_c(fold(emission, position, extents[axis]), out);
@@ -465,7 +465,7 @@ static ws_status emit_launch(const ws__emission *emission, int position,
   WS_TRY(constant_of(emission, position, launch->threads,
                      "the count of threads", launch->line, &threads, diag));
   emit_grid(emission, position, index, out);
-  emit_truth(
+  ws__emit_truth(
       emission,
       ws_arena_printf(emission->arena, "condition_%d_%d", position, index),
       device_parameters, fold(emission, position, launch->condition), out);
@@ -515,7 +515,7 @@ static ws_status emit_candidate(const ws__emission *emission, int position,
 
 static void emit_candidate_table(const ws__emission *emission, ws_strbuf *out) {
   ws_strbuf_puts(out, "static const ws_rt_candidate candidates[] = {\n");
-  for (int p = 0; p < emission->rules->column_count; p++) {
+  for (int p = 0; p < emission->count; p++) {
     const ws_dispatch_entry *entry = emission->portfolio[p];
     const ws_candidate *candidate = entry->candidate;
     const char *variants =
@@ -542,136 +542,13 @@ static void emit_candidate_table(const ws__emission *emission, ws_strbuf *out) {
   ws_strbuf_puts(out, "};\n\n");
 }
 
-static void emit_leaf_table(const ws__emission *emission, ws_strbuf *out) {
-  const ws_rules *rules = emission->rules;
-  ws_strbuf_puts(
-      out,
-      "/* Rules: kernels in the order in which they are tried, the last of "
-      "which\n * accepts every legal shape; what the first loses on the shapes "
-      "the rule was\n * fitted on, as a ratio to the best kernel known. */\n"
-      "static const struct rule {\n  const char *text;\n  double "
-      "geomean_regret, max_regret;\n  int shapes;\n} rules[] = {\n");
-  for (int i = 0; i < rules->leaf_count; i++) {
-    const ws__leaf *leaf = &rules->leaves[i];
-    ws_strbuf_puts(out, "  {");
-    ws__put_literal(out, leaf->rule);
-    ws_strbuf_printf(out, ",\n   %.4f, %.4f, %d},\n", leaf->geomean_regret,
-                     leaf->max_regret, leaf->shape_count);
-  }
-  ws_strbuf_puts(out, "};\n\n");
-  int longest = 0;
-  for (int i = 0; i < rules->leaf_count; i++)
-    if (rules->leaves[i].chain_length > longest)
-      longest = rules->leaves[i].chain_length;
-  ws_strbuf_printf(out, "static const short chains[][%d] = {\n", longest + 1);
-  for (int i = 0; i < rules->leaf_count; i++) {
-    ws_strbuf_puts(out, "  {");
-    for (int j = 0; j < rules->leaves[i].chain_length; j++)
-      ws_strbuf_printf(out, "%d, ", rules->leaves[i].chain[j]);
-    ws_strbuf_puts(out, "-1},\n");
-  }
-  ws_strbuf_puts(out, "};\n\n");
-}
-
-static void emit_node(const ws_rules *rules, int index, int depth,
-                      ws_strbuf *out) {
-  const ws__node *node = &rules->nodes[index];
-  const int indent = 2 + 2 * depth;
-  if (node->feature < 0) {
-    const ws__leaf *leaf = &rules->leaves[node->leaf];
-    ws_strbuf_printf(
-        out, "%*sreturn %d; /* kernel %d; %.3fx over %d shapes, max %.3fx */\n",
-        indent, "", node->leaf, leaf->chain[0], leaf->geomean_regret,
-        leaf->shape_count, leaf->max_regret);
-    return;
-  }
-  ws_strbuf_printf(out, "%*sif (", indent, "");
-  ws_expr_print_c(rules->features[node->feature].expr, out);
-  ws_strbuf_printf(out, " <= %lldLL) { /* %s */\n", (long long)node->threshold,
-                   rules->features[node->feature].name);
-  emit_node(rules, node->low, depth + 1, out);
-  ws_strbuf_printf(out, "%*s}\n", indent, "");
-  emit_node(rules, node->high, depth, out);
-}
-
-static void put_shape(const ws__emission *emission, ws_strbuf *out) {
-  const ws_dims *dims = emission->problem->dims;
-  ws_strbuf_printf(out, "  long long ws_sizes[%d];\n", dims->count);
-  for (int i = 0; i < dims->count; i++)
-    ws_strbuf_printf(out, "  ws_sizes[%d] = %s;\n", i, dims->names[i]);
-}
-
-static void emit_select(const ws__emission *emission, ws_strbuf *out) {
-  const ws_rules *rules = emission->rules;
-  emit_leaf_table(emission, out);
-  emit_truth(emission, "is_legal", shape_parameters, rules->legal, out);
-  ws_strbuf_printf(out, "static int rule_of(%s) {\n", shape_parameters);
-  put_sizes(emission, out);
-  emit_node(rules, 0, 0, out);
-  ws_strbuf_printf(
-      out,
-      "}\n\n"
-      "static int select_kernel(const long long *ws_sizes) {\n"
-      "  const short *choice;\n"
-      "  if (!is_legal(ws_sizes))\n"
-      "    return -1;\n"
-      "  for (choice = chains[rule_of(ws_sizes)]; *choice >= 0; choice++)\n"
-      "    if (candidates[*choice].accepts(ws_sizes))\n"
-      "      return *choice;\n"
-      "  return -1;\n"
-      "}\n\n"
-      "int %s_select(%s) {\n",
-      emission->name, size_parameters(emission));
-  put_shape(emission, out);
-  ws_strbuf_puts(out, "  return select_kernel(ws_sizes);\n}\n\n");
-}
-
-static void emit_explain(const ws__emission *emission, ws_strbuf *out) {
-  const char *format = size_format(emission);
-  const char *sizes = list_sizes(emission, "%s");
-  ws_strbuf_printf(out,
-                   "const char *%s_explain(%s,\n"
-                   "                       char *ws_buffer, size_t ws_size) {\n"
-                   "  int ws_pick, ws_rule;\n",
-                   emission->name, size_parameters(emission));
-  put_shape(emission, out);
-  ws_strbuf_printf(
-      out,
-      "  ws_pick = select_kernel(ws_sizes);\n"
-      "  if (ws_pick < 0) {\n"
-      "    snprintf(ws_buffer, ws_size, \"%s is not a legal shape\", %s);\n"
-      "    return ws_buffer;\n"
-      "  }\n"
-      "  ws_rule = rule_of(ws_sizes);\n"
-      "  snprintf(ws_buffer, ws_size,\n"
-      "           \"%s: rule %%d of %d (%%s): kernel %%d, "
-      "%%s, %%s; \"\n"
-      "           \"%%.3fx of the best over %%d training shapes, at worst "
-      "%%.3fx \"\n"
-      "           \"(%%s)%%s\",\n"
-      "           %s, ws_rule, rules[ws_rule].text, ws_pick, "
-      "candidates[ws_pick].id,\n"
-      "           candidates[ws_pick].parameters, "
-      "rules[ws_rule].geomean_regret,\n"
-      "           rules[ws_rule].shapes, rules[ws_rule].max_regret, "
-      "%s.provenance,\n"
-      "           ws_pick == chains[ws_rule][0] ? \"\"\n"
-      "                                   : \"; the rule's first choice does "
-      "not \"\n"
-      "                                     \"accept this shape\");\n"
-      "  return ws_buffer;\n"
-      "}\n",
-      format, sizes, format, emission->rules->leaf_count, sizes,
-      emission->name);
-}
-
 static void emit_dispatch_table(const ws__emission *emission, ws_strbuf *out) {
   const bool cuda = family_of(emission) == WS_FAMILY_NVPTX;
   const char *const texts[] = {emission->name, emission->problem->name,
                                emission->layout, emission->target,
                                emission->provenance};
   ws_strbuf_printf(out, "static const char *const dimensions[] = {%s};\n\n",
-                   list_sizes(emission, "\"%s\""));
+                   ws__list_sizes(emission, "\"%s\""));
   ws_strbuf_printf(out, "const ws_rt_dispatch %s = {\n  WS_RT_ABI_VERSION, %s",
                    emission->name, cuda ? "WS_RT_CUDA" : "WS_RT_HIP");
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -681,7 +558,7 @@ static void emit_dispatch_table(const ws__emission *emission, ws_strbuf *out) {
   ws_strbuf_printf(out,
                    ",\n  candidates, %du, %du, select_kernel, %du, "
                    "dimensions};\n\n",
-                   emission->rules->column_count, emission->problem->arg_count,
+                   emission->count, emission->problem->arg_count,
                    emission->problem->dims->count);
 }
 
@@ -699,9 +576,9 @@ static const struct {
 
 static void emit_dispatch(const ws__emission *emission, ws_strbuf *out) {
   emit_candidate_table(emission, out);
-  emit_select(emission, out);
+  ws__emit_select(emission, out);
   emit_dispatch_table(emission, out);
-  emit_explain(emission, out);
+  ws__emit_explain(emission, out);
 }
 
 /* The dispatch under a name that nothing else has shows what it uses. */
@@ -724,7 +601,7 @@ ws_status ws__emit_source(const ws__emission *emission, ws_strbuf *out,
   ws_strbuf body;
   ws_strbuf_init(&body);
   ws_status status = WS_OK;
-  for (int p = 0; p < emission->rules->column_count && status == WS_OK; p++)
+  for (int p = 0; p < emission->count && status == WS_OK; p++)
     status = emit_candidate(emission, p, &body, diag);
   if (status == WS_OK)
     status = check_name(emission, &body, diag);

@@ -31,47 +31,76 @@ static const struct {
 };
 enum { FORMS = sizeof forms / sizeof *forms };
 
-/* The form with names for letters; NULL: one of them stands for nothing. */
-static const char *fill_form(ws_arena *arena, const char *form,
-                             const char *const letters['D' - 'A' + 1]) {
-  ws_strbuf text;
+static bool is_name(char c) {
+  return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+         (c >= 'A' && c <= 'Z');
+}
+
+/* The name of the dimension that a letter stands for; NULL: of none. */
+static const char *dimension_of(const ws_problem *problem, char letter) {
+  int others = 0;
+  for (int i = 0; i < problem->dims->count; i++)
+    if (problem->is_depth[i] ? letter == 'D' : letter == 'A' + others++)
+      return problem->dims->names[i];
+  return NULL;
+}
+
+const char *ws__fill_letters(ws_arena *arena, const ws_problem *problem,
+                             const char *text) {
+  ws_strbuf filled;
   bool complete = true;
-  ws_strbuf_init(&text);
-  for (const char *c = form; *c; c++) {
-    bool letter = *c == 'A' || *c == 'B' || *c == 'D';
-    const char *name = letter ? letters[*c - 'A'] : NULL;
+  ws_strbuf_init(&filled);
+  for (const char *c = text; *c;) {
+    size_t size = 0;
+    while (is_name(c[size]))
+      size++;
+    const bool letter =
+        size == 1 && (*c == 'A' || *c == 'B' || *c == 'D');
+    const char *name = letter ? dimension_of(problem, *c) : NULL;
     complete &= !letter || name;
     if (name)
-      ws_strbuf_puts(&text, name);
+      ws_strbuf_puts(&filled, name);
     else
-      ws_strbuf_append(&text, c, 1);
+      ws_strbuf_append(&filled, c, size ? size : 1);
+    c += size ? size : 1;
   }
-  const char *out = complete ? ws_arena_strdup(arena, text.data) : NULL;
-  ws_strbuf_deinit(&text);
+  const char *out = complete ? ws_arena_strdup(arena, filled.data) : NULL;
+  ws_strbuf_deinit(&filled);
+  return out;
+}
+
+/* The name of a form: its letters stand between underscores. */
+static const char *fill_name(ws_arena *arena, const ws_problem *problem,
+                             const char *name) {
+  ws_strbuf filled;
+  ws_strbuf_init(&filled);
+  for (const char *c = name; *c; c++) {
+    const bool alone = (c == name || c[-1] == '_') && (!c[1] || c[1] == '_');
+    const char *dimension = alone ? dimension_of(problem, *c) : NULL;
+    if (dimension)
+      ws_strbuf_puts(&filled, dimension);
+    else
+      ws_strbuf_append(&filled, c, 1);
+  }
+  const char *out = ws_arena_strdup(arena, filled.data);
+  ws_strbuf_deinit(&filled);
   return out;
 }
 
 ws_status ws__features_of(ws_arena *arena, const ws_problem *problem,
                           const ws__feature **out_features, int *out_count,
                           ws_diag *diag) {
-  const char *letters['D' - 'A' + 1] = {NULL};
   ws__feature *features =
       ws_arena_alloc(arena, sizeof *features * (WS_MAX_DIMS + FORMS));
   int count = 0;
-  for (int i = 0; i < problem->dims->count; i++) {
-    const char *name = problem->dims->names[i];
-    const char **letter = problem->is_depth[i] ? &letters['D' - 'A']
-                          : letters[0]         ? &letters[1]
-                                               : &letters[0];
-    if (!*letter)
-      *letter = name;
-    features[count++] = (ws__feature){.name = name, .text = name};
-  }
+  for (int i = 0; i < problem->dims->count; i++)
+    features[count++] = (ws__feature){.name = problem->dims->names[i],
+                                      .text = problem->dims->names[i]};
   for (int i = 0; i < FORMS; i++) {
-    const char *text = fill_form(arena, forms[i].text, letters);
+    const char *text = ws__fill_letters(arena, problem, forms[i].text);
     if (text)
       features[count++] =
-          (ws__feature){fill_form(arena, forms[i].name, letters), text, NULL};
+          (ws__feature){fill_name(arena, problem, forms[i].name), text, NULL};
   }
   for (int i = 0; i < count; i++) {
     ws_expr *expr;

@@ -60,8 +60,11 @@ static ws_dispatch_choice choose(ws_archive *archive, ws_arena *arena,
                         *out_entries, &count, &matrix, &none) != WS_OK ||
       !matrix.provenance)
     return out; /* neither times nor estimates */
-  if (ws_dispatch_choose(arena, task->problem, *out_entries, &matrix, 0, 0,
-                         &out, &none) != WS_OK)
+  const ws_selection_input input = {.problem = task->problem,
+                                    .target = task->target,
+                                    .entries = *out_entries,
+                                    .matrix = &matrix};
+  if (ws_dispatch_choose(arena, &input, &out, &none) != WS_OK)
     out.count = 0; /* nothing takes every shape */
   *out_provenance = matrix.provenance;
   return out;
@@ -73,7 +76,7 @@ static void note_chosen(ws_arena *arena, const ws__task *task,
   bool *chosen =
       ws_arena_alloc(arena, sizeof *chosen * (size_t)task->shape_count);
   for (int s = 0; s < task->shape_count; s++) {
-    chosen[s] = ws_rules_pick(choice->rules, &task->shapes[s]) == kernel;
+    chosen[s] = ws_selection_pick(choice->selection, &task->shapes[s]) == kernel;
     out->chosen_count += chosen[s];
   }
   out->chosen = chosen;
@@ -133,7 +136,7 @@ ws_status ws__shipped_find(ws_archive *archive, ws_arena *arena,
     add_gain(task, &own, &start, kernel);
   }
   out_shipped->count = choice.count;
-  out_shipped->rules = choice.rules;
+  out_shipped->selection = choice.selection;
   qsort(out_shipped->kernels, (size_t)choice.count, sizeof(ws__shipped_kernel),
         compare_kernels);
   out_shipped->order = order_of(arena, out_shipped, entries, &choice);
@@ -182,7 +185,7 @@ static void fill_kernel(const filling *f, int index, const times *own,
   }
   for (int i = 0; f->held_out && i < f->held_out->count; i++) {
     const ws_shape *shape = &f->held_out->shapes[i];
-    int pick = ws_rules_pick(f->shipped->rules, shape);
+    int pick = ws_selection_pick(f->shipped->selection, shape);
     if (pick < 0 || f->shipped->order[pick] != index)
       continue;
     add_ratio(time_on(&f->start, shape), time_on(own, shape),

@@ -20,7 +20,7 @@ typedef struct ws__shipped {
   const char *provenance;      /* of the times that it was chosen by */
   ws__shipped_kernel *kernels; /* those that gain most first */
   int count;                   /* 0: nothing can be shipped yet */
-  const ws_rules *rules;
+  const ws_selection *selection;
   const int *order; /* by pick of the rules, the place in kernels */
 } ws__shipped;
 

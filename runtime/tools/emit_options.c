@@ -186,11 +186,14 @@ ws_status emit_entries(const emit_options *options, ws_archive *archive,
                        ws_dispatch_report *out_report, ws_diag *diag) {
   WS_TRY(fill_matrix(options, archive, arena, entries, entry_count,
                      out_training, diag));
-  const ws_dispatch_options emit = {.name = options->name,
-                                    .output_dir = options->out,
+  const ws_selection_input input = {.problem = options->problem,
+                                    .target = options->for_target,
+                                    .entries = entries,
+                                    .matrix = out_training,
                                     .max_portfolio = options->max_kernels,
                                     .max_leaves = options->max_leaves};
-  return ws_dispatch_emit(arena, options->problem, options->layout,
-                          options->target, entries, out_training, &emit,
-                          out_report, diag);
+  const ws_dispatch_options emit = {.name = options->name,
+                                    .output_dir = options->out,
+                                    .layout = options->layout};
+  return ws_dispatch_emit(arena, &input, &emit, out_report, diag);
 }

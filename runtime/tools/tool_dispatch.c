@@ -89,7 +89,7 @@ static void add_row(dispatch_job *job, const char *shapes,
   if (matrix->shape_count == 0 || job->row_count == MAX_ROWS)
     return;
   job->rows[job->row_count++] = (regret_row){
-      shapes, matrix->provenance, ws_rules_regret(job->emitted.rules, matrix),
+      shapes, matrix->provenance, ws_selection_regret(job->emitted.selection, matrix),
       one_kernel_regret(matrix, job->emitted.portfolio[0])};
 }
 
@@ -257,7 +257,7 @@ static int count_equal(const dispatch_job *job) {
   for (int s = 0; s < matrix->shape_count; s++) {
     const double *row =
         matrix->us + (size_t)s * (size_t)matrix->candidate_count;
-    const int pick = ws_rules_pick(job->emitted.rules, &matrix->shapes[s]);
+    const int pick = ws_selection_pick(job->emitted.selection, &matrix->shapes[s]);
     const double us = pick < 0 ? INFINITY : row[job->emitted.portfolio[pick]];
     double best = INFINITY;
     for (int c = 0; c < matrix->candidate_count; c++)

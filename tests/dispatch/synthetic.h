@@ -174,11 +174,19 @@ static inline void fill_matrix(emitted *e) {
   e->matrix = (ws_matrix){shapes, count, POINTS, us, "estimate:test"};
 }
 
+static inline ws_status emit_as(emitted *e, const char *name,
+                                const char *directory, ws_diag *diag) {
+  const ws_selection_input input = {.problem = e->problem,
+                                    .target = ws_target_find("gfx942"),
+                                    .entries = e->entries,
+                                    .matrix = &e->matrix};
+  const ws_dispatch_options options = {name, directory, "kmajor"};
+  return ws_dispatch_emit(e->arena, &input, &options, &e->report, diag);
+}
+
 static inline void emit_into(emitted *e, const char *directory) {
   ws_diag diag = {""};
-  const ws_dispatch_options options = {"fp8_gemm", directory, 0, 0};
-  if (ws_dispatch_emit(e->arena, e->problem, "kmajor", "gfx942", e->entries,
-                       &e->matrix, &options, &e->report, &diag) != WS_OK)
+  if (emit_as(e, "fp8_gemm", directory, &diag) != WS_OK)
     WS_FAIL("%s", diag.text);
 }
 

@@ -104,7 +104,8 @@ static ws_shape random_shape(ws_rng *rng) {
 enum { TRAINING = 300 };
 
 static void *emit_and_load(end_to_end *e, ws_dispatch_report *report) {
-  const ws_dispatch_options options = {"chosen", ws_test_directory(), 0, 0};
+  const ws_dispatch_options options = {"chosen", ws_test_directory(),
+                                       e->layout};
   static ws_shape shapes[TRAINING];
   static double us[TRAINING * MAX_POINTS];
   ws_rng rng;
@@ -118,8 +119,11 @@ static void *emit_and_load(end_to_end *e, ws_dispatch_report *report) {
               cos(2.3 * c + 0.7 * log((double)shapes[s].size[DIM_K])));
   }
   const ws_matrix matrix = {shapes, TRAINING, e->count, us, "estimate:test"};
-  must(ws_dispatch_emit(e->arena, e->problem, e->layout, "gfx942", e->entries,
-                        &matrix, &options, report, &diag));
+  const ws_selection_input input = {.problem = e->problem,
+                                    .target = ws_target_find("gfx942"),
+                                    .entries = e->entries,
+                                    .matrix = &matrix};
+  must(ws_dispatch_emit(e->arena, &input, &options, report, &diag));
   return synthetic_load(e->arena, ws_test_directory(), "chosen", "-O1");
 }
 

@@ -29,7 +29,7 @@ WS_TEST(selection_is_total_safe_and_the_tuners_own) {
     int pick =
         e.select(shape.size[DIM_M], shape.size[DIM_N], shape.size[DIM_K]);
     WS_CHECK(pick >= 0 && pick < e.report.portfolio_count);
-    WS_CHECK_INT(pick, ws_rules_pick(e.report.rules, &shape));
+    WS_CHECK_INT(pick, ws_selection_pick(e.report.selection, &shape));
     ws_diag diag = {""};
     if (ws_candidate_broken_require(entry_of(&e, pick)->candidate, &shape,
                                     &diag) >= 0)
@@ -266,11 +266,8 @@ WS_TEST(an_unwritable_directory_is_one_line) {
   /* below a file: refused to root as well */
   const char *file = ws_arena_printf(e.arena, "%s/file", ws_test_directory());
   WS_CHECK_INT(ws_file_write_atomic(file, "x", 1, NULL), WS_OK);
-  const ws_dispatch_options options = {
-      "fp8_gemm", ws_arena_printf(e.arena, "%s/out", file), 0, 0};
-  WS_CHECK_INT(ws_dispatch_emit(e.arena, e.problem, "kmajor", "gfx942",
-                                e.entries, &e.matrix, &options, &e.report,
-                                &diag),
+  WS_CHECK_INT(emit_as(&e, "fp8_gemm",
+                       ws_arena_printf(e.arena, "%s/out", file), &diag),
                WS_ENVIRONMENT);
   WS_CHECK_CONTAINS(diag.text, file);
   WS_CHECK(!strchr(diag.text, '\n'));
@@ -282,11 +279,7 @@ WS_TEST(a_name_must_be_an_identifier) {
   prepare(&e, ws_test_directory());
   static const char *const bad[] = {"", "9lives", "a-b", "a b", "a/b"};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-    const ws_dispatch_options options = {bad[i], e.directory, 0, 0};
-    WS_CHECK_INT(ws_dispatch_emit(e.arena, e.problem, "kmajor", "gfx942",
-                                  e.entries, &e.matrix, &options, &e.report,
-                                  NULL),
-                 WS_USAGE);
+    WS_CHECK_INT(emit_as(&e, bad[i], e.directory, NULL), WS_USAGE);
   }
   ws_arena_destroy(e.arena);
 }

@@ -95,9 +95,12 @@ static void prepare_tma(tma *t) {
 }
 
 static ws_status emit_tma(tma *t, ws_diag *diag) {
-  const ws_dispatch_options options = {"fp8_gemm", t->directory, 0, 0};
-  return ws_dispatch_emit(t->arena, t->problem, "kmajor-ocp", "sm_90a",
-                          t->entries, &t->matrix, &options, &t->report, diag);
+  const ws_selection_input input = {.problem = t->problem,
+                                    .target = ws_target_find("sm_90a"),
+                                    .entries = t->entries,
+                                    .matrix = &t->matrix};
+  const ws_dispatch_options options = {"fp8_gemm", t->directory, "kmajor-ocp"};
+  return ws_dispatch_emit(t->arena, &input, &options, &t->report, diag);
 }
 
 static const ws_rt_dispatch *load_tma(tma *t) {

@@ -16,6 +16,8 @@
 extern "C" {
 #endif
 
+typedef struct ws_time_terms ws_time_terms; /* time_model.h */
+
 /* One candidate of the portfolio with all that emission needs. */
 typedef struct ws_dispatch_entry {
   const ws_candidate *candidate;
@@ -25,7 +27,8 @@ typedef struct ws_dispatch_entry {
 } ws_dispatch_entry;
 
 /* Row-major [shape][candidate] times in us; INFINITY where the candidate's
- * constraints do not allow the shape. */
+ * constraints do not allow the shape, NAN where it was not timed (only where
+ * this is said to be allowed). */
 typedef struct ws_matrix {
   const ws_shape *shapes;
   int shape_count;
@@ -70,26 +73,75 @@ typedef struct ws_regret {
 /* matrix: same columns as the one the rules were fitted on, any shapes. */
 ws_regret ws_rules_regret(const ws_rules *rules, const ws_matrix *matrix);
 
-/* Which kernels are shipped, and the rules that choose among them. */
+/* ---- selection: what picks a kernel for a shape ----------------------------
+ * Three forms, in this order:
+ *   table   shapes whose sizes but the first were timed (a layer that was
+ *           tuned), for first sizes near those timed: the kernel that was
+ *           fastest there, between two timed sizes by the time models, bent so
+ *           that they meet both
+ *   by band of the first size, whichever loses less where shapes are left out
+ *   whose other sizes are the same (cross-validation over those groups):
+ *     tree    rules, as above
+ *     models  the least time by the kernels' time models (time_model.h)
+ * A kernel that does not take the shape is passed over in each. */
+typedef struct ws_selection ws_selection;
+
+/* What each form loses where groups of shapes are left out, in one band of the
+ * first size: means of ln(time of the choice / best of all kernels of the
+ * matrix), on shapes where the choice was timed. nearest: what is best on the
+ * nearest timed shape (by the sum of |ln| over sizes). */
+typedef enum ws_form {
+  WS_FORM_NEAREST,
+  WS_FORM_TREE,
+  WS_FORM_MODELS,
+  WS_FORM_ORACLE, /* of the portfolio */
+  WS_FORMS
+} ws_form;
+const char *ws_form_text(ws_form form);
+typedef struct ws_band {
+  int64_t first, last; /* sizes, both included; last INT64_MAX: no end */
+  ws_form form;        /* that is taken: tree or models */
+  int shape_count;     /* that were left out and judged */
+  double ln_loss[WS_FORMS], worst[WS_FORMS]; /* worst: a ratio */
+} ws_band;
+enum { WS_BANDS_MOST = 8 };
+
+typedef struct ws_selection_input {
+  const ws_problem *problem;
+  const ws_target *target;
+  const ws_time_terms *terms;       /* NULL: the default */
+  const ws_dispatch_entry *entries; /* by column */
+  const ws_matrix *matrix;          /* may have gaps */
+  int max_portfolio, max_leaves;    /* 0: the default */
+} ws_selection_input;
+
+/* Which kernels are shipped, and what chooses among them. */
 typedef struct ws_dispatch_choice {
   const int *columns; /* of the matrix */
   int count;
-  const ws_rules *rules; /* ws_rules_pick is a position in columns */
+  const ws_selection *selection; /* its picks are positions in columns */
 } ws_dispatch_choice;
-/* The portfolio, with a kernel in it that accepts every legal shape, and its
- * rules. Limits of 0 are the defaults. WS_INPUT when no candidate accepts every
- * legal shape. In the arena. */
-ws_status ws_dispatch_choose(ws_arena *arena, const ws_problem *problem,
-                             const ws_dispatch_entry *entries,
-                             const ws_matrix *matrix, int max_portfolio,
-                             int max_leaves, ws_dispatch_choice *out_choice,
+/* The portfolio (ws_portfolio_pick on the matrix without its gaps), with a
+ * kernel in it that accepts every legal shape, and its selection. WS_INPUT
+ * when no candidate accepts every legal shape. In the arena. */
+ws_status ws_dispatch_choose(ws_arena *arena, const ws_selection_input *input,
+                             ws_dispatch_choice *out_choice,
                              ws_diag *diag) WS_MUST_CHECK;
+/* Position in columns; -1 when the shape is not legal. Equal to the emitted
+ * NAME_select. */
+int ws_selection_pick(const ws_selection *selection, const ws_shape *shape);
+/* On the rows of a matrix of the same columns on which the choice was timed. */
+ws_regret ws_selection_regret(const ws_selection *selection,
+                              const ws_matrix *matrix);
+int ws_selection_leaf_count(const ws_selection *selection);
+int ws_selection_bands(const ws_selection *selection, const ws_band **out);
+/* Shapes that the table holds. */
+int ws_selection_table_count(const ws_selection *selection);
 
 typedef struct ws_dispatch_options {
   const char *name;       /* C identifier: NAME.h, NAME.c, NAME_select() */
   const char *output_dir; /* must be writable */
-  int max_portfolio;      /* default 8 */
-  int max_leaves;         /* default 24 */
+  const char *layout;
 } ws_dispatch_options;
 
 typedef struct ws_dispatch_report {
@@ -97,17 +149,16 @@ typedef struct ws_dispatch_report {
   double train_geomean_regret, train_max_regret; /* ratios >= 1 */
   const char *const *files; /* paths written, in the caller's arena */
   int file_count;
-  const int *portfolio;  /* columns of the matrix, in the caller's arena */
-  const ws_rules *rules; /* for regret on other shapes */
+  const int *portfolio; /* columns of the matrix, in the caller's arena */
+  const ws_selection *selection; /* for regret on other shapes */
 } ws_dispatch_report;
 
-/* Fits rules on the matrix (whose columns are entries) and writes NAME.h,
- * NAME.c (code objects embedded), NAME-<id>.co and NAME.json. */
-ws_status
-ws_dispatch_emit(ws_arena *arena, const ws_problem *problem, const char *layout,
-                 const char *target, const ws_dispatch_entry *entries,
-                 const ws_matrix *matrix, const ws_dispatch_options *options,
-                 ws_dispatch_report *out_report, ws_diag *diag) WS_MUST_CHECK;
+/* Chooses (ws_dispatch_choose) and writes NAME.h, NAME.c (code objects
+ * embedded), NAME-<id>.co and NAME.json. */
+ws_status ws_dispatch_emit(ws_arena *arena, const ws_selection_input *input,
+                           const ws_dispatch_options *options,
+                           ws_dispatch_report *out_report,
+                           ws_diag *diag) WS_MUST_CHECK;
 
 /* The shapes that rules are fitted on: the named set plus a log-spaced grid of
  * legal shapes around and between them. In the arena. */

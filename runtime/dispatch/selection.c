@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * From a matrix to a portfolio and what picks among its kernels: the table of
+ * tuned shapes, then by band the tree or the time models.
+ */
+#include "dispatch_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the portfolio ---- */
+
+static bool has_universal(const ws_selection_input *input, const int *columns,
+                          int count) {
+  for (int i = 0; i < count; i++)
+    if (ws__accepts_every_shape(input->entries[columns[i]].candidate,
+                                input->problem))
+      return true;
+  return false;
+}
+
+/* The column that accepts every legal shape and is best on its own; -1: none.
+ */
+static int best_universal(const ws_selection_input *input,
+                          const ws_matrix *matrix) {
+  int best = -1;
+  double best_sum = INFINITY;
+  for (int c = 0; c < matrix->candidate_count; c++) {
+    double sum = 0;
+    for (int s = 0; s < matrix->shape_count; s++)
+      sum += log(ws__matrix_us(matrix, s, c));
+    if (sum < best_sum && ws__accepts_every_shape(input->entries[c].candidate,
+                                                  input->problem)) {
+      best_sum = sum;
+      best = c;
+    }
+  }
+  return best;
+}
+
+/* The portfolio, with a fallback for every legal shape in it. */
+static ws_status pick_portfolio(const ws_selection_input *input,
+                                const ws_matrix *matrix, int max_count,
+                                int *columns, int *out_count, ws_diag *diag) {
+  WS_TRY(ws_portfolio_pick(matrix, max_count, columns, out_count, diag));
+  if (has_universal(input, columns, *out_count))
+    return WS_OK;
+  int fallback = best_universal(input, matrix);
+  if (fallback < 0)
+    return ws_fail(diag, WS_INPUT, NULL, 0,
+                   "none of the %d candidates accepts every legal shape, so "
+                   "there is no fallback; tune a template without constraints "
+                   "on the shape",
+                   matrix->candidate_count);
+  if (*out_count == max_count)
+    (*out_count)--; /* the last pick gained least */
+  columns[(*out_count)++] = fallback;
+  return WS_OK;
+}
+
+bool ws__portfolio_takes(const ws__portfolio *portfolio, int position,
+                         const ws_shape *shape) {
+  return ws_candidate_broken_require(
+             portfolio->input->entries[portfolio->columns[position]].candidate,
+             shape, NULL) < 0;
+}
+
+const int *ws__make_chain(ws_arena *arena, const ws__portfolio *portfolio,
+                          const double *us, int *out_length) {
+  const int count = portfolio->count;
+  int *chain = ws_arena_alloc(arena, sizeof *chain * (size_t)count);
+  bool *taken = ws_arena_alloc(arena, sizeof *taken * (size_t)count);
+  *out_length = 0;
+  for (bool closed = false; !closed;) {
+    int best = -1;
+    for (int p = 0; p < count; p++)
+      if (!taken[p] && (best < 0 || us[p] < us[best]))
+        best = p;
+    taken[best] = true;
+    closed = portfolio->universal[best];
+    if (closed || isfinite(us[best]))
+      chain[(*out_length)++] = best;
+  }
+  return chain;
+}
+
+/* ---- by models ---- */
+
+int ws__pick_by_models(const ws__portfolio *portfolio,
+                       const ws_time_models *models,
+                       const ws__shortlist *among, const ws_shape *shape) {
+  int best = -1;
+  double least = INFINITY;
+  for (int i = 0; i < among->count; i++) {
+    const int p = among->positions[i];
+    const double us = ws_time_models_us(models, p, shape);
+    if ((best < 0 || us < least) && ws__portfolio_takes(portfolio, p, shape)) {
+      least = us;
+      best = p;
+    }
+  }
+  return best;
+}
+
+/* More would make the emitted selection slow. */
+enum { MOST_LISTED = 16 };
+
+static int compare_counts(const void *a, const void *b) {
+  const int *x = a, *y = b; /* {wins, position} */
+  return x[0] != y[0] ? y[0] - x[0] : x[1] - y[1];
+}
+
+/* The kernels that the models choose in the band, those chosen most; at the end
+ * one that takes every shape. */
+static ws__shortlist make_shortlist(ws_arena *arena, const ws_selection *s,
+                                    const ws_band *band, const ws_shape *shapes,
+                                    int shape_count) {
+  const int count = s->portfolio.count;
+  int(*wins)[2] = ws_arena_alloc(arena, sizeof *wins * (size_t)count);
+  int *positions = ws_arena_alloc(arena, sizeof *positions * (size_t)count);
+  int *every = ws_arena_alloc(arena, sizeof *every * (size_t)count);
+  ws__shortlist out = {positions, 0};
+  bool closed = false;
+  for (int p = 0; p < count; p++)
+    wins[p][1] = every[p] = p;
+  const ws__shortlist all = {every, count};
+  for (int i = 0; i < shape_count; i++)
+    if (shapes[i].size[0] >= band->first && shapes[i].size[0] <= band->last) {
+      const int pick =
+          ws__pick_by_models(&s->portfolio, s->models, &all, &shapes[i]);
+      if (pick >= 0)
+        wins[pick][0]++;
+    }
+  qsort(wins, (size_t)count, sizeof *wins, compare_counts);
+  for (int i = 0; i < count; i++) {
+    const int p = wins[i][1];
+    const bool closes = !closed && s->portfolio.universal[p];
+    const bool room = out.count < MOST_LISTED - !closed;
+    if (!closes && !(wins[i][0] && room))
+      continue;
+    if (closes && !wins[i][0] && closed)
+      continue;
+    positions[out.count++] = p;
+    closed |= closes;
+  }
+  return out;
+}
+
+/* ---- the fit ---- */
+
+enum {
+  DEFAULT_PORTFOLIO = 8,
+  DEFAULT_TIMED_PORTFOLIO = 16, /* of kernels that a card has timed more pay:
+                                   each was the best somewhere */
+  LARGE_SET = 64,               /* shapes */
+  DEFAULT_LARGE_PORTFOLIO = 32,
+  DEFAULT_LEAVES = 24
+};
+
+static bool is_estimate(const ws_matrix *matrix) {
+  return !strncmp(matrix->provenance, "estimate", strlen("estimate"));
+}
+
+static int portfolio_limit(const ws_selection_input *input) {
+  const ws_matrix *matrix = input->matrix;
+  if (input->max_portfolio > 0)
+    return input->max_portfolio;
+  if (!is_estimate(matrix) && matrix->shape_count > LARGE_SET)
+    return DEFAULT_LARGE_PORTFOLIO;
+  return ws__is_of_a_card(matrix->provenance) ? DEFAULT_TIMED_PORTFOLIO
+                                              : DEFAULT_PORTFOLIO;
+}
+
+static bool has_gaps(const ws_matrix *matrix) {
+  const size_t cells =
+      (size_t)matrix->shape_count * (size_t)matrix->candidate_count;
+  for (size_t i = 0; i < cells; i++)
+    if (isnan(matrix->us[i]))
+      return true;
+  return false;
+}
+
+static const bool *find_universal(ws_arena *arena, const ws__portfolio *of) {
+  bool *universal =
+      ws_arena_alloc(arena, sizeof *universal * (size_t)of->count);
+  for (int p = 0; p < of->count; p++)
+    universal[p] = ws__accepts_every_shape(
+        of->input->entries[of->columns[p]].candidate, of->input->problem);
+  return universal;
+}
+
+static ws_status fit_forms(ws_arena *arena, ws_selection *s, ws_diag *diag) {
+  const ws_selection_input *input = s->portfolio.input;
+  const ws_matrix *matrix = input->matrix;
+  ws_band *bands = ws_arena_alloc(arena, sizeof *bands * WS_BANDS_MOST);
+  ws__shortlist *lists =
+      ws_arena_alloc(arena, sizeof *lists * WS_BANDS_MOST);
+  WS_TRY(ws_rules_fit(arena, input->problem, input->entries,
+                      s->portfolio.filled, s->portfolio.columns,
+                      s->portfolio.count, input->max_leaves, &s->rules, diag));
+  WS_TRY(ws_time_models_fit(arena, input->problem, input->target, input->terms,
+                            input->entries, matrix, s->portfolio.columns,
+                            s->portfolio.count, &s->models, diag));
+  WS_TRY(ws__bands_judge(arena, &s->portfolio, bands, &s->band_count, diag));
+  const ws_shape_set set = {"", matrix->shapes, matrix->shape_count};
+  int shape_count;
+  const ws_shape *shapes = ws_dispatch_training_shapes(
+      arena, input->problem, &set, &shape_count);
+  for (int b = 0; b < s->band_count; b++)
+    if (bands[b].form == WS_FORM_MODELS)
+      lists[b] = make_shortlist(arena, s, &bands[b], shapes, shape_count);
+  s->bands = bands;
+  s->shortlists = lists;
+  if (!is_estimate(matrix)) /* which know no shape better than another */
+    s->table = ws__table_make(arena, &s->portfolio, s->models);
+  return WS_OK;
+}
+
+ws_status ws_dispatch_choose(ws_arena *arena, const ws_selection_input *given,
+                             ws_dispatch_choice *out_choice, ws_diag *diag) {
+  ws_selection_input *input = ws_arena_alloc(arena, sizeof *input);
+  ws_matrix *filled = ws_arena_alloc(arena, sizeof *filled);
+  ws_selection *s = ws_arena_alloc(arena, sizeof *s);
+  *input = *given;
+  *filled = *given->matrix;
+  *out_choice = (ws_dispatch_choice){.selection = s};
+  if (!input->terms)
+    WS_TRY(ws_time_terms_parse(arena, input->problem, ws_time_terms_default(),
+                               "terms", &input->terms, diag));
+  if (input->max_leaves <= 0)
+    input->max_leaves = DEFAULT_LEAVES;
+  if (has_gaps(input->matrix))
+    WS_TRY(ws_time_models_fill(arena, input->problem, input->target,
+                               input->terms, input->entries, input->matrix,
+                               filled, diag));
+  const int most = portfolio_limit(input);
+  int *columns = ws_arena_alloc(arena, (size_t)most * sizeof *columns);
+  WS_TRY(pick_portfolio(input, filled, most, columns, &out_choice->count,
+                        diag));
+  s->portfolio = (ws__portfolio){
+      .input = input, .filled = filled, .columns = columns,
+      .count = out_choice->count};
+  s->portfolio.universal = find_universal(arena, &s->portfolio);
+  out_choice->columns = columns;
+  return fit_forms(arena, s, diag);
+}
+
+/* ---- use ---- */
+
+int ws_selection_pick(const ws_selection *s, const ws_shape *shape) {
+  if (!ws__shape_value(s->rules->legal, shape))
+    return -1;
+  const ws__span *span = ws__table_find(&s->table, shape);
+  for (int i = 0; span && i < span->chain_length; i++)
+    if (ws__portfolio_takes(&s->portfolio, span->chain[i], shape))
+      return span->chain[i];
+  const int band = ws__band_of(s->bands, s->band_count, shape);
+  return s->bands[band].form == WS_FORM_MODELS
+             ? ws__pick_by_models(&s->portfolio, s->models,
+                                  &s->shortlists[band], shape)
+             : ws_rules_pick(s->rules, shape);
+}
+
+ws_regret ws_selection_regret(const ws_selection *s, const ws_matrix *matrix) {
+  ws_regret regret = {.max = 0};
+  double sum = 0;
+  for (int i = 0; i < matrix->shape_count; i++) {
+    const int pick = ws_selection_pick(s, &matrix->shapes[i]);
+    const double us = pick < 0 ? INFINITY
+                               : ws__matrix_us(matrix, i,
+                                               s->portfolio.columns[pick]);
+    const double ratio = us / ws__matrix_best_us(matrix, i);
+    if (isnan(us))
+      continue; /* not timed */
+    regret.shape_count++;
+    sum += log(ratio);
+    if (ratio > regret.max) {
+      regret.max = ratio;
+      regret.worst = matrix->shapes[i];
+    }
+  }
+  regret.geomean = exp(sum / regret.shape_count);
+  return regret;
+}
+
+int ws_selection_leaf_count(const ws_selection *s) {
+  return s->rules->leaf_count;
+}
+
+int ws_selection_bands(const ws_selection *s, const ws_band **out) {
+  *out = s->bands;
+  return s->band_count;
+}
+
+int ws_selection_table_count(const ws_selection *s) {
+  return s->table.shape_count;
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * The terms of time models: their text, and what they are for one kernel.
+ */
+#include "dispatch_internal.h"
+
+#include <string.h>
+
+/* What decides how long a tiled kernel takes: launches and ends (1), rounds of
+ * workgroups over the card with one and two resident on a CU, each as such (a
+ * prologue, an epilogue) and times its depth; what all workgroups do together;
+ * what must be read and written. A template without tiles has its
+ * workgroups. */
+static const char default_terms[] =
+    "1\n"
+    "ceildiv(workgroups, cu_count)\n"
+    "ceildiv(workgroups, cu_count) * D\n"
+    "workgroups * D\n"
+    "ceildiv(ceildiv(A, tile_m) * ceildiv(B, tile_n), cu_count)\n"
+    "ceildiv(ceildiv(A, tile_m) * ceildiv(B, tile_n) * split_k, cu_count) * "
+    "ceildiv(D, split_k)\n"
+    "ceildiv(ceildiv(A, tile_m) * ceildiv(B, tile_n) * split_k, 2 * cu_count) "
+    "* ceildiv(D, split_k)\n"
+    "ceildiv(A, tile_m) * ceildiv(B, tile_n) * D\n"
+    "ceildiv(A, tile_m) * B * D\n"
+    "A * D\n"
+    "B * D\n"
+    "A * B\n";
+
+const char *ws_time_terms_default(void) { return default_terms; }
+
+int ws_time_terms_count(const ws_time_terms *terms) { return terms->count; }
+
+const char *ws_time_terms_text(const ws_time_terms *terms, int index) {
+  return terms->texts[index];
+}
+
+/* The line without comment and blanks at its ends. */
+static const char *clean_line(ws_arena *arena, const char *line, size_t size) {
+  const char *comment = memchr(line, '#', size);
+  if (comment)
+    size = (size_t)(comment - line);
+  while (size && strchr(" \t\r", *line))
+    line++, size--;
+  while (size && strchr(" \t\r", line[size - 1]))
+    size--;
+  return ws_arena_printf(arena, "%.*s", (int)size, line);
+}
+
+static ws_status add_line(ws_arena *arena, const ws_problem *problem,
+                          const char *text, const char *file, int line,
+                          const char **texts, int *count, ws_diag *diag) {
+  ws_expr *expr;
+  if (!*text)
+    return WS_OK;
+  WS_TRY(ws_expr_parse(arena, text, file, line, &expr, diag));
+  if (*count == WS_TIME_TERMS_MOST)
+    return ws_fail(diag, WS_INPUT, file, line, "more than %d terms",
+                   WS_TIME_TERMS_MOST);
+  const char *filled = ws__fill_letters(arena, problem, text);
+  if (filled)
+    texts[(*count)++] = filled;
+  return WS_OK;
+}
+
+ws_status ws_time_terms_parse(ws_arena *arena, const ws_problem *problem,
+                              const char *text, const char *file,
+                              const ws_time_terms **out_terms, ws_diag *diag) {
+  const char **texts =
+      ws_arena_alloc(arena, sizeof *texts * WS_TIME_TERMS_MOST);
+  int count = 0, line = 1;
+  for (const char *at = text; *at; line++) {
+    const size_t size = strcspn(at, "\n");
+    WS_TRY(add_line(arena, problem, clean_line(arena, at, size), file, line,
+                    texts, &count, diag));
+    at += size + (at[size] == '\n');
+  }
+  if (!count)
+    return ws_fail(diag, WS_INPUT, file, 0,
+                   "no term applies to %s; write one expression a line",
+                   problem->name);
+  ws_time_terms *terms = ws_arena_alloc(arena, sizeof *terms);
+  *terms = (ws_time_terms){texts, count};
+  *out_terms = terms;
+  return WS_OK;
+}
+
+/* ---- for one kernel ---- */
+
+static bool is_name(char c) {
+  return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+         (c >= 'A' && c <= 'Z');
+}
+
+/* "workgroups" -> the product of the first launch's grid. */
+static const char *fill_workgroups(ws_arena *arena, const char *text,
+                                   const ws_candidate *candidate) {
+  static const char word[] = "workgroups";
+  enum { SIZE = sizeof word - 1 };
+  ws_strbuf filled;
+  ws_strbuf_init(&filled);
+  for (const char *c = text; *c;) {
+    size_t size = 0;
+    while (is_name(c[size]))
+      size++;
+    if (size == SIZE && !memcmp(c, word, SIZE)) {
+      const ws_launch *launch = &candidate->tmpl->launches[0];
+      for (int axis = 0; axis < 3; axis++)
+        ws_strbuf_printf(&filled, "%s(%s)", axis ? " * " : "(",
+                         ws_expr_text(launch->grid[axis]));
+      ws_strbuf_puts(&filled, ")");
+    } else {
+      ws_strbuf_append(&filled, c, size ? size : 1);
+    }
+    c += size ? size : 1;
+  }
+  const char *out = ws_arena_strdup(arena, filled.data);
+  ws_strbuf_deinit(&filled);
+  return out;
+}
+
+static bool names_only_sizes(const ws_expr *expr, const ws_dims *dims) {
+  for (int i = 0; i < ws_expr_name_count(expr); i++) {
+    int d = 0;
+    while (d < dims->count && strcmp(ws_expr_name(expr, i), dims->names[d]))
+      d++;
+    if (d == dims->count)
+      return false;
+  }
+  return true;
+}
+
+/* ---- terms that no shape can make fail ---- */
+
+/* What a part of an expression is, as far as dividing by it goes. */
+typedef enum divisor { SOME_VALUE = 1, NOT_ZERO, FAILS } divisor;
+
+static void *visit_integer(void *context, int64_t value) {
+  (void)context;
+  return (void *)(intptr_t)(value > 0 ? NOT_ZERO : SOME_VALUE);
+}
+
+static void *visit_name(void *context, const char *name) {
+  (void)context, (void)name;
+  return (void *)(intptr_t)NOT_ZERO; /* sizes are from 1 */
+}
+
+static int operands_of(const char *operator_) {
+  if (!strcmp(operator_, "!") || !strcmp(operator_, "neg"))
+    return 1;
+  return strcmp(operator_, "?:") ? 2 : 3;
+}
+
+/* Products, sums, maxima and rounded quotients of what is above zero are. */
+static void *visit_operation(void *context, const char *operator_,
+                             void **operands) {
+  static const char *const keep[] = {"*", "+", "min", "max", "ceildiv"};
+  bool above = true, kept = false;
+  (void)context;
+  for (int i = 0; i < operands_of(operator_); i++) {
+    if ((intptr_t)operands[i] == FAILS)
+      return operands[i];
+    above &= (intptr_t)operands[i] == NOT_ZERO;
+  }
+  if (strchr("/%", *operator_) || !strcmp(operator_, "ceildiv"))
+    if ((intptr_t)operands[1] != NOT_ZERO)
+      return (void *)(intptr_t)FAILS;
+  for (size_t i = 0; i < sizeof keep / sizeof *keep; i++)
+    kept |= !strcmp(operator_, keep[i]);
+  return (void *)(intptr_t)(above && kept ? NOT_ZERO : SOME_VALUE);
+}
+
+/* Neither divides by zero nor overflows at the largest sizes. */
+static bool is_safe(const ws_expr *expr, const ws_dims *dims) {
+  static const ws_expr_visitor visitor = {visit_integer, visit_name,
+                                          visit_operation};
+  ws_binding sizes[WS_MAX_DIMS];
+  const ws_scope scope = {sizes, dims->count};
+  int64_t value;
+  for (int i = 0; i < dims->count; i++)
+    sizes[i] = (ws_binding){dims->names[i], WS__MODEL_LARGEST};
+  return (intptr_t)ws_expr_visit(expr, &visitor, NULL) != FAILS &&
+         ws_expr_eval(expr, &scope, &value, NULL) == WS_OK;
+}
+
+const ws_expr *const *ws__bind_terms(ws_arena *arena,
+                                     const ws_time_terms *terms,
+                                     const ws_candidate *candidate,
+                                     int cu_count) {
+  const ws_scope scope = ws_candidate_scope(arena, candidate, NULL, cu_count);
+  const ws_expr **bound =
+      ws_arena_alloc(arena, sizeof *bound * (size_t)terms->count);
+  for (int t = 0; t < terms->count; t++) {
+    ws_expr *expr;
+    ws_diag none;
+    if (ws_expr_parse(arena,
+                      fill_workgroups(arena, terms->texts[t], candidate),
+                      "term", t + 1, &expr, &none) != WS_OK)
+      continue; /* too long with its grid in it */
+    expr = ws_expr_bind(arena, expr, &scope);
+    if (names_only_sizes(expr, candidate->tmpl->dims) &&
+        is_safe(expr, candidate->tmpl->dims))
+      bound[t] = expr;
+  }
+  return bound;
+}

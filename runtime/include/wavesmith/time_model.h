@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * How long a kernel takes on a shape that it was not timed on. The model of a
+ * kernel is a sum of terms, each an expression of the template language times
+ * a constant of the kernel that is not negative:
+ *
+ *   us = c0 * 1 + c1 * rounds + c2 * rounds * depth + c3 * bytes ...
+ *
+ * Terms are one text for all kernels of a portfolio, so that a search, or a
+ * model, may write others (`wavesmith dispatch --terms FILE`). They may name
+ *   A, B, D        the first and second dimension that is no depth, the first
+ *                  depth; or dimensions by their names
+ *   cu_count       compute units of the target's card
+ *   workgroups     of the kernel's first launch
+ *   parameters     of the kernel's template (tile_m, split_k ...)
+ * and a term that names what a problem or a template has not got is left out
+ * there. One that divides by zero or overflows on a shape counts 0 on it.
+ *
+ * Fit: least squares of the relative error, with constants >= 0 (coordinate
+ * descent on the normal equations); kernels of the same template lend their
+ * timings, with a weight that falls with the distance of their parameters, so
+ * that few timings of a kernel suffice (a shared estimate of this kind is
+ * called partial pooling).
+ *
+ * Threads: no state outside the arguments; models are constant once fitted.
+ */
+#ifndef WAVESMITH_TIME_MODEL_H
+#define WAVESMITH_TIME_MODEL_H
+
+#include "wavesmith/dispatch.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One term a line; '#' begins a comment. */
+const char *ws_time_terms_default(void);
+/* WS_INPUT with file:line for a line that is no expression, for none and for
+ * more than WS_TIME_TERMS_MOST. In the arena. */
+enum { WS_TIME_TERMS_MOST = 16 };
+ws_status ws_time_terms_parse(ws_arena *arena, const ws_problem *problem,
+                              const char *text, const char *file,
+                              const ws_time_terms **out_terms,
+                              ws_diag *diag) WS_MUST_CHECK;
+int ws_time_terms_count(const ws_time_terms *terms);
+const char *ws_time_terms_text(const ws_time_terms *terms, int index);
+
+typedef struct ws_time_models ws_time_models;
+
+/* A model for each of the columns of the matrix. Cells that are NAN (not timed)
+ * or INFINITY (refused) are not looked at. WS_INPUT where no kernel has a time.
+ * In the arena. */
+ws_status ws_time_models_fit(ws_arena *arena, const ws_problem *problem,
+                             const ws_target *target,
+                             const ws_time_terms *terms,
+                             const ws_dispatch_entry *entries,
+                             const ws_matrix *matrix, const int *columns,
+                             int column_count,
+                             const ws_time_models **out_models,
+                             ws_diag *diag) WS_MUST_CHECK;
+/* Of the kernel at this position in columns, in us; whether it takes the shape
+ * is not asked. */
+double ws_time_models_us(const ws_time_models *models, int position,
+                         const ws_shape *shape);
+/* Root mean square of ln(time / model) over the kernel's own timings. */
+double ws_time_models_error(const ws_time_models *models, int position);
+
+/* The matrix with its gaps (NAN) filled by the models of all its columns, each
+ * made longer by the model's own error: what was not timed must promise more.
+ * Row by row as before; in the arena. */
+ws_status ws_time_models_fill(ws_arena *arena, const ws_problem *problem,
+                              const ws_target *target,
+                              const ws_time_terms *terms,
+                              const ws_dispatch_entry *entries,
+                              const ws_matrix *matrix, ws_matrix *out_filled,
+                              ws_diag *diag) WS_MUST_CHECK;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
