@@ -69,7 +69,8 @@ int ws__ground_nearest(const ws__ground *ground, int shape, int most,
 
 int ws__ground_band(const ws_shape *shape) {
   int band = 0;
-  for (int64_t most = 16; shape->size[0] > most && band < 62; most *= 4)
+  for (int64_t most = 16; shape->size[0] > most && most <= INT64_MAX / 4;
+       most *= 4)
     band++;
   return band;
 }

@@ -5,6 +5,7 @@
  * which takes long.
  */
 #include "agreement.h"
+#include "bands.h"
 #include "best.h"
 #include "profiles.h"
 #include "session.h"
@@ -145,6 +146,7 @@ static void fill_counts(const ws_session *s, ws_tune_result *out) {
   out->target = s->task.target->name;
   out->evaluated = s->counts.evaluated;
   out->replayed = s->counts.replayed;
+  out->further = s->counts.further;
   out->documents = s->counts.documents;
   out->moves = s->counts.moves;
   out->refused = s->counts.refused;
@@ -188,6 +190,7 @@ static ws_status fill_result(ws_session *s, ws_tune_result *out) {
     fill_geomeans(s, out, rows, device);
   if (!out->geomean_shapes)
     fill_geomeans(s, out, rows, WS_PROVENANCE_ESTIMATE);
+  WS_TRY(ws__bands_fill(s->archive, s->arena, &s->task, out, s->diag));
   WS_TRY(ws__shipped_fill(s->archive, s->arena, &s->task, ws__confirm_start(s),
                           s->options->held_out, out, s->diag));
   return *device ? ws__agreement(s->archive, s->arena, &s->task, device,
