@@ -35,8 +35,10 @@ static ws__judgement no_times(ws_arena *arena, const ws__task *task,
   return judgement;
 }
 
+/* One that lost its race has times of it, which were learned from. */
 static bool is_ranked(ws_verdict verdict) {
-  return verdict == WS_VERDICT_OK || verdict == WS_VERDICT_DUPLICATE;
+  return verdict == WS_VERDICT_OK || verdict == WS_VERDICT_DUPLICATE ||
+         verdict == WS_VERDICT_SLOW;
 }
 
 static bool by_estimate(const ws__judge *judge) {

@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double oracle_units = 132, oracle_launch_us = 3,
+static const double oracle_units = 304, oracle_launch_us = 3,
                     oracle_unit_flops_us = 6e6, /* of a tile without end */
     oracle_bytes_us = 3e6;
 
@@ -49,9 +49,9 @@ static double oracle_us(const ws_candidate *candidate, const ws_shape *shape) {
   double rounds = ceil(tiles * split / oracle_units);
   /* small tiles read more for each product; few blocks fill no pipeline */
   double intensity = tile_m * tile_n / (tile_m + tile_n);
-  double block_us = 2 * tile_m * tile_n * 128 / oracle_unit_flops_us *
-                        (1 + 20 / intensity) +
-                    0.25 / (1 + depth);
+  double block_us =
+      2 * tile_m * tile_n * 128 / oracle_unit_flops_us * (1 + 20 / intensity) +
+      0.25 / (1 + depth);
   double us = rounds * (blocks * block_us + 0.4 * (1 + depth));
   us = fmax(us, oracle_limit_us(shape));
   us += oracle_launch_us + (split > 1 ? 1.5 + m * n * split * 4 / 2e6 : 0);
