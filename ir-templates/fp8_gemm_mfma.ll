@@ -1,7 +1,9 @@
 ; SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 ;
 ; fp8_gemm_mfma: fp8_gemm_blockscale with matrix instructions, tiles staged in
-; LDS, two levels of accumulators. Both layouts, every legal m, n and k.
+; LDS, two levels of accumulators. Both layouts, every legal m, n and k
+; (mnmajor: with any_m = 1; A's lines are m bytes apart, so that loads of several
+; rows are aligned with certain m only).
 ;
 ; A workgroup makes a tile of C, tile_m x tile_n, in steps of tile_k along k:
 ;
@@ -55,6 +57,7 @@ target triple = "amdgcn-amd-amdhsa"
 @ws.lds_buffers = internal addrspace(4) constant i32 1
 @ws.prefetch = internal addrspace(4) constant i32 1
 @ws.load_width = internal addrspace(4) constant i32 4
+@ws.any_m = internal addrspace(4) constant i32 0
 @ws.split_k = internal addrspace(4) constant i32 1
 @ws.order = internal addrspace(4) constant i32 0
 @ws.group_m = internal addrspace(4) constant i32 1
@@ -76,6 +79,7 @@ declare <16 x float> @llvm.amdgcn.mfma.f32.32x32x16.fp8.fp8(i64, i64, <16 x floa
 declare float @llvm.fma.f32(float, float, float)
 declare <4 x float> @llvm.fmuladd.v4f32(<4 x float>, <4 x float>, <4 x float>)
 declare i32 @llvm.umin.i32(i32, i32)
+declare i64 @llvm.umin.i64(i64, i64)
 
 ; ---- region tile_order: workgroup -> tile -----------------------------------
 
@@ -319,7 +323,11 @@ i.exit:
 }
 
 ; ---- region load_columns: mnmajor, global -> registers -----------------------
-define internal void @load_columns(ptr addrspace(1) %operand, i32 %origin, i32 %rows, i32 %extent, i32 %depth, i32 %length, i32 %thread, i32 %wave, ptr addrspace(5) %registers) #1 {
+
+; Where extent cuts a band of load_width rows, the bytes that end with its last
+; row are read and moved down; where these would begin before the operand, so
+; many fewer before the band.
+define internal void @load_bands(ptr addrspace(1) %operand, i32 %origin, i32 %rows, i32 %extent, i32 %depth, i32 %length, i32 %thread, i32 %wave, ptr addrspace(5) %registers, i1 %cut) #1 {
 entry:
   %i.slot = alloca i32, addrspace(5)
   %e.slot = alloca i32, addrspace(5)
@@ -339,6 +347,8 @@ entry:
   %count = udiv i32 %count.1, %threads
   %even.0 = urem i32 %total, %threads
   %even = icmp eq i32 %even.0, 0
+  %any_m = load i32, ptr addrspace(4) @ws.any_m
+  %anywhere = icmp eq i32 %any_m, 1
   %wide = icmp eq i32 %load_width, 8
   %origin64 = zext i32 %origin to i64
   %length64 = zext i32 %length to i64
@@ -369,8 +379,17 @@ some.then:
   %row.0 = urem i32 %block, %bands
   %row.1 = mul i32 %row.0, %load_width
   %row = add i32 %origin, %row.1
-  %row.kept.0 = sub i32 %extent, %load_width
-  %row.kept = call i32 @llvm.umin.i32(i32 %row, i32 %row.kept.0) ; global load mask: rows past the operand repeat its last
+  %row.last.0 = sub i32 %extent, %load_width
+  %row.last.1 = sub i32 %extent, 1
+  %row.last.2 = sub i32 0, %load_width
+  %row.last.3 = and i32 %row.last.1, %row.last.2
+  %row.last = select i1 %cut, i32 %row.last.3, i32 %row.last.0
+  %row.kept = call i32 @llvm.umin.i32(i32 %row, i32 %row.last) ; global load mask: rows past the operand repeat its last
+  %missing.0 = add i32 %row.kept, %load_width
+  %missing.1 = call i32 @llvm.umin.i32(i32 %missing.0, i32 %extent)
+  %missing.2 = sub i32 %missing.0, %missing.1
+  %missing.own = select i1 %cut, i32 %missing.2, i32 0
+  %missing = zext i32 %missing.own to i64
   %offset.0 = udiv i32 %block, %bands
   %offset.1 = mul i32 %offset.0, %lines
   %offset.2 = mul i32 %offset.1, %length
@@ -390,6 +409,27 @@ e.loop:
   %number.2 = mul i32 %e, %number.1
   %number = add i32 %number.0, %number.2
   %slot = getelementptr i32, ptr addrspace(5) %registers, i32 %number
+  br i1 %anywhere, label %any.then, label %any.else
+any.then:
+  %before.0 = add i64 %start, %line64
+  %before = add i64 %before.0, %offset64
+  %back = call i64 @llvm.umin.i64(i64 %missing, i64 %before)
+  %back.down = sub i64 0, %back
+  %any.at = getelementptr i8, ptr addrspace(1) %at, i64 %back.down
+  %down = shl i64 %back, 3
+  br i1 %wide, label %pair.then, label %pair.else
+pair.then:
+  %any.pair.0 = load i64, ptr addrspace(1) %any.at, align 1
+  %any.pair = lshr i64 %any.pair.0, %down
+  store i64 %any.pair, ptr addrspace(5) %slot, align 8
+  br label %both.end
+pair.else:
+  %any.word.0 = load i32, ptr addrspace(1) %any.at, align 1
+  %word.down = trunc i64 %down to i32
+  %any.word = lshr i32 %any.word.0, %word.down
+  store i32 %any.word, ptr addrspace(5) %slot, align 4
+  br label %both.end
+any.else:
   br i1 %wide, label %both.then, label %both.else
 both.then:
   %pair = load <2 x i32>, ptr addrspace(1) %at, align 8
@@ -412,6 +452,28 @@ some.end:
   %i.more = icmp ult i32 %i.next, %count
   br i1 %i.more, label %i.loop, label %i.exit, !llvm.loop !1
 i.exit:
+  ret void
+}
+
+define internal void @load_columns(ptr addrspace(1) %operand, i32 %origin, i32 %rows, i32 %extent, i32 %depth, i32 %length, i32 %thread, i32 %wave, ptr addrspace(5) %registers) #1 {
+entry:
+  %load_width = load i32, ptr addrspace(4) @ws.load_width
+  %any_m = load i32, ptr addrspace(4) @ws.any_m
+  %anywhere = icmp eq i32 %any_m, 1
+  %rest = urem i32 %extent, %load_width
+  %uneven = icmp ne i32 %rest, 0
+  %end = add i32 %origin, %rows
+  %past = icmp ugt i32 %end, %extent
+  %cut.0 = and i1 %anywhere, %uneven
+  %cut = and i1 %cut.0, %past
+  br i1 %cut, label %cut.then, label %cut.else
+cut.then:
+  call void @load_bands(ptr addrspace(1) %operand, i32 %origin, i32 %rows, i32 %extent, i32 %depth, i32 %length, i32 %thread, i32 %wave, ptr addrspace(5) %registers, i1 true)
+  br label %cut.end
+cut.else:
+  call void @load_bands(ptr addrspace(1) %operand, i32 %origin, i32 %rows, i32 %extent, i32 %depth, i32 %length, i32 %thread, i32 %wave, ptr addrspace(5) %registers, i1 false)
+  br label %cut.end
+cut.end:
   ret void
 }
 
@@ -1217,7 +1279,21 @@ entry:
   ret ptr addrspace(1) %at
 }
 
-define internal void @store_c(ptr addrspace(5) %running, ptr addrspace(1) %c, i32 %row, i32 %column, i32 %m, i32 %n, i32 %lane) #1 {
+; Whether m cuts a block of 16 rows of the wave's part; the same for all lanes.
+define internal i1 @cuts_block(i32 %row, i32 %m) #1 {
+entry:
+  %tile_m = load i32, ptr addrspace(4) @ws.tile_m
+  %waves_m = load i32, ptr addrspace(4) @ws.waves_m
+  %rows = udiv i32 %tile_m, %waves_m
+  %end = add i32 %row, %rows
+  %past = icmp ugt i32 %end, %m
+  %rest = and i32 %m, 15
+  %uneven = icmp ne i32 %rest, 0
+  %cut = and i1 %past, %uneven
+  ret i1 %cut
+}
+
+define internal void @store_blocks(ptr addrspace(5) %running, ptr addrspace(1) %c, i32 %row, i32 %column, i32 %m, i32 %n, i32 %lane, i1 %cut) #1 {
 entry:
   %i.slot = alloca i32, addrspace(5)
   %g.slot = alloca i32, addrspace(5)
@@ -1251,7 +1327,7 @@ i.loop:
   br label %g.loop
 g.loop:
   %g = load i32, ptr addrspace(5) %g.slot
-  ; masks are by blocks of 16 x 16, as m and n are multiples of 16
+  ; masks are by blocks of 16 x 16, and by rows where m cuts a block
   %block.row.0 = mul i32 %i, %mfma
   %block.row.1 = add i32 %row, %block.row.0
   %block.row.2 = udiv i32 %g, 2
@@ -1264,6 +1340,7 @@ lines.then:
   %down.1 = mul i32 %g, 8
   %down.2 = add i32 %down.0, %down.1
   %down = mul i32 %down.2, %n
+  %own.row = add i32 %first.row, %down.2
   store i32 0, ptr addrspace(5) %j.slot
   br label %j.loop
 j.loop:
@@ -1292,6 +1369,12 @@ e.loop:
   %line.at = getelementptr i16, ptr addrspace(1) %corner, i64 %line64
   %at = getelementptr i16, ptr addrspace(1) %line.at, i32 %across
   %value = extractelement <4 x i16> %rounded, i32 %e
+  %e.row = add i32 %own.row, %e
+  %within.0 = icmp ult i32 %e.row, %m
+  %uncut = xor i1 %cut, true
+  %within = or i1 %uncut, %within.0
+  br i1 %within, label %within.then, label %within.end ; global store mask: rows of a cut block
+within.then:
   br i1 %stream, label %past.then, label %past.else
 past.then:
   store i16 %value, ptr addrspace(1) %at, align 2, !nontemporal !61
@@ -1300,6 +1383,8 @@ past.else:
   store i16 %value, ptr addrspace(1) %at, align 2
   br label %past.end
 past.end:
+  br label %within.end
+within.end:
   %e.next = add i32 %e, 1
   store i32 %e.next, ptr addrspace(5) %e.slot
   %e.more = icmp ult i32 %e.next, 4
@@ -1327,10 +1412,24 @@ i.exit:
   ret void
 }
 
+define internal void @store_c(ptr addrspace(5) %running, ptr addrspace(1) %c, i32 %row, i32 %column, i32 %m, i32 %n, i32 %lane) #1 {
+entry:
+  %cut = call i1 @cuts_block(i32 %row, i32 %m)
+  br i1 %cut, label %cut.then, label %cut.else
+cut.then:
+  call void @store_blocks(ptr addrspace(5) %running, ptr addrspace(1) %c, i32 %row, i32 %column, i32 %m, i32 %n, i32 %lane, i1 true)
+  br label %cut.end
+cut.else:
+  call void @store_blocks(ptr addrspace(5) %running, ptr addrspace(1) %c, i32 %row, i32 %column, i32 %m, i32 %n, i32 %lane, i1 false)
+  br label %cut.end
+cut.end:
+  ret void
+}
+
 ; Lanes of neighbouring columns swap halves, so that each stores two columns of
 ; two rows in words: the even lane rows 0 and 2 of the four, the odd one 1 and 3.
 ; Partners are both inside or both outside, as n is even.
-define internal void @store_c_pairs(ptr addrspace(5) %running, ptr addrspace(1) %c, i32 %row, i32 %column, i32 %m, i32 %n, i32 %lane) #1 {
+define internal void @store_block_pairs(ptr addrspace(5) %running, ptr addrspace(1) %c, i32 %row, i32 %column, i32 %m, i32 %n, i32 %lane, i1 %cut) #1 {
 entry:
   %i.slot = alloca i32, addrspace(5)
   %g.slot = alloca i32, addrspace(5)
@@ -1382,6 +1481,13 @@ lines.then:
   %down.2 = add i32 %down.0, %down.1
   %down = mul i32 %down.2, %n
   %down64 = zext i32 %down to i64
+  %upper.row = add i32 %first.row, %down.2
+  %lower.row = add i32 %upper.row, 2
+  %upper.within = icmp ult i32 %upper.row, %m
+  %lower.within = icmp ult i32 %lower.row, %m
+  %uncut = xor i1 %cut, true
+  %upper.write = or i1 %uncut, %upper.within
+  %lower.write = or i1 %uncut, %lower.within
   store i32 0, ptr addrspace(5) %j.slot
   br label %j.loop
 j.loop:
@@ -1417,16 +1523,26 @@ write.then:
   %lower.line = getelementptr i16, ptr addrspace(1) %upper.line, i64 %skip64
   %upper.at = getelementptr i16, ptr addrspace(1) %upper.line, i32 %across
   %lower.at = getelementptr i16, ptr addrspace(1) %lower.line, i32 %across
-  br i1 %stream, label %past.then, label %past.else
-past.then:
+  br i1 %upper.write, label %upper.then, label %upper.end
+upper.then:
+  br i1 %stream, label %upper.past, label %upper.kept
+upper.past:
   store i32 %upper, ptr addrspace(1) %upper.at, align 4, !nontemporal !61
-  store i32 %lower, ptr addrspace(1) %lower.at, align 4, !nontemporal !61
-  br label %past.end
-past.else:
+  br label %upper.end
+upper.kept:
   store i32 %upper, ptr addrspace(1) %upper.at, align 4
+  br label %upper.end
+upper.end:
+  br i1 %lower.write, label %lower.then, label %lower.end
+lower.then:
+  br i1 %stream, label %lower.past, label %lower.kept
+lower.past:
+  store i32 %lower, ptr addrspace(1) %lower.at, align 4, !nontemporal !61
+  br label %lower.end
+lower.kept:
   store i32 %lower, ptr addrspace(1) %lower.at, align 4
-  br label %past.end
-past.end:
+  br label %lower.end
+lower.end:
   br label %write.end
 write.end:
   %j.next = add i32 %j, 1
@@ -1446,6 +1562,20 @@ g.exit:
   %i.more = icmp ult i32 %i.next, %count_m
   br i1 %i.more, label %i.loop, label %i.exit, !llvm.loop !1
 i.exit:
+  ret void
+}
+
+define internal void @store_c_pairs(ptr addrspace(5) %running, ptr addrspace(1) %c, i32 %row, i32 %column, i32 %m, i32 %n, i32 %lane) #1 {
+entry:
+  %cut = call i1 @cuts_block(i32 %row, i32 %m)
+  br i1 %cut, label %cut.then, label %cut.else
+cut.then:
+  call void @store_block_pairs(ptr addrspace(5) %running, ptr addrspace(1) %c, i32 %row, i32 %column, i32 %m, i32 %n, i32 %lane, i1 true)
+  br label %cut.end
+cut.else:
+  call void @store_block_pairs(ptr addrspace(5) %running, ptr addrspace(1) %c, i32 %row, i32 %column, i32 %m, i32 %n, i32 %lane, i1 false)
+  br label %cut.end
+cut.end:
   ret void
 }
 
@@ -1624,6 +1754,15 @@ slice.exit:
 
 ; ---- what holds the regions together (not rewritable) ------------------------
 
+; A slice of the workspace has whole blocks of 16 rows, so that store_partials
+; need not look at single ones; reduce leaves those that C has not.
+define internal i32 @slice_rows(i32 %m) #1 {
+entry:
+  %up = add i32 %m, 15
+  %rows = and i32 %up, -16
+  ret i32 %rows
+}
+
 define internal void @zero(ptr addrspace(5) %sums) #1 {
 entry:
   %i.slot = alloca i32, addrspace(5)
@@ -1662,7 +1801,9 @@ rows.then:
   br label %rows.end
 rows.else:
   call void @load_columns(ptr addrspace(1) %a, i32 %row, i32 %tile_m, i32 %m, i32 %depth, i32 %m, i32 %thread, i32 %wave, ptr addrspace(5) %registers.a)
-  call void @load_columns(ptr addrspace(1) %b, i32 %column, i32 %tile_n, i32 %n, i32 %depth, i32 %n, i32 %thread, i32 %wave, ptr addrspace(5) %registers.b)
+  ; no bits change: it tells the compiler that n cuts no band
+  %even.n = and i32 %n, -16
+  call void @load_columns(ptr addrspace(1) %b, i32 %column, i32 %tile_n, i32 %even.n, i32 %depth, i32 %n, i32 %thread, i32 %wave, ptr addrspace(5) %registers.b)
   br label %rows.end
 rows.end:
   ret void
@@ -1919,13 +2060,14 @@ out.then:
   call void @store_c(ptr addrspace(5) %running, ptr addrspace(1) %c, i32 %c.row, i32 %c.column, i32 %m, i32 %n, i32 %lane)
   br label %out.end
 out.else:
-  %m64 = zext i32 %m to i64
+  %slice.rows = call i32 @slice_rows(i32 %m)
+  %rows64 = zext i32 %slice.rows to i64
   %n64 = zext i32 %n to i64
   %slice64 = zext i32 %slice to i64
-  %slice.size = mul i64 %m64, %n64
+  %slice.size = mul i64 %rows64, %n64
   %slice.start = mul i64 %slice64, %slice.size
   %slice.at = getelementptr float, ptr addrspace(1) %workspace, i64 %slice.start
-  call void @store_partials(ptr addrspace(5) %running, ptr addrspace(1) %slice.at, i32 %c.row, i32 %c.column, i32 %m, i32 %n, i32 %lane)
+  call void @store_partials(ptr addrspace(5) %running, ptr addrspace(1) %slice.at, i32 %c.row, i32 %c.column, i32 %slice.rows, i32 %n, i32 %lane)
   br label %out.end
 out.end:
   ret void
@@ -1942,7 +2084,9 @@ entry:
   %exists = icmp ult i32 %element, %count
   br i1 %exists, label %work.then, label %work.end
 work.then:
-  call void @reduce(ptr addrspace(1) %workspace, ptr addrspace(1) %c, i32 %element, i32 %count)
+  %slice.rows = call i32 @slice_rows(i32 %m)
+  %slice.count = mul i32 %slice.rows, %n
+  call void @reduce(ptr addrspace(1) %workspace, ptr addrspace(1) %c, i32 %element, i32 %slice.count)
   br label %work.end
 work.end:
   ret void
@@ -1962,7 +2106,7 @@ attributes #2 = { "amdgpu-flat-work-group-size"="256,256" "target-cpu"="gfx942" 
 !wavesmith.template = !{!3}
 !3 = !{!"fp8_gemm_mfma", !"1", !"fp8_gemm_blockscale", !"gfx942", !"Matrix instructions on tiles staged in LDS, two levels of accumulators, split K."}
 
-!wavesmith.param = !{!4, !5, !6, !7, !8, !9, !10, !11, !12, !13, !14, !15, !16, !17, !18, !19, !20}
+!wavesmith.param = !{!4, !5, !6, !7, !8, !9, !10, !11, !12, !13, !14, !15, !16, !62, !17, !18, !19, !20}
 !4 = !{!"layout", !"ws.layout", !"0 1", !"layout of a and b: 0 kmajor, 1 mnmajor (transposed on the way to LDS)"}
 !5 = !{!"tile_m", !"ws.tile_m", !"16 32 64 128 256", !"rows of C per workgroup"}
 !6 = !{!"tile_n", !"ws.tile_n", !"16 32 64 128 256", !"columns of C per workgroup"}
@@ -1976,17 +2120,20 @@ attributes #2 = { "amdgpu-flat-work-group-size"="256,256" "target-cpu"="gfx942" 
 !14 = !{!"lds_buffers", !"ws.lds_buffers", !"1 2", !"tiles in LDS at a time; 2 saves one barrier per step"}
 !15 = !{!"prefetch", !"ws.prefetch", !"0 1 2", !"steps that global loads run ahead, held in registers"}
 !16 = !{!"load_width", !"ws.load_width", !"4 8", !"layout mnmajor: rows (bytes) per global load; a thread transposes 4 rows x 16 k or 8 x 8"}
+!62 = !{!"any_m", !"ws.any_m", !"0 1", !"layout mnmajor: 1 takes every m, 0 multiples of load_width"}
 !17 = !{!"split_k", !"ws.split_k", !"1 2 4 8", !"slices of k that run in parallel, summed by a second kernel"}
 !18 = !{!"order", !"ws.order", !"0 1 2", !"workgroup to tile: 0 row by row, 1 in bands of group_m tile rows, 2 the same within each XCD"}
 !19 = !{!"group_m", !"ws.group_m", !"1 2 4 8 16", !"tile rows of a band"}
 !20 = !{!"nontemporal", !"ws.nontemporal", !"0 1", !"1: stores of C bypass the caches"}
 
-!wavesmith.require = !{!21, !22, !23, !24, !25, !26, !27, !28, !29, !30, !31, !32}
+!wavesmith.require = !{!21, !22, !23, !24, !25, !26, !27, !28, !29, !30, !31, !32, !63, !64}
 !21 = !{!"waves_m * waves_n <= 16", !"a workgroup has at most 1024 threads"}
 !22 = !{!"tile_m % (waves_m * mfma) == 0", !"a wave's rows are whole matrix instructions"}
 !23 = !{!"tile_n % (waves_n * mfma) == 0", !"a wave's columns are whole matrix instructions"}
 !24 = !{!"64 / mfma * lds_read <= tile_k", !"the lanes of one LDS read span at most tile_k"}
 !25 = !{!"layout == 1 || load_width == 4", !"load_width belongs to layout mnmajor"}
+!63 = !{!"layout == 1 || any_m == 0", !"any_m belongs to layout mnmajor"}
+!64 = !{!"layout == 0 || any_m == 1 || m % load_width == 0", !"loads of load_width rows need them aligned"}
 !26 = !{!"lds_read == 8 || lds_pad != 8", !"16-byte reads need rows aligned to 16"}
 !27 = !{!"lds_layout == 0 || lds_pad == 0", !"permuted chunks take the place of padding"}
 !28 = !{!"order == 0 ? group_m == 1 : order == 2 || group_m > 1", !"bands belong to orders 1 and 2"}
@@ -2003,14 +2150,14 @@ attributes #2 = { "amdgpu-flat-work-group-size"="256,256" "target-cpu"="gfx942" 
 !35 = !{!"fp8_gemm_reduce", !"ceildiv(m * n, 1024)", !"1", !"1", !"256", !"split_k > 1"}
 
 !wavesmith.workspace = !{!36}
-!36 = !{!"split_k > 1 ? 4 * split_k * m * n : 0"}
+!36 = !{!"split_k > 1 ? 4 * split_k * ceildiv(m, 16) * 16 * n : 0"}
 
 !wavesmith.region = !{!37, !38, !39, !40, !41, !42, !43, !44, !45, !46, !47, !48, !49, !50, !51}
 !37 = !{!"tile_order", !"Returns which tile of C workgroup number group makes, as (row of tiles, column of tiles). Must be a bijection: each of the tiles_m * tiles_n tiles exactly once for group = 0 .. tiles_m * tiles_n - 1, whatever these counts (1 included). Workgroups start in order of their number and go to the 8 XCDs in turn (number modulo 8); each XCD has an L2 of its own, so neighbours in time on one XCD should share rows of A or columns of B. Parameters order and group_m ask for a walk. Uniform; no memory, no barrier."}
 !38 = !{!"lds_offset", !"Returns where in a tile the 16 bytes (row, k .. k+15) lie, k a multiple of 16 below tile_k, row below tile_m or tile_n: a byte offset from the tile's start. One-to-one, and every chunk within tile rows * (tile_k + lds_pad) bytes. Aligned to 16, or to 8 when lds_pad is 8. Called by all that write or read a tile, so any permutation is right; a good one spreads over the 32 banks of 4 bytes what one LDS instruction touches: ds_read_b64 16 consecutive lanes (rows r .. r+15, equal k), ds_read_b128 8 lanes in groups 0-3 and 20-23, 4-7 and 16-19, ... (rows 0-3 and 4-7 at neighbouring k), ds_write_b128 8 consecutive lanes (kmajor: chunks of a row; mnmajor: rows 4 apart, equal k), ds_write_b64 16 (mnmajor with load_width 8: rows 8 apart). No memory, no barrier."}
 !39 = !{!"load_rows", !"Layout kmajor. Starts loading this thread's part of a tile of A or B: rows origin .. origin+rows-1, bytes depth .. depth+tile_k-1, of an operand with extent rows of length bytes. Which part is agreed with store_rows: chunk i of thread t is number i * threads + t, threads = 64 * waves_m * waves_n, of the tile's rows * tile_k / 16 chunks of 16 bytes, numbered along the rows. The bytes go to registers[i] (private memory of 16 slots of 16 bytes). Rows from extent on must not be read: take any row inside instead. origin < extent; rows is tile_m or tile_n; all pointers 16-byte aligned, depth and length multiples of 32. wave = thread / 64, uniform. Called before the barriers of its tile, with prefetch one or two tiles ahead; do not wait for the data here. No LDS, no barrier."}
 !40 = !{!"store_rows", !"Layout kmajor. Stores the chunks that load_rows left in registers to the tile in LDS, each at lds_offset(row, k), with the numbering of load_rows; every chunk of the tile exactly once. When rows * tile_k / 16 is not a multiple of the threads, some threads have one less. The caller has passed the barrier after which the tile may be overwritten, and will pass one before it is read. No barrier in here."}
-!41 = !{!"load_columns", !"Layout mnmajor: k is the slow index, so the tile's rows run along memory. Starts loading this thread's part of a tile: rows origin .. origin+rows-1 at depth .. depth+tile_k-1; element (row, k) is at k * length + row, length = extent. Agreed with store_columns: block i of thread t is number i * threads + t of the tile's blocks of load_width rows x 64 / load_width k, numbered along the rows; the load_width bytes at k + e of block i go to words i * 16 + e * load_width / 4 on of registers (private memory of 64 words). Rows from extent on must not be read: take the operand's last ones instead. Pointers 16-byte aligned; origin, extent and length multiples of 16; wave = thread / 64, uniform. Do not wait for the data here. No LDS, no barrier."}
+!41 = !{!"load_columns", !"Layout mnmajor: k is the slow index, so the tile's rows run along memory. Starts loading this thread's part of a tile: rows origin .. origin+rows-1 at depth .. depth+tile_k-1; element (row, k) is at k * length + row, length = extent. Agreed with store_columns: block i of thread t is number i * threads + t of the tile's blocks of load_width rows x 64 / load_width k, numbered along the rows; the load_width bytes at k + e of block i go to words i * 16 + e * load_width / 4 on of registers (private memory of 64 words). Rows from extent on are never used, whatever is stored for them; no byte outside of the operand may be read. operand is 16-byte aligned and origin a multiple of 16; extent and length are multiples of load_width with any_m = 0, any number with any_m = 1 (B's multiples of 16, which the compiler knows: n is passed as n & -16), and lines are aligned accordingly; wave = thread / 64, uniform. Do not wait for the data here. No LDS, no barrier."}
 !42 = !{!"store_columns", !"Layout mnmajor. Transposes the blocks that load_columns left in registers and stores them to the tile in LDS: for each of a block's load_width rows its 64 / load_width bytes along k, at lds_offset of the 16-byte chunk that holds them; every byte of the tile exactly once. When the number of blocks is not a multiple of the threads, some threads have one less. Barriers as for store_rows; none in here."}
 !43 = !{!"load_scales", !"Once per scale block of k. Starts loading this thread's part of the tile's scales: element number i * threads + thread of tile_m + ceildiv(tile_n, 128) floats, threads = 64 * waves_m * waves_n, to registers[i] (private memory of 8 floats). Elements below tile_m are A's, of rows row .. row+tile_m-1 at as[r * as_stride_m + block * as_stride_k]; the rest B's, of column blocks from column / 128 on at bs[s * bs_stride_n + block * bs_stride_k]. Rows from m on and column blocks from ceildiv(n, 128) on must not be read: take the last one. Strides are in elements and may be anything. Do not wait for the data here. No LDS, no barrier."}
 !44 = !{!"store_scales", !"Stores what load_scales left in registers to scales in LDS, element by element in the same numbering, for all elements. Between the barriers of store_rows. No barrier in here."}
@@ -2018,9 +2165,9 @@ attributes #2 = { "amdgpu-flat-work-group-size"="256,256" "target-cpu"="gfx942" 
 !46 = !{!"mma", !"Adds to partial this wave's part of A tile times B tile: rows row_a .. row_a + tile_m/waves_m - 1 of tile a, rows row_b .. row_b + tile_n/waves_n - 1 of tile b (columns of C), all tile_k of k. Tiles are read through read_fragments or at lds_offset(row, k), 16 bytes each. partial (private memory) holds the blocks of mfma x mfma elements of C, block (i, j) at index i * count_n + j in the matrix instruction's own layout: with 16x16x32 4 floats, row 4 * (lane / 16) + e, column lane % 16; with 32x32x16 16 floats, row 8 * (e / 4) + 4 * (lane / 32) + e % 4, column lane % 32. Operands of one instruction: lane l holds row l % mfma, 8 bytes of k; any assignment of k to lanes and instructions is right if A's and B's agree and each k is used once. All 64 lanes call it together between two barriers; lane = 0 .. 63, rows uniform. No barrier in here."}
 !47 = !{!"scale", !"End of a scale block of 128 in k: running += partial * (scale of A's row * scale of B's column block), element by element in fp32; both in the layout that mma describes. Row r of the wave's part has its scale at a_scales[row + r], column s at b_scales[(column + s) / 128] (one or two blocks in a tile; blocks of mfma columns never straddle two). Both are in LDS, 16-byte aligned a_scales, valid until the next barrier. partial need not be cleared. All lanes; no barrier in here."}
 !48 = !{!"round", !"Returns four fp32 values as the bits of bf16, rounded to nearest, ties to even; infinity stays infinity. Called by store_c and reduce. No memory, no barrier."}
-!49 = !{!"store_c", !"Rounds running (layout of mma) with round and stores it: element (r, s) of the wave's part is C[row + r][column + s], C is [m][n], 2 bytes each, 16-byte aligned. Rows from m and columns from n on must not be written; m, n, row and column are multiples of 16. Every other element of the wave's part must be. Parameter nontemporal asks for streaming stores. All lanes; only with split_k = 1."}
-!50 = !{!"store_partials", !"With split_k > 1: stores running (layout of mma) as fp32 to this slice of the workspace, [m][n], 16-byte aligned, with the masks of store_c. Slices without work store their zeros too."}
-!51 = !{!"reduce", !"With split_k > 1, in a kernel of its own: for 4 elements from element on (a multiple of 4 below count = m * n), adds the split_k slices of the workspace (slice z at workspace + z * count floats) in an order that depends on nothing else, applies round, and stores them to c. all pointers 16-byte aligned."}
+!49 = !{!"store_c", !"Rounds running (layout of mma) with round and stores it: element (r, s) of the wave's part is C[row + r][column + s], C is [m][n], 2 bytes each, 16-byte aligned. Rows from m and columns from n on must not be written; n, row and column are multiples of 16, m is any number. Every other element of the wave's part must be. Parameter nontemporal asks for streaming stores. All lanes; only with split_k = 1."}
+!50 = !{!"store_partials", !"With split_k > 1: stores running (layout of mma) as fp32 to this slice of the workspace, [m][n], 16-byte aligned, where m is C's rounded up to a multiple of 16: rows from m and columns from n on must not be written. Slices without work store their zeros too."}
+!51 = !{!"reduce", !"With split_k > 1, in a kernel of its own: for 4 elements of C from element on (a multiple of 4), adds the split_k slices of the workspace (slice z at workspace + z * count floats; count is at least m * n) in an order that depends on nothing else, applies round, and stores them to c. all pointers 16-byte aligned."}
 
 !wavesmith.variant = !{!52, !53, !54, !55, !56, !57, !58, !59, !60}
 !52 = !{!"tile_order", !"tile_order_snake", !"every other band backwards: the turn shares columns of B"}

@@ -757,12 +757,12 @@ entry:
 i.loop:
   %i = load i32, ptr %i.slot
   %down = mul i32 %i, 16
-  %block.row = add i32 %row, %down
-  %lines = icmp ult i32 %block.row, %m
-  br i1 %lines, label %lines.then, label %lines.end ; global store mask: rows
-lines.then:
   %upper.row = add i32 %lane.row, %down
   %lower.row = add i32 %upper.row, 8
+  %lines = icmp ult i32 %upper.row, %m
+  %both = icmp ult i32 %lower.row, %m
+  br i1 %lines, label %lines.then, label %lines.end ; global store mask: rows
+lines.then:
   %upper.at = call ptr addrspace(1) @element_at(ptr addrspace(1) %c, i32 %upper.row, i32 %lane.column, i32 %n, i32 2)
   %lower.at = call ptr addrspace(1) @element_at(ptr addrspace(1) %c, i32 %lower.row, i32 %lane.column, i32 %n, i32 2)
   store i32 0, ptr %j.slot
@@ -789,6 +789,8 @@ write.then:
   %upper.to = getelementptr i16, ptr addrspace(1) %upper.at, i32 %across
   %lower.to = getelementptr i16, ptr addrspace(1) %lower.at, i32 %across
   store i32 %upper, ptr addrspace(1) %upper.to, align 4
+  br i1 %both, label %write.lower, label %write.end
+write.lower:
   store i32 %lower, ptr addrspace(1) %lower.to, align 4
   br label %write.end
 write.end:
@@ -809,7 +811,7 @@ i.exit:
 
 ; Lanes 2 x and 2 x + 1 swap, so that each has four neighbours of one of two
 ; blocks side by side: half as many stores, of 8 bytes. All lanes of a warp take
-; the same branches, as m and n are multiples of 16.
+; the same branches up to the store, as n is a multiple of 16.
 define internal void @store_c_pairs(ptr %running, ptr addrspace(1) %c, i32 %row, i32 %column, i32 %m, i32 %n, i32 %lane) #0 {
 entry:
   %i.slot = alloca i32
@@ -842,7 +844,7 @@ i.loop:
   %down = mul i32 %i, 16
   %block.row = add i32 %row, %down
   %lines = icmp ult i32 %block.row, %m
-  br i1 %lines, label %lines.then, label %lines.end ; global store mask: rows
+  br i1 %lines, label %lines.then, label %lines.end
 lines.then:
   store i32 0, ptr %j.slot
   br label %j.loop
@@ -900,9 +902,14 @@ h.loop:
   %h.row.0 = mul i32 %h, 8
   %h.row.1 = add i32 %down, %h.row.0
   %h.row = add i32 %lane.row, %h.row.1
+  %h.inside = icmp ult i32 %h.row, %m
+  br i1 %h.inside, label %h.store, label %h.end ; global store mask: rows
+h.store:
   %h.column = add i32 %lane.column, %across
   %h.to = call ptr addrspace(1) @element_at(ptr addrspace(1) %c, i32 %h.row, i32 %h.column, i32 %n, i32 2)
   store <2 x i32> %four, ptr addrspace(1) %h.to, align 8
+  br label %h.end
+h.end:
   %h.next = add i32 %h, 1
   store i32 %h.next, ptr %h.slot
   %h.more = icmp ult i32 %h.next, 2
@@ -948,12 +955,12 @@ entry:
 i.loop:
   %i = load i32, ptr %i.slot
   %down = mul i32 %i, 16
-  %block.row = add i32 %row, %down
-  %lines = icmp ult i32 %block.row, %m
-  br i1 %lines, label %lines.then, label %lines.end ; global store mask: rows
-lines.then:
   %upper.row = add i32 %lane.row, %down
   %lower.row = add i32 %upper.row, 8
+  %lines = icmp ult i32 %upper.row, %m
+  %both = icmp ult i32 %lower.row, %m
+  br i1 %lines, label %lines.then, label %lines.end ; global store mask: rows
+lines.then:
   %upper.at = call ptr addrspace(1) @element_at(ptr addrspace(1) %slice, i32 %upper.row, i32 %lane.column, i32 %n, i32 4)
   %lower.at = call ptr addrspace(1) @element_at(ptr addrspace(1) %slice, i32 %lower.row, i32 %lane.column, i32 %n, i32 4)
   store i32 0, ptr %j.slot
@@ -982,6 +989,8 @@ write.then:
   %upper.to = getelementptr float, ptr addrspace(1) %upper.at, i32 %across
   %lower.to = getelementptr float, ptr addrspace(1) %lower.at, i32 %across
   store <2 x float> %upper, ptr addrspace(1) %upper.to, align 8
+  br i1 %both, label %write.lower, label %write.end
+write.lower:
   store <2 x float> %lower, ptr addrspace(1) %lower.to, align 8
   br label %write.end
 write.end:
@@ -1353,7 +1362,7 @@ attributes #2 = { convergent }
 !35 = !{!"load_scales", !"Once per scale block of k. Starts copying the tile's scales to shared memory, 4 bytes each by cp.async, from byte scales of @ws.lds on: tile_m floats of A, of rows row .. row+tile_m-1 at as[r * as_stride_m + block * as_stride_k], then two of B, of the column blocks column / 128 and the next at bs[s * bs_stride_n + block * bs_stride_k]. Rows from m on and column blocks from ceildiv(n, 128) on must not be read: take the last one. Strides are in elements and may be anything. All threads call it. No group is closed, no barrier."}
 !36 = !{!"mma", !"Adds to partial one slice of this warp's part of A tile times B tile: rows row_a .. row_a + tile_m/warps_m - 1 of tile a, rows row_b .. row_b + slice_n - 1 of tile b (columns of C), all tile_k of k. a and b are byte offsets in @ws.lds; 16 bytes (row, k) lie at place(row, k) from there. partial (an array in registers) holds the blocks of 16 x 8 elements of C, block (i, j) at index 4 * (i * slice_n / 8 + j): lane l holds row l / 4 at columns 2 * (l % 4) and the next (floats 0 and 1), and the same of row l / 4 + 8 (2 and 3). Operands of mma.sync m16n8k32: lane l holds of A rows l / 4 and l / 4 + 8 (words 0 and 1), of B column l / 4, bytes 4 * (l % 4) .. + 3 of k each, and the same 16 further in k (words 2 and 3, for B 1). All 32 lanes call it together. No barrier in here."}
 !37 = !{!"scale", !"End of a scale block of 128 in k: adds partial * (scale of A's row * scale of B's column block) to running, element by element in fp32, for one slice. partial as mma leaves it; running holds all blocks of the warp's part, block (i, j) at index 4 * (i * tile_n / warps_n / 8 + j), and the slice's first block column is across / 8. Row r of the warp's part has its scale at float row + r from byte a_scales of @ws.lds on, column s at float (column + s) / 128 from byte b_scales on; blocks of 8 columns never straddle two. Valid until the next barrier. partial need not be cleared. All lanes; no barrier in here."}
-!38 = !{!"store_c", !"Rounds running (all blocks, as scale describes) to bf16, to nearest even, and stores it: element (r, s) of the warp's part is C[row + r][column + s], C is [m][n], 2 bytes each, 16-byte aligned. Rows from m and columns from n on must not be written; m, n, row and column are multiples of 16. Every other element of the warp's part must be. All lanes; only with split_k = 1."}
+!38 = !{!"store_c", !"Rounds running (all blocks, as scale describes) to bf16, to nearest even, and stores it: element (r, s) of the warp's part is C[row + r][column + s], C is [m][n], 2 bytes each, 16-byte aligned. Rows from m and columns from n on must not be written; n, row and column are multiples of 16; m may be anything. Every other element of the warp's part must be. All lanes; only with split_k = 1."}
 !39 = !{!"store_partials", !"With split_k > 1: stores running as fp32 to this slice of the workspace, [m][n], 16-byte aligned, with the masks of store_c. Slices without work store their zeros too."}
 !40 = !{!"reduce", !"With split_k > 1, in a kernel of its own: for 4 elements from element on (a multiple of 4 below count = m * n), adds the split_k slices of the workspace (slice z at workspace + z * count floats) in an order that depends on nothing else, rounds to bf16, and stores them to c. All pointers 16-byte aligned."}
 

@@ -35,7 +35,10 @@
 ; of 1024.
 ;
 ; TMA fills rows past the operand with zeros and drops rows and columns past C,
-; so cut tiles need no masks.
+; so cut tiles need no masks. It takes A's scales only where the rows of theirs,
+; m floats, are whole 16 bytes: a_scales 0 is for m in multiples of 4. With
+; a_scales 1 a second producer warp loads them by cp.async, for every m and
+; every stride; full[s] then waits for its lanes, too.
 ;
 ; Accumulators: thread t of a warpgroup, warp w = t / 32 % 4, lane l, holds of a
 ; 64-row block for each 8 columns i four floats, 4i + e: row 16w + l/4 + 8(e/2),
@@ -63,6 +66,7 @@ target triple = "nvptx64-nvidia-cuda"
 @ws.idle_clusters = internal addrspace(4) constant i32 0
 @ws.cluster_m = internal addrspace(4) constant i32 1
 @ws.cluster_n = internal addrspace(4) constant i32 1
+@ws.a_scales = internal addrspace(4) constant i32 0
 @ws.b_scales = internal addrspace(4) constant i32 1
 @ws.output = internal addrspace(4) constant i32 0
 @ws.fixed_sums = internal addrspace(4) constant i32 1
@@ -84,6 +88,8 @@ declare void @llvm.nvvm.barrier.cluster.wait()
 declare void @llvm.nvvm.barrier.cluster.wait.aligned()
 declare void @llvm.nvvm.cp.async.bulk.tensor.g2s.tile.2d(ptr addrspace(7), ptr addrspace(3), ptr, i32, i32, i16, i64, i1 immarg, i1 immarg, i32 immarg)
 declare void @llvm.nvvm.cp.async.bulk.tensor.s2g.tile.2d(ptr addrspace(3), ptr, i32, i32, i64, i1 immarg)
+declare void @llvm.nvvm.cp.async.ca.shared.global.4(ptr addrspace(3), ptr addrspace(1))
+declare void @llvm.nvvm.cp.async.mbarrier.arrive.noinc.shared(ptr addrspace(3))
 declare void @llvm.nvvm.cp.async.bulk.commit.group()
 declare void @llvm.nvvm.cp.async.bulk.wait.group.read(i32 immarg)
 declare <2 x bfloat> @llvm.nvvm.ff2bf16x2.rn(float, float)
@@ -128,6 +134,14 @@ entry:
   %split_k = load i32, ptr addrspace(4) @ws.split_k
   %shares = icmp ugt i32 %split_k, 1
   ret i1 %shares
+}
+
+; Are A's scales loaded by a warp instead of by TMA?
+define internal i1 @loads_scales() #1 {
+entry:
+  %a_scales = load i32, ptr addrspace(4) @ws.a_scales
+  %loads = icmp eq i32 %a_scales, 1
+  ret i1 %loads
 }
 
 ; Columns and 64-row blocks of a warpgroup.
@@ -422,12 +436,14 @@ entry:
   %sharers = call i32 @sharers()
   %warps = mul i32 %consumers, 4
   %users = mul i32 %warps, %sharers
+  %loads = call i1 @loads_scales()
+  %loaders = select i1 %loads, i32 33, i32 1
   store i32 0, ptr %i.slot
   br label %i.loop
 i.loop:
   %i = load i32, ptr %i.slot
   %full = call i32 @full_barrier(i32 %i)
-  call void @barrier_init(i32 %full, i32 1)
+  call void @barrier_init(i32 %full, i32 %loaders)
   %empty = call i32 @empty_barrier(i32 %i)
   call void @barrier_init(i32 %empty, i32 %users)
   %i.next = add i32 %i, 1
@@ -719,7 +735,9 @@ entry:
   %cluster_m = load i32, ptr addrspace(4) @ws.cluster_m
   %cluster_n = load i32, ptr addrspace(4) @ws.cluster_n
   %full = call i32 @full_barrier(i32 %stage)
-  %bytes.0 = mul i32 %tile_m, 132
+  %loads = call i1 @loads_scales()
+  %row.bytes = select i1 %loads, i32 128, i32 132
+  %bytes.0 = mul i32 %tile_m, %row.bytes
   %bytes.1 = mul i32 %tile_n, 128
   %bytes = add i32 %bytes.0, %bytes.1
   call void @barrier_expect(i32 %full, i32 %bytes)
@@ -745,7 +763,50 @@ b.alone:
   call void @load_box(i32 %b.to, i32 %full, ptr %b_map, i32 %depth, i32 %column)
   br label %b.done
 b.done:
+  br i1 %loads, label %done, label %scales
+scales:
   call void @load_box(i32 %scales.to, i32 %full, ptr %as_map, i32 %row, i32 %block)
+  br label %done
+done:
+  ret void
+}
+
+; ---- region produce_scales: A's scales of one stage, by a warp ---------------
+
+; Rows past A have the scale of its last one: nothing is read past the scales,
+; and the products of these rows are zeros.
+define internal void @produce_scales(ptr addrspace(1) %as, i32 %row, i32 %block, i32 %stage, i32 %m, i32 %as_stride_m, i32 %as_stride_k, i32 %lane) #1 {
+entry:
+  %i.slot = alloca i32
+  %tile_m = load i32, ptr addrspace(4) @ws.tile_m
+  %last = sub i32 %m, 1
+  %block64 = zext i32 %block to i64
+  %stride.m64 = sext i32 %as_stride_m to i64
+  %stride.k64 = sext i32 %as_stride_k to i64
+  %offset.k = mul i64 %block64, %stride.k64
+  %column = getelementptr float, ptr addrspace(1) %as, i64 %offset.k
+  %scales.to = call i32 @scale_stage(i32 %stage)
+  store i32 %lane, ptr %i.slot
+  br label %i.loop
+i.loop:
+  %i = load i32, ptr %i.slot
+  %wanted = add i32 %row, %i
+  %inside = call i32 @llvm.umin.i32(i32 %wanted, i32 %last)
+  %inside64 = zext i32 %inside to i64
+  %offset.m = mul i64 %inside64, %stride.m64
+  %from = getelementptr float, ptr addrspace(1) %column, i64 %offset.m
+  %to.0 = mul i32 %i, 4
+  %to.1 = add i32 %scales.to, %to.0
+  %to = inttoptr i32 %to.1 to ptr addrspace(3)
+  call void @llvm.nvvm.cp.async.ca.shared.global.4(ptr addrspace(3) %to, ptr addrspace(1) %from) #2
+  %i.next = add i32 %i, 32
+  store i32 %i.next, ptr %i.slot
+  %i.more = icmp ult i32 %i.next, %tile_m
+  br i1 %i.more, label %i.loop, label %i.exit, !llvm.loop !2
+i.exit:
+  %full.0 = call i32 @full_barrier(i32 %stage)
+  %full = inttoptr i32 %full.0 to ptr addrspace(3)
+  call void @llvm.nvvm.cp.async.mbarrier.arrive.noinc.shared(ptr addrspace(3) %full) #2
   ret void
 }
 
@@ -819,7 +880,12 @@ entry:
   %parity.at = getelementptr i32, ptr %ring, i32 1
   call void @prefetch_map(ptr %a_map)
   call void @prefetch_map(ptr %b_map)
+  %loads = call i1 @loads_scales()
+  br i1 %loads, label %begin, label %scales
+scales:
   call void @prefetch_map(ptr %as_map)
+  br label %begin
+begin:
   call void @prefetch_map(ptr %c_map)
   %returned = call i32 @returned_barrier()
   %groups = call i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
@@ -862,6 +928,58 @@ stay.returned:
 stay.empty:
   call void @drain_ring(ptr %ring)
   br label %done
+done:
+  ret void
+}
+
+; ---- the producer of A's scales: one warp ------------------------------------
+
+; The same walk. No tile waits for the last: what is lent of the ring is not the
+; scales' part, and nobody else hands over what this warp loads.
+define internal void @scale_producer(ptr addrspace(1) %as, i32 %m, i32 %n, i32 %k, i32 %as_stride_m, i32 %as_stride_k, i32 %rank, i32 %lane) #1 {
+entry:
+  %ring = alloca [2 x i32]
+  %position.slot = alloca i32
+  %block.slot = alloca i32
+  %parity.at = getelementptr i32, ptr %ring, i32 1
+  %groups = call i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
+  %stride = call i32 @stride(i32 %groups)
+  %group = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %whole = call i32 @whole_tiles(i32 %stride, i32 %m, i32 %n)
+  %position.first = call i32 @whole_or_shared(i32 %group, i32 %group, i32 %whole)
+  store i32 0, ptr %ring
+  store i32 1, ptr %parity.at
+  store i32 %position.first, ptr %position.slot
+  br label %loop
+loop:
+  %position = load i32, ptr %position.slot
+  %shared = call i1 @is_shared(i32 %position, i32 %whole)
+  %origin = call <2 x i32> @origin(i32 %position, i32 %m, i32 %n, i32 %rank)
+  %row = extractelement <2 x i32> %origin, i32 0
+  %slice = call <2 x i32> @slice(i32 %k, i32 %rank, i1 %shared)
+  %first = extractelement <2 x i32> %slice, i32 0
+  %limit = extractelement <2 x i32> %slice, i32 1
+  store i32 %first, ptr %block.slot
+  br label %head
+head:
+  %block = load i32, ptr %block.slot
+  %more = icmp ult i32 %block, %limit
+  br i1 %more, label %body, label %next.tile
+body:
+  %stage = load i32, ptr %ring
+  %parity = load i32, ptr %parity.at
+  %empty = call i32 @empty_barrier(i32 %stage)
+  call void @barrier_wait(i32 %empty, i32 %parity)
+  call void @produce_scales(ptr addrspace(1) %as, i32 %row, i32 %block, i32 %stage, i32 %m, i32 %as_stride_m, i32 %as_stride_k, i32 %lane)
+  call void @advance(ptr %ring)
+  %next = add i32 %block, 1
+  store i32 %next, ptr %block.slot
+  br label %head, !llvm.loop !2
+next.tile:
+  %position.next = call i32 @next_position(i32 %position, i32 %group, i32 %stride, i32 %whole)
+  store i32 %position.next, ptr %position.slot
+  %another = call i1 @another(i32 %position.next, i32 %m, i32 %n)
+  br i1 %another, label %loop, label %done, !llvm.loop !2
 done:
   ret void
 }
@@ -1367,7 +1485,8 @@ exit:
 
 ; ---- split k: sums of a cluster ----------------------------------------------
 ; A warpgroup's columns are cut into groups of 16. Workgroup q of the cluster
-; stores groups [q * groups / split_k, (q + 1) * groups / split_k).
+; stores groups [q * groups / split_k, (q + 1) * groups / split_k): some store
+; none where split_k is larger, for few columns and a long k.
 
 define internal i32 @groups() #1 {
 entry:
@@ -2175,7 +2294,7 @@ done:
   ret void
 }
 
-; ---- kernel ------------------------------------------------------------------
+; ---- kernels -----------------------------------------------------------------
 
 ; Relaxed: nothing is handed over but barriers, which fence.mbarrier_init covers.
 define internal void @sync_cluster() #1 {
@@ -2221,7 +2340,7 @@ done:
   ret void
 }
 
-define ptx_kernel void @fp8_gemm_wgmma(ptr byval([128 x i8]) align 64 %a_map, ptr byval([128 x i8]) align 64 %b_map, ptr byval([128 x i8]) align 64 %as_map, ptr byval([128 x i8]) align 64 %c_map, ptr addrspace(1) noalias readonly %bs, ptr addrspace(1) noalias writeonly %c, i32 %m, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k) #0 {
+define internal void @work(ptr %a_map, ptr %b_map, ptr %as_map, ptr %c_map, ptr addrspace(1) %as, ptr addrspace(1) %bs, ptr addrspace(1) %c, i32 %m, i32 %n, i32 %k, i32 %as_stride_m, i32 %as_stride_k, i32 %bs_stride_n, i32 %bs_stride_k) #1 {
 entry:
   %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
   %rank.0 = call i32 @llvm.nvvm.read.ptx.sreg.cluster.ctarank()
@@ -2246,13 +2365,23 @@ produce:
   call void @give_registers()
   %first.warp = mul i32 %consumers, 4
   %chosen.warp = icmp eq i32 %warp, %first.warp
-  br i1 %chosen.warp, label %elect, label %idle
+  br i1 %chosen.warp, label %elect, label %others
 elect:
   %elected = call { i32, i1 } @llvm.nvvm.elect.sync(i32 -1) #2
   %chosen = extractvalue { i32, i1 } %elected, 1
   br i1 %chosen, label %load, label %idle
 load:
   call void @producer(ptr %a_map, ptr %b_map, ptr %as_map, ptr %c_map, i32 %m, i32 %n, i32 %k, i32 %rank)
+  br label %idle
+others:
+  %loads = call i1 @loads_scales()
+  %second.warp = add i32 %first.warp, 1
+  %is.second = icmp eq i32 %warp, %second.warp
+  %chosen.second = and i1 %loads, %is.second
+  br i1 %chosen.second, label %load.scales, label %idle
+load.scales:
+  %lane = urem i32 %thread, 32
+  call void @scale_producer(ptr addrspace(1) %as, i32 %m, i32 %n, i32 %k, i32 %as_stride_m, i32 %as_stride_k, i32 %rank, i32 %lane)
   br label %idle
 idle:
   call void @join_cluster()
@@ -2263,6 +2392,19 @@ consume:
   call void @consumer(ptr %c_map, ptr addrspace(1) %bs, ptr addrspace(1) %c, i32 %m, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %rank, i32 %warpgroup, i32 %thread)
   br label %done
 done:
+  ret void
+}
+
+define ptx_kernel void @fp8_gemm_wgmma(ptr byval([128 x i8]) align 64 %a_map, ptr byval([128 x i8]) align 64 %b_map, ptr byval([128 x i8]) align 64 %as_map, ptr byval([128 x i8]) align 64 %c_map, ptr addrspace(1) noalias readonly %bs, ptr addrspace(1) noalias writeonly %c, i32 %m, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k) #0 {
+entry:
+  call void @work(ptr %a_map, ptr %b_map, ptr %as_map, ptr %c_map, ptr addrspace(1) null, ptr addrspace(1) %bs, ptr addrspace(1) %c, i32 %m, i32 %n, i32 %k, i32 0, i32 0, i32 %bs_stride_n, i32 %bs_stride_k)
+  ret void
+}
+
+; With a_scales 1: no tensor map of the scales, which may not be possible.
+define ptx_kernel void @fp8_gemm_wgmma_scales_loaded(ptr byval([128 x i8]) align 64 %a_map, ptr byval([128 x i8]) align 64 %b_map, ptr byval([128 x i8]) align 64 %c_map, ptr addrspace(1) noalias readonly %as, ptr addrspace(1) noalias readonly %bs, ptr addrspace(1) noalias writeonly %c, i32 %m, i32 %n, i32 %k, i32 %as_stride_m, i32 %as_stride_k, i32 %bs_stride_n, i32 %bs_stride_k) #0 {
+entry:
+  call void @work(ptr %a_map, ptr %b_map, ptr null, ptr %c_map, ptr addrspace(1) %as, ptr addrspace(1) %bs, ptr addrspace(1) %c, i32 %m, i32 %n, i32 %k, i32 %as_stride_m, i32 %as_stride_k, i32 %bs_stride_n, i32 %bs_stride_k)
   ret void
 }
 
@@ -2280,7 +2422,7 @@ attributes #2 = { convergent nounwind }
 !wavesmith.template = !{!6}
 !6 = !{!"fp8_gemm_wgmma", !"1", !"fp8_gemm_blockscale", !"sm_90a", !"Warpgroup matrix instructions fed by TMA, two levels of accumulators, split K within clusters."}
 
-!wavesmith.param = !{!10, !11, !12, !13, !14, !15, !16, !17, !18, !19, !20, !21, !93, !95, !22, !23, !24, !25, !91}
+!wavesmith.param = !{!10, !11, !12, !13, !14, !15, !16, !17, !18, !19, !20, !21, !93, !95, !22, !23, !97, !24, !25, !91}
 !10 = !{!"layout", !"ws.layout", !"2", !"layout of a and b: k-major, OCP e4m3"}
 !11 = !{!"tile_m", !"ws.tile_m", !"64 128 192 256", !"rows of C per workgroup"}
 !12 = !{!"tile_n", !"ws.tile_n", !"16 32 48 64 80 96 112 128 144 160 192 256", !"columns of C per workgroup; a tile touches at most two column blocks of 128"}
@@ -2288,7 +2430,7 @@ attributes #2 = { convergent nounwind }
 !14 = !{!"warpgroups_n", !"ws.warpgroups_n", !"1 2 3 4", !"consumer warpgroups along n"}
 !15 = !{!"column_steps", !"ws.column_steps", !"1 2 3 4", !"matrix instructions across a warpgroup's columns: more of them need fewer registers for partial sums"}
 !16 = !{!"pipeline", !"ws.pipeline", !"0 1", !"0: a step is scaled before the next starts (other warpgroups keep the tensor core busy); 1: the next runs meanwhile, with two sets of partial sums"}
-!17 = !{!"stages", !"ws.stages", !"2 3 4 5 6 7 8 9 10 11 12", !"blocks of k in flight"}
+!17 = !{!"stages", !"ws.stages", !"2 3 4 5 6 7 8 9 10 11 12 16 20", !"blocks of k in flight"}
 !18 = !{!"occupancy", !"ws.occupancy", !"1 2 3 4", !"workgroups per multiprocessor"}
 !19 = !{!"persistent", !"ws.persistent", !"0 1", !"1: a workgroup walks over tiles, loads run ahead into the next; 0: one workgroup for each tile"}
 !20 = !{!"group_m", !"ws.group_m", !"1 2 4 8 16 32", !"tile rows (with tile_order_columns: columns) of a band of the walk"}
@@ -2297,12 +2439,12 @@ attributes #2 = { convergent nounwind }
 !95 = !{!"idle_clusters", !"ws.idle_clusters", !"0 1 2 4", !"of persistent workgroups so many clusters less than the multiprocessors would hold: those of a cluster lie in one group of multiprocessors, and where these do not divide by its size the last clusters would start after the others have ended"}
 !22 = !{!"cluster_m", !"ws.cluster_m", !"1 2 4", !"tiles along m that load B together"}
 !23 = !{!"cluster_n", !"ws.cluster_n", !"1 2 4", !"tiles along n that load A together"}
+!97 = !{!"a_scales", !"ws.a_scales", !"0 1", !"scales of A: 0 by TMA, for m in multiples of 4; 1 by a warp of their own, for every m"}
 !24 = !{!"b_scales", !"ws.b_scales", !"0 1", !"scales of B: 0 loaded one block ahead, 1 those of 32 blocks at a time, kept in the lanes"}
 !25 = !{!"output", !"ws.output", !"0 1 2", !"C goes 0 through a buffer of its own, 1 through the ring's memory (loads wait), 2 from registers"}
 !91 = !{!"fixed_sums", !"ws.fixed_sums", !"0 1", !"partial sums: 1 in registers that stay the same through the loop, 0 where ptxas puts them for each block"}
 
-!wavesmith.require = !{!92, !30, !31, !32, !33, !34, !35, !36, !37, !38, !39, !40, !90, !94, !96}
-!92 = !{!"split_k <= tile_n / warpgroups_n / 16", !"each workgroup of a cluster stores at least one group of 16 columns of a warpgroup"}
+!wavesmith.require = !{!30, !31, !32, !33, !34, !35, !36, !37, !38, !39, !40, !90, !94, !96, !98}
 !30 = !{!"warpgroups * warpgroups_n <= 4", !"a workgroup has at most 640 threads"}
 !31 = !{!"tile_m % (64 * warpgroups) == 0", !"a warpgroup's rows are whole 64-row blocks"}
 !32 = !{!"tile_n % (16 * warpgroups_n) == 0", !"a warpgroup's columns are whole groups of 16"}
@@ -2317,6 +2459,7 @@ attributes #2 = { convergent nounwind }
 !90 = !{!"tile_n / warpgroups_n / column_steps / 2 + 26 <= 512 / ((warpgroups * warpgroups_n + 1) * occupancy) / 8 * 8", !"a matrix instruction needs its registers before setmaxnreg gives more (ptxas: C7602)"}
 !96 = !{!"idle_clusters == 0 || persistent == 1 && split_k * cluster_m * cluster_n > 1", !"workgroups that do not walk are as many as tiles, and without clusters every multiprocessor takes one"}
 !94 = !{!"split_last == 0 || split_k > 1 && persistent == 1", !"whole tiles come before shared ones: there must be both, and workgroups that walk"}
+!98 = !{!"a_scales == 1 || m % 4 == 0", !"TMA takes A's scales only where m of them are whole 16 bytes"}
 
 !wavesmith.lds = !{!41}
 !41 = !{!"ws.lds", !"(output == 0 ? 2 * tile_m * tile_n : 0) + stages * (132 * tile_m + 128 * tile_n + 16) + 24"}
@@ -2327,15 +2470,18 @@ attributes #2 = { convergent nounwind }
 !44 = !{!"as_map", !"as", !"f32", !"m", !"k / 128", !"tile_m", !"1", !"0"}
 !45 = !{!"c_map", !"c", !"bf16", !"n", !"m", !"tile_n / warpgroups_n % (64 * split_k) == 0 ? 64 : tile_n / warpgroups_n % (32 * split_k) == 0 ? 32 : 16", !"64", !"2 * (tile_n / warpgroups_n % (64 * split_k) == 0 ? 64 : tile_n / warpgroups_n % (32 * split_k) == 0 ? 32 : 16)"}
 
-!wavesmith.occupancy = !{!46}
+!wavesmith.occupancy = !{!46, !99}
 !46 = !{!"fp8_gemm_wgmma", !"split_k * cluster_m * cluster_n", !"occupancy"}
+!99 = !{!"fp8_gemm_wgmma_scales_loaded", !"split_k * cluster_m * cluster_n", !"occupancy"}
 
-!wavesmith.launch = !{!47}
-!47 = !{!"fp8_gemm_wgmma", !"split_k * cluster_m * cluster_n * (persistent == 0 ? ceildiv(m, tile_m * cluster_m) * ceildiv(n, tile_n * cluster_n) : min(ceildiv(m, tile_m * cluster_m) * ceildiv(n, tile_n * cluster_n), max(1, cu_count * occupancy / (split_k * cluster_m * cluster_n) - idle_clusters)))", !"1", !"1", !"128 * (warpgroups * warpgroups_n + 1)", !"1"}
+!wavesmith.launch = !{!47, !100}
+!47 = !{!"fp8_gemm_wgmma", !"split_k * cluster_m * cluster_n * (persistent == 0 ? ceildiv(m, tile_m * cluster_m) * ceildiv(n, tile_n * cluster_n) : min(ceildiv(m, tile_m * cluster_m) * ceildiv(n, tile_n * cluster_n), max(1, cu_count * occupancy / (split_k * cluster_m * cluster_n) - idle_clusters)))", !"1", !"1", !"128 * (warpgroups * warpgroups_n + 1)", !"a_scales == 0"}
+!100 = !{!"fp8_gemm_wgmma_scales_loaded", !"split_k * cluster_m * cluster_n * (persistent == 0 ? ceildiv(m, tile_m * cluster_m) * ceildiv(n, tile_n * cluster_n) : min(ceildiv(m, tile_m * cluster_m) * ceildiv(n, tile_n * cluster_n), max(1, cu_count * occupancy / (split_k * cluster_m * cluster_n) - idle_clusters)))", !"1", !"1", !"128 * (warpgroups * warpgroups_n + 1)", !"a_scales == 1"}
 
-!wavesmith.region = !{!48, !49, !50, !51, !52, !53, !54, !55, !56}
+!wavesmith.region = !{!48, !49, !101, !50, !51, !52, !53, !54, !55, !56}
 !48 = !{!"tile_order", !"Returns which tile of C stands at a position of the walk, as (row of tiles, column of tiles). Must be a bijection: each of the tiles_m * tiles_n tiles exactly once for position = 0 .. tiles_m * tiles_n - 1, whatever these counts (1 included). Workgroups take positions in order, so those of one moment are about 132 neighbours; they share L2, where rows of A and columns of B that several of them use should meet. With cluster_m or cluster_n > 1 a tile is a cluster's. Called by producer and consumers, which must agree: a function of its arguments alone. No memory, no barrier."}
-!49 = !{!"produce", !"By one thread: starts the loads of one stage, all tile_m rows of A and tile_n of B of a block of 128 in k, and tile_m scales of A, and says first how many bytes full_barrier(stage) has to wait for: 132 * tile_m + 128 * tile_n, zeros for what is outside included. A goes to a_stage(stage), B to b_stage(stage), the scales to scale_stage(stage). With cluster_m (cluster_n) > 1 a workgroup loads its part of B's (A's) rows for all of the cluster, rank being its number in it. The stage is empty when this is called. No waiting in here."}
+!49 = !{!"produce", !"By one thread: starts the loads of one stage, all tile_m rows of A and tile_n of B of a block of 128 in k, and tile_m scales of A, and says first how many bytes full_barrier(stage) has to wait for: 132 * tile_m + 128 * tile_n, zeros for what is outside included. With a_scales 1 the scales are produce_scales' part: 128 * (tile_m + tile_n) bytes, and as_map must not be used. A goes to a_stage(stage), B to b_stage(stage), the scales to scale_stage(stage). With cluster_m (cluster_n) > 1 a workgroup loads its part of B's (A's) rows for all of the cluster, rank being its number in it. The stage is empty when this is called. No waiting in here."}
+!101 = !{!"produce_scales", !"a_scales 1. By one warp: starts the loads of one stage's scales of A, floats to scale_stage(stage) + 4 * i for i below tile_m: of row + i, or anything inside for rows from m on, which must not be read, at as[(row + i) * as_stride_m + block * as_stride_k]. Strides are in elements and may be anything. Each lane arrives at full_barrier(stage) once, when its loads are there (cp.async.mbarrier.arrive.noinc). The stage is empty when this is called. No waiting in here."}
 !50 = !{!"scale_accumulate", !"Adds the partial sums of one step, scaled, to running: running[i] += partial[i] * (A's scale of its row * B's scale of its column block), in fp32, for i below 4 * step_columns() / 8. Element 4j + e has row e / 2 of a_scales (two rows a thread), and is of columns column + 8j .. + 7 of the warpgroup, which are past + column + 8j on from the start of the column block of b_scales[0]; from 128 on b_scales[1] is theirs. Both arrays are private memory that must become registers: constant indices only. By all threads of a warpgroup, while the next matrix instructions may be running. No barrier."}
 !51 = !{!"accumulate_in_turn", !"pipeline 0. The blocks first .. limit - 1 of k of one tile (perhaps none): for each waits for the next full stage of the ring, starts all steps of this warpgroup (multiply), waits for them, releases the stage once the last matrix instruction and the last scale of A have been read, and adds the scaled sums to running (scale_step). Takes each block's b_scales in order with b_scales_take, and advances the ring once a block. All threads of a warpgroup together."}
 !52 = !{!"accumulate_overlapped", !"pipeline 1. As accumulate_in_turn, but with a second set of partial sums (256 floats), so that the next step's matrix instructions run while a step is scaled: wait_but_one(set) returns when all but the newest step is complete. A set of partial sums must not be touched between its multiply and its wait; indices into sets must be constants."}

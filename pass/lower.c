@@ -77,21 +77,14 @@ static int prepare_module(const ws_lowering *l,
 
 /* Kernels whose launch condition is 0 at this point of the space, whatever
  * the shape, need no code (the split-K reduction when there is no split). */
-static void drop_unlaunched(LLVMModuleRef module, const ws_candidate *candidate,
-                            ws_arena *arena) {
+static void drop_unlaunched(LLVMModuleRef module,
+                            const ws_candidate *candidate) {
   const ws_template *tmpl = candidate->tmpl;
-  ws_scope scope = ws_candidate_scope(arena, candidate, NULL, 0);
   for (int i = 0; i < tmpl->launch_count; i++) {
-    int64_t value;
-    bool wanted = false;
-    for (int k = 0; k < tmpl->launch_count; k++)
-      if (!strcmp(tmpl->launches[k].kernel, tmpl->launches[i].kernel))
-        wanted |= !ws_expr_is_constant(
-                      ws_expr_bind(arena, tmpl->launches[k].condition, &scope),
-                      &value) ||
-                  value != 0;
-    LLVMValueRef kernel =
-        wanted ? NULL : LLVMGetNamedFunction(module, tmpl->launches[i].kernel);
+    const char *name = tmpl->launches[i].kernel;
+    LLVMValueRef kernel = ws_candidate_may_launch(candidate, name)
+                              ? NULL
+                              : LLVMGetNamedFunction(module, name);
     if (kernel && !LLVMGetFirstUse(kernel))
       LLVMDeleteFunction(kernel);
   }
@@ -162,7 +155,7 @@ static const char *compiler_name(ws_arena *arena,
 
 static bool lower(ws_lowering *l, const ws_lowering_family *family) {
   if (l->candidate)
-    drop_unlaunched(l->module, l->candidate, l->arena);
+    drop_unlaunched(l->module, l->candidate);
   if (prepare_module(l, family) == 0) {
     ws_findings_add(l->findings, "no-kernel", "", NULL, 0,
                     "the module defines no %s function",

@@ -18,7 +18,13 @@
 
 #include <stdlib.h>
 
-enum { SCALE_BLOCK = 128, MN_STEP = 16 };
+enum { SCALE_BLOCK = 128, N_STEP = 16 };
+
+/* The definition before 25 November 2026 had "m >= 16 && m % 16 == 0"
+ * (examples/model-runs). */
+#ifndef LEGAL_M
+#define LEGAL_M "m >= 1"
+#endif
 
 enum { LAYOUT_KMAJOR, LAYOUT_MNMAJOR, LAYOUT_KMAJOR_OCP, LAYOUTS };
 
@@ -53,8 +59,8 @@ static const char definition[] =
     "fp8 is e4m3: FNUZ (bias 8, largest 240, 0x80 is NaN) in the layouts "
     "kmajor and mnmajor, OCP e4m3fn (bias 7, largest 448, 0x7f and 0xff are "
     "NaN, 0x80 is minus zero) in kmajor-ocp. Operands hold no NaN.\n"
-    "Legal are m and n from 16 in multiples of 16, k from 128 in multiples of "
-    "128.\n"
+    "Legal are every m from 1, n from 16 in multiples of 16, k from 128 in "
+    "multiples of 128.\n"
     "A result passes when |got - want| <= 2^-8 |want| + E + 2^-126, where want "
     "is computed in fp64. E = (k/16 + 16) 2^-23 sum |as bs a b| with FNUZ, "
     "2^-8 sqrt(sum (as bs a b)^2) with OCP. That allows fp32 sums in any order "
@@ -113,6 +119,14 @@ static const int64_t held_out[][3] = {
     HELD_OUT(2112, 7168),  HELD_OUT(24576, 1536), HELD_OUT(32768, 512),
     HELD_OUT(7168, 16384), HELD_OUT(4096, 7168),  HELD_OUT(1536, 1536),
     HELD_OUT(6144, 4096),  HELD_OUT(4096, 14336)};
+
+/* docs/shapes.md */
+#define LLM(m, n, k)                                                           \
+  {m, n, k}, {8 * (m), n, k}, {64 * (m), n, k}, {512 * (m), n, k},             \
+      {4096 * (m), n, k},
+static const int64_t llm[][3] = {
+#include "shapes_llm.h"
+};
 
 /* For kernels that take nothing small, or little but what a model named. */
 static const int64_t samples[][3] = {
@@ -289,7 +303,7 @@ static void generate_fp8(const fp8_format *format, ws_rng *rng, int64_t count,
                          uint8_t *out) {
   uint8_t byte[QUANTILES];
   fill_quantiles(format, byte);
-  for (int64_t i = 0; i < count; i += 4) { /* counts are multiples of 16 */
+  for (int64_t i = 0; i < count; i += 4) { /* counts are multiples of k */
     const uint64_t bits = ws_rng_next(rng);
     for (int j = 0; j < 4; j++)
       out[i + j] = byte[bits >> 16 * j & 0xffff];
@@ -510,9 +524,9 @@ static void elements(const int64_t *dims, int layout,
  * blocks, so that neither layout is walked against its grain for long. */
 static void project_b(const extents *shape, const operands *in,
                       const double *sign, double *sum, double *weights) {
-  for (int64_t n0 = 0; n0 < shape->n; n0 += MN_STEP)
+  for (int64_t n0 = 0; n0 < shape->n; n0 += N_STEP)
     for (int64_t k0 = 0; k0 < shape->k; k0 += SCALE_BLOCK)
-      for (int64_t n = n0; n < n0 + MN_STEP; n++)
+      for (int64_t n = n0; n < n0 + N_STEP; n++)
         for (int64_t k = k0; k < k0 + SCALE_BLOCK; k++) {
           const double b = element_b(in, n, k);
           sum[k] += sign[n] * b;
@@ -610,7 +624,7 @@ static const ws_problem_definition fp8_gemm_blockscale = {
              [ARG_WORKSPACE] = {"workspace", WS_ARG_WORKSPACE, WS_U8,
                                 .meaning = "undefined bytes; 16-byte aligned"},
              [ARG_M] = {"m", WS_ARG_SCALAR, WS_I32,
-                        .meaning = "rows of C, a multiple of 16"},
+                        .meaning = "rows of C, any number"},
              [ARG_N] = {"n", WS_ARG_SCALAR, WS_I32,
                         .meaning = "columns of C, a multiple of 16"},
              [ARG_K] = {"k", WS_ARG_SCALAR, WS_I32,
@@ -633,13 +647,13 @@ static const ws_problem_definition fp8_gemm_blockscale = {
                   "bs turned", "bs spaced"},
     /* a launch counts its work items in 32 bits, and a template may spend one
      * on each element: hence m * n */
-    .legal = "m >= 16 && m <= 4194304 && m % 16 == 0 && "
+    .legal = LEGAL_M " && m <= 4194304 && "
              "n >= 16 && n <= 4194304 && n % 16 == 0 && "
              "k >= 128 && k <= 4194304 && k % 128 == 0 && m * n <= 2147483648",
     .sets = {WS_PROBLEM_SET("contest", contest),
              WS_PROBLEM_SET("contest-test", contest_test),
              WS_PROBLEM_SET("decode", decode),
-             WS_PROBLEM_SET("held-out", held_out)},
+             WS_PROBLEM_SET("held-out", held_out), WS_PROBLEM_SET("llm", llm)},
     .samples = WS_PROBLEM_SET("samples", samples), .terms = "k",
     .flops = "2 * m * n * k", .matrix = 1, .matrix_type = WS_FP8,
     .is_calibrated = 1, .alignment = 16, .arg_bytes = arg_bytes,

@@ -372,6 +372,24 @@ ws_scope ws_candidate_scope(ws_arena *arena, const ws_candidate *candidate,
   return (ws_scope){bindings, count};
 }
 
+bool ws_candidate_may_launch(const ws_candidate *candidate,
+                             const char *kernel) {
+  const ws_template *tmpl = candidate->tmpl;
+  ws_arena *arena = ws_arena_create();
+  ws_scope scope = ws_candidate_scope(arena, candidate, NULL, 0);
+  bool may = false;
+  for (int i = 0; i < tmpl->launch_count && !may; i++) {
+    int64_t value;
+    if (!strcmp(tmpl->launches[i].kernel, kernel))
+      may = !ws_expr_is_constant(
+                ws_expr_bind(arena, tmpl->launches[i].condition, &scope),
+                &value) ||
+            value != 0;
+  }
+  ws_arena_destroy(arena);
+  return may;
+}
+
 int ws_candidate_broken_require(const ws_candidate *candidate,
                                 const ws_shape *shape, ws_diag *diag) {
   const ws_template *tmpl = candidate->tmpl;

@@ -3,16 +3,19 @@
  * The matrix of recorded times. Of one provenance only: times of a card, of a
  * simulator's model and of the bound model never stand in one matrix. A
  * candidate takes part when it has a time on every shape of the set that it
- * accepts, and a provenance when one of its candidates accepts every legal
- * shape. Other shapes are rows too where all who take part have times. Cards
- * come before simulators, then more candidates before fewer, then the later
- * name (the later model version). A simulator's times are taken unasked only
- * where a whole portfolio can be picked from them: of two models, the finer one
- * with few kernels costs more than the cruder one with many.
+ * accepts, or on so many shapes that a time model can tell the others; and a
+ * provenance when one of its candidates accepts every legal shape. Rows are the
+ * set's shapes, and others on which several who take part have times; what was
+ * not timed is NAN. Cards come before simulators, then more candidates before
+ * fewer, then the later name (the later model version). A simulator's times are
+ * taken unasked only where a whole portfolio can be picked from them: of two
+ * models, the finer one with few kernels costs more than the cruder one with
+ * many.
  */
 #include "dispatch_internal.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct recorded { /* of one candidate */
@@ -47,13 +50,21 @@ bool ws__is_of_a_card(const char *provenance) {
   return is_of_kind(provenance, "hip") || is_of_kind(provenance, "cuda");
 }
 
+static int compare_items(const void *a, const void *b) {
+  const ws_measurement *x = a, *y = b;
+  const int order = strcmp(x->provenance, y->provenance);
+  return order ? order : ws_shape_compare(&x->shape, &y->shape);
+}
+
+/* requires: items in order. NAN: none. */
 static double time_on(const recorded *times, const ws_shape *shape,
                       const char *provenance) {
-  for (int i = 0; i < times->count; i++)
-    if (!memcmp(&times->items[i].shape, shape, sizeof *shape) &&
-        !strcmp(times->items[i].provenance, provenance))
-      return times->items[i].us;
-  return INFINITY;
+  const ws_measurement wanted = {.shape = *shape, .provenance = provenance};
+  const ws_measurement *found =
+      times->count ? bsearch(&wanted, times->items, (size_t)times->count,
+                             sizeof wanted, compare_items)
+                   : NULL;
+  return found ? found->us : NAN;
 }
 
 static bool is_complete(const ws_dispatch_entry *entry, const recorded *times,
@@ -61,9 +72,22 @@ static bool is_complete(const ws_dispatch_entry *entry, const recorded *times,
   for (int s = 0; s < set->count; s++)
     if (ws_candidate_broken_require(entry->candidate, &set->shapes[s], NULL) <
             0 &&
-        isinf(time_on(times, &set->shapes[s], provenance)))
+        isnan(time_on(times, &set->shapes[s], provenance)))
       return false;
   return true;
+}
+
+/* Timings on which a model of a kernel's time may rest, with those of kernels
+ * like it. */
+enum { LEAST_TIMINGS = 12 };
+
+static bool takes_part(const ws_dispatch_entry *entry, const recorded *times,
+                       const ws_shape_set *set, const char *provenance) {
+  int timings = 0;
+  for (int i = 0; i < times->count; i++)
+    timings += !strcmp(times->items[i].provenance, provenance);
+  return timings >= LEAST_TIMINGS ||
+         is_complete(entry, times, set, provenance);
 }
 
 /* ---- the provenance ---- */
@@ -76,12 +100,28 @@ static bool is_better(const choice *a, const choice *b) {
   return strcmp(a->provenance, b->provenance) > 0;
 }
 
+/* Models reach between shapes that were timed, not far beyond: half of the
+ * set's must have been. */
+static bool reaches(const char *provenance, const recorded *times, int count,
+                    const ws_shape_set *set) {
+  int timed = 0;
+  for (int s = 0; s < set->count; s++) {
+    int e = 0;
+    while (e < count && isnan(time_on(&times[e], &set->shapes[s], provenance)))
+      e++;
+    timed += e < count;
+  }
+  return 2 * timed >= set->count;
+}
+
 static choice examine(const char *provenance, const ws_problem *problem,
                       const ws_dispatch_entry *entries, const recorded *times,
                       int count, const ws_shape_set *set) {
   choice found = {.provenance = provenance, .rank = rank_of(provenance)};
+  if (!reaches(provenance, times, count, set))
+    return found;
   for (int e = 0; e < count; e++) {
-    if (!is_complete(&entries[e], &times[e], set, provenance))
+    if (!takes_part(&entries[e], &times[e], set, provenance))
       continue;
     found.complete++;
     found.universal = found.universal ||
@@ -129,64 +169,94 @@ static ws_status read_all(ws_archive *archive, ws_arena *arena,
     WS_TRY(ws_archive_get_measurements(archive, arena,
                                        entries[e].candidate->id.hex, &items,
                                        &out[e].count, diag));
+    if (out[e].count)
+      qsort(items, (size_t)out[e].count, sizeof *items, compare_items);
     out[e].items = items;
   }
   return WS_OK;
 }
 
-/* Complete entries move to the front. */
-static int keep_complete(ws_dispatch_entry *entries, recorded *times, int count,
-                         const ws_shape_set *set, const char *provenance) {
+/* Entries that take part move to the front. */
+static int keep_timed(ws_dispatch_entry *entries, recorded *times, int count,
+                      const ws_shape_set *set, const char *provenance) {
   int kept = 0;
   for (int e = 0; e < count; e++)
-    if (is_complete(&entries[e], &times[e], set, provenance)) {
+    if (takes_part(&entries[e], &times[e], set, provenance)) {
       entries[kept] = entries[e];
       times[kept++] = times[e];
     }
   return kept;
 }
 
-/* ---- shapes beside the set ---- */
+/* ---- rows ---- */
 
-static bool has_shape(const ws_shape *shapes, int count,
-                      const ws_shape *shape) {
+/* A time says little of a shape that few others were timed on: a confirmation
+ * times a kernel beside the one that the run began with. */
+enum { LEAST_KERNELS = 4 };
+
+typedef struct row {
+  ws_shape shape;
+  int timed; /* entries with a time */
+} row;
+
+static int compare_rows(const void *a, const void *b) {
+  const row *x = a, *y = b;
+  return ws_shape_compare(&x->shape, &y->shape);
+}
+
+/* Equal shapes become one row. */
+static int join_rows(row *rows, int count) {
+  int kept = 0;
+  qsort(rows, (size_t)count, sizeof *rows, compare_rows);
   for (int i = 0; i < count; i++)
-    if (!memcmp(&shapes[i], shape, sizeof *shape))
+    if (kept && ws_shape_same(&rows[kept - 1].shape, &rows[i].shape))
+      rows[kept - 1].timed += rows[i].timed;
+    else
+      rows[kept++] = rows[i];
+  return kept;
+}
+
+static bool has_shape(const ws_shape_set *set, const ws_shape *shape) {
+  for (int i = 0; i < set->count; i++)
+    if (ws_shape_same(&set->shapes[i], shape))
       return true;
   return false;
 }
 
-/* Whether every entry that takes it has a time. */
-static bool is_whole_row(const ws_dispatch_entry *entries,
-                         const recorded *times, int count,
-                         const ws_shape *shape, const char *provenance) {
-  const ws_shape_set one = {.shapes = shape, .count = 1};
-  for (int e = 0; e < count; e++)
-    if (!is_complete(&entries[e], &times[e], &one, provenance))
-      return false;
-  return true;
-}
-
-/* The set's shapes, then what else was timed for all entries. */
-static void collect_shapes(ws_arena *arena, const ws_dispatch_entry *entries,
-                           const recorded *times, int count,
+/* The set's shapes, then the others in order. */
+static void collect_shapes(ws_arena *arena, const recorded *times, int count,
                            const ws_shape_set *set, const char *provenance,
                            ws_matrix *out) {
-  int room = set->count;
+  int room = 0, row_count = 0;
   for (int e = 0; e < count; e++)
     room += times[e].count;
-  ws_shape *shapes = ws_arena_alloc(arena, sizeof *shapes * (size_t)room);
+  row *rows = ws_arena_alloc(arena, sizeof *rows * (size_t)room);
+  for (int e = 0; e < count; e++)
+    for (int i = 0; i < times[e].count; i++)
+      if (!strcmp(times[e].items[i].provenance, provenance))
+        rows[row_count++] = (row){times[e].items[i].shape, 1};
+  row_count = join_rows(rows, row_count);
+  ws_shape *shapes = ws_arena_alloc(
+      arena, sizeof *shapes * (size_t)(set->count + row_count));
   memcpy(shapes, set->shapes, sizeof *shapes * (size_t)set->count);
   out->shapes = shapes;
   out->shape_count = set->count;
-  for (int e = 0; e < count; e++)
-    for (int i = 0; i < times[e].count; i++) {
-      const ws_measurement *item = &times[e].items[i];
-      if (!strcmp(item->provenance, provenance) &&
-          !has_shape(shapes, out->shape_count, &item->shape) &&
-          is_whole_row(entries, times, count, &item->shape, provenance))
-        shapes[out->shape_count++] = item->shape;
-    }
+  for (int r = 0; r < row_count; r++)
+    if (rows[r].timed >= (count < LEAST_KERNELS ? count : LEAST_KERNELS) &&
+        !has_shape(set, &rows[r].shape))
+      shapes[out->shape_count++] = rows[r].shape;
+}
+
+static void fill_cells(const ws_dispatch_entry *entries, const recorded *times,
+                       const char *provenance, ws_matrix *out, double *us) {
+  for (int e = 0; e < out->candidate_count; e++)
+    for (int s = 0; s < out->shape_count; s++)
+      us[(size_t)s * (size_t)out->candidate_count + (size_t)e] =
+          ws_candidate_broken_require(entries[e].candidate, &out->shapes[s],
+                                      NULL) >= 0
+              ? INFINITY
+              : time_on(&times[e], &out->shapes[s], provenance);
+  out->us = us;
 }
 
 ws_status ws_dispatch_measured(ws_archive *archive, ws_arena *arena,
@@ -200,17 +270,13 @@ ws_status ws_dispatch_measured(ws_archive *archive, ws_arena *arena,
   choice best = choose(problem, entries, times, *count, set, wanted);
   if (!best.provenance)
     return WS_OK;
-  *count = keep_complete(entries, times, *count, set, best.provenance);
+  *count = keep_timed(entries, times, *count, set, best.provenance);
   out_matrix->provenance = best.provenance;
   out_matrix->candidate_count = *count;
-  collect_shapes(arena, entries, times, *count, set, best.provenance,
-                 out_matrix);
-  size_t cells = (size_t)out_matrix->shape_count * (size_t)*count;
-  out_matrix->us = ws_arena_alloc(arena, sizeof *out_matrix->us * cells);
-  for (int s = 0; s < out_matrix->shape_count; s++)
-    for (int e = 0; e < *count; e++)
-      out_matrix->us[s * *count + e] =
-          time_on(&times[e], &out_matrix->shapes[s], best.provenance);
+  collect_shapes(arena, times, *count, set, best.provenance, out_matrix);
+  const size_t cells = (size_t)out_matrix->shape_count * (size_t)*count;
+  fill_cells(entries, times, best.provenance, out_matrix,
+             ws_arena_alloc(arena, sizeof *out_matrix->us * cells));
   return WS_OK;
 }
 

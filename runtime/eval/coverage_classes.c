@@ -247,10 +247,22 @@ int ws__coverage_alone(const ws_problem *problem, const ws_build_result *build,
 
 /* ---- strides ---- */
 
-static bool is_mapped(const ws_candidate *candidate, const char *argument) {
-  for (int i = 0; i < candidate->tmpl->tensor_map_count; i++)
-    if (!strcmp(candidate->tmpl->tensor_maps[i].argument, argument))
+static bool takes(const ws_launch *launch, const char *name) {
+  for (int i = 0; i < launch->argument_count; i++)
+    if (!strcmp(launch->arguments[i], name))
       return true;
+  return false;
+}
+
+/* Is it read through a tensor map by a kernel that this candidate has? */
+static bool is_mapped(const ws_candidate *candidate, const char *argument) {
+  const ws_template *tmpl = candidate->tmpl;
+  for (int i = 0; i < tmpl->tensor_map_count; i++)
+    for (int k = 0; k < tmpl->launch_count; k++)
+      if (!strcmp(tmpl->tensor_maps[i].argument, argument) &&
+          takes(&tmpl->launches[k], tmpl->tensor_maps[i].name) &&
+          ws_candidate_may_launch(candidate, tmpl->launches[k].kernel))
+        return true;
   return false;
 }
 

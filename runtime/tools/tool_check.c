@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SHAPES = 256 };
+enum { MAX_SHAPES = 1024 };
 
 typedef struct check_options {
   const char *subject; /* template, module or candidate id */
@@ -387,7 +387,10 @@ static ws_status read_shapes(check_job *job, const ws_problem *problem,
   int read_count;
   WS_TRY(ws_problem_read_shapes(problem, job->arena, text, &read, &read_count,
                                 diag));
-  for (int i = 0; i < read_count && *count < MAX_SHAPES; i++)
+  if (read_count > MAX_SHAPES - *count)
+    return ws_fail(diag, WS_USAGE, NULL, 0, "--shape: more than %d shapes",
+                   MAX_SHAPES);
+  for (int i = 0; i < read_count; i++)
     shapes[(*count)++] = read[i];
   return WS_OK;
 }

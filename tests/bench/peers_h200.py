@@ -5,6 +5,7 @@
 In one process, on the same inputs, by one protocol:
   cublaslt    block-wise fp8 of cuBLASLt through PyTorch's scaled_mm: 1x128
               scales of A, 128x128 of B, rows of scales padded to four
+  deepgemm    DeepGEMM's fp8_gemm_nt, where a deep_gemm can be imported
   triton-*    block-scaled GEMMs under @triton.autotune: tiles by TMA, the same
               persistent, and plain pointers
 With --problem gemm_bf16 the one peer is cublas, PyTorch's mm in bf16; with
@@ -50,6 +51,7 @@ try:
 except ImportError:
     torch = None
 
+import peers_deepgemm
 from peers_plan import (ROOT, PeerError, Plan, Slots, Template, ceildiv,
                         current_stream, evaluate, read_text)
 from peers_rmsnorm import RmsNorm, rmsnorm_makers
@@ -495,6 +497,9 @@ def peer_makers(options, folder):
     if options.problem == "rmsnorm":
         return {**makers, **rmsnorm_makers()}
     makers["cublaslt"] = make_cublaslt
+    if peers_deepgemm.deep_gemm:
+        peers_deepgemm.compile_ahead(options.shapes)
+        makers["deepgemm"] = peers_deepgemm.make_deepgemm
     for kind in options.triton.split(",") if options.triton else []:
         makers["triton-" + kind] = lambda p, kind=kind: make_triton(p, kind)
     return makers

@@ -264,12 +264,12 @@ class Plan:
                 raise PeerError(f"{assignments}: {reason}")
         slots = Slots(p, sum(evaluate(record[0], scope)
                              for record in template.records("workspace")))
-        maps = {record[0]: self.driver.tensor_map(record, slots.pointers, scope)
-                for record in template.records("tensor_map")}
+        records = {record[0]: record
+                   for record in template.records("tensor_map")}
         lds = sum(evaluate(record[1], scope)
                   for record in template.records("lds"))
         launches = [self.launch(template, record, entry["code"], scope, slots,
-                                maps, lds)
+                                records, lds)
                     for record in template.records("launch")
                     if evaluate(record[5], scope)]
 
@@ -280,11 +280,14 @@ class Plan:
 
         return call, f"{entry['code']} {assignments}"
 
-    def launch(self, template, record, code, scope, slots, maps, lds):
+    def launch(self, template, record, code, scope, slots, records, lds):
         kernel, *extents = record[:5]
         grid = [evaluate(text, scope) for text in extents[:3]]
         threads = evaluate(extents[3], scope)
         names = template.arguments(kernel)
+        maps = {name: self.driver.tensor_map(records[name], slots.pointers,
+                                             scope)
+                for name in names if name in records}
         addresses = []
         for name in names:
             if name in maps:

@@ -708,6 +708,30 @@ WS_TEST(shape_sets_hold_what_they_say) {
   WS_CHECK(!ws_problem_shape_set(gemm(), "training"));
 }
 
+/* Whose layers they are: docs/shapes.md; that they are these, llm_shapes.py. */
+WS_TEST(llm_has_each_m_equally_often_and_nothing_held_out) {
+  const ws_shape_set *llm = shapes("llm", 520);
+  const ws_shape_set *contest = shapes("contest", 18);
+  const ws_shape_set *held_out = shapes("held-out", 40);
+  int of_m[15] = {0};
+  for (int i = 0; i < llm->count; i++) {
+    const int64_t *size = llm->shapes[i].size;
+    const int power = (int)log2((double)size[DIM_M]);
+    WS_CHECK(power < 15 && size[DIM_M] == INT64_C(1) << power);
+    of_m[power]++;
+    WS_CHECK(!has_columns(held_out, size[DIM_N], size[DIM_K]));
+    for (int j = 0; j < i; j++)
+      WS_CHECK(memcmp(size, llm->shapes[j].size, sizeof llm->shapes[j].size));
+  }
+  for (int i = 0; i < 15; i++) /* 104 pairs, a third of them each */
+    WS_CHECK(of_m[i] == 34 || of_m[i] == 35);
+  for (int i = 0; i < contest->count; i++)
+    WS_CHECK(has_columns(llm, contest->shapes[i].size[DIM_N],
+                         contest->shapes[i].size[DIM_K]));
+  /* Llama 3.1 70B's gate and up, 2 x 28672 from 8192; not Mixtral's */
+  WS_CHECK(has_columns(llm, 57344, 8192) && !has_columns(llm, 28672, 4096));
+}
+
 static void expect_refused(int64_t m, int64_t n, int64_t k, const char *part) {
   ws_diag diag;
   ws_shape shape = gemm_shape(m, n, k);

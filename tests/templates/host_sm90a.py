@@ -24,7 +24,7 @@ NAIVE, MMA = "fp8_gemm_naive_sm90a", "fp8_gemm_mma_sync"
 # Template, parameters, variants, shapes: several tiles, cut both ways; slices
 # without work; fewer blocks of k than stages.
 POINTS = [
-    (NAIVE, "", "", "16,16,128 48,80,256"),
+    (NAIVE, "", "", "16,16,128 48,80,256 1,16,128 17,48,256"),
     (NAIVE, "threads=64", "decode=decode_integer dot=dot_wide", "32,272,256"),
     (MMA, "", "", "16,16,128 144,272,384"),
     (MMA, "tile_m=64;tile_n=96;warps_m=2;slice_n=48;stages=3", "",
@@ -43,6 +43,13 @@ POINTS = [
     (MMA, "tile_m=32;tile_n=32;warps_m=2;slice_n=16;group_m=4;tile_k=64",
      "tile_order=tile_order_columns place=place_rotated",
      "112,80,256 304,48,128"),
+    # every m: a tile's last 16 rows are cut
+    (MMA, "tile_m=16;tile_n=32;warps_m=1;slice_n=16;stages=3", "",
+     "1,48,256 2,16,128 5,80,384 15,16,128 17,48,128 63,16,128 65,32,128"),
+    (MMA, "tile_m=64;tile_n=32;slice_n=16;stages=2",
+     "store_c=store_c_pairs", "1,48,128 3,16,128 100,48,128 129,16,128"),
+    (MMA, "tile_m=32;tile_n=32;warps_m=2;slice_n=16;split_k=2;stages=3", "",
+     "1,48,256 13,16,384 127,16,256"),
 ]
 
 # Points (by number) that must find it, what is replaced, by what.
@@ -67,6 +74,12 @@ MUTANTS = [
     (4, "%taken = call i32 @llvm.nvvm.shfl.sync.bfly.i32(i32 -1, i32 %given, "
      "i32 1", "%taken = call i32 @llvm.nvvm.shfl.sync.bfly.i32(i32 -1, i32 "
      "%given, i32 2"),
+    (9, "%both = icmp ult i32 %lower.row, %m",
+     "%both = icmp ule i32 %lower.row, %m"),
+    (9, "%lines = icmp ult i32 %upper.row, %m",
+     "%lines = icmp ult i32 %row, %m"),
+    (10, "%h.inside = icmp ult i32 %h.row, %m",
+     "%h.inside = icmp ule i32 %h.row, %m"),
 ]
 
 # Intrinsics and assembly, and the functions of host_sm90a.c in their place.

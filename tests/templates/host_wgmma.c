@@ -6,12 +6,13 @@
  * run at once, some at a time; which thread goes next and when copies are made
  * is random by the seed. Found beside wrong results: deadlocks, too many
  * arrivals, waits on barriers that nobody has made, memory that is written
- * while it is still read (results), accesses outside of shared memory, messages
- * to workgroups that have ended, bytes that nobody waits for. Warps do what is
+ * while it is still read (results), accesses outside of shared memory or past
+ * the end of an argument (a signal), messages to workgroups that have ended,
+ * bytes that nobody waits for, tensor maps that the driver refuses. Warps do what is
  * .aligned together, as wgmma's wait. Prints "right", and how many loads the
  * workgroup with most of them starts.
  *
- *   host_wgmma LIBRARY PROBLEM M,N,K SEED KERNEL GRID CLUSTER THREADS LDS
+ *   host_wgmma LIBRARY PROBLEM M,N,K[/STRIDING] SEED KERNEL GRID CLUSTER THREADS LDS
  *              ARGUMENT,...
  *              {MAP ARGUMENT ELEMENT INNER OUTER BOX_INNER BOX_OUTER
  * SWIZZLE}...
@@ -23,6 +24,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { STACK_BYTES = 1 << 16, CLUSTERS_AT_ONCE = 3, MAX_MAPS = 8 };
 enum { POISONED_BYTES = 1 << 14 }; /* of a stack: where a kernel's frame is */
@@ -387,6 +389,16 @@ static void run_grid(void) {
 /* ---- arguments ------------------------------------------------------------
  */
 
+/* A page that nobody may touch follows; aligned to 4 bytes. */
+static void *allocate_guarded(size_t bytes) {
+  const size_t page = 4096, size = (bytes + page - 1) / page * page;
+  char *pages = mmap(NULL, size + page, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED || mprotect(pages + size, page, PROT_NONE))
+    fail("no memory", (long)bytes);
+  return pages + size - bytes;
+}
+
 static void make_arguments(const ws_problem *problem, const ws_shape *shape,
                            int layout, uint64_t seed, const void **buffers) {
   for (int i = 0; i < problem->arg_count; i++) {
@@ -395,7 +407,7 @@ static void make_arguments(const ws_problem *problem, const ws_shape *shape,
       continue;
     const size_t bytes =
         (size_t)ws_problem_arg_bytes(problem, i, shape, layout);
-    char *buffer = malloc(bytes);
+    char *buffer = allocate_guarded(bytes);
     buffers[i] = buffer;
     if (role == WS_ARG_INPUT)
       ws_problem_generate(problem, i, shape, layout, seed, buffer);
@@ -412,6 +424,8 @@ static void read_map(const ws_problem *problem, char **words,
   const int argument = ws_problem_arg_index(problem, words[1]);
   if (argument < 0 || map_count == MAX_MAPS)
     fail("a tensor map", argument);
+  if (number[0] * number[1] % 16) /* cuTensorMapEncodeTiled's strides */
+    fail("rows of a tensor map are not whole 16 bytes", number[1]);
   map_names[map_count] = words[0];
   maps[map_count++] = (tensor){.memory = (uint8_t *)buffers[argument],
                                .element = (int)number[0],
@@ -454,12 +468,16 @@ int main(int count, char **words) {
   enum { FIXED = 11, PER_MAP = 8 };
   const void *buffers[WS_PROBLEM_MAX_ARGS] = {NULL};
   long m, n, k;
+  int striding = 0;
   const ws_problem *problem = count < FIXED ? NULL : ws_problem_find(words[2]);
   if (!problem || (count - FIXED) % PER_MAP ||
-      sscanf(words[3], "%ld,%ld,%ld", &m, &n, &k) != 3)
+      sscanf(words[3], "%ld,%ld,%ld/%d", &m, &n, &k, &striding) < 3)
     fail("wrong use", count);
-  const int layout = ws_problem_layout_index(
-      problem, ws_problem_default_layout(problem, "sm_90a"));
+  const int layout = ws_problem_form(
+      problem,
+      ws_problem_layout_index(problem,
+                              ws_problem_default_layout(problem, "sm_90a")),
+      striding);
   const ws_shape shape = gemm_shape(m, n, k);
   open_kernel(words);
   make_arguments(problem, &shape, layout, strtoull(words[4], NULL, 10),

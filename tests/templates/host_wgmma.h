@@ -65,6 +65,7 @@ typedef struct thread {
   const named_barrier *meeting;
   product products[MAX_PENDING];
   int product_count, store_groups; /* committed */
+  int own_groups;                  /* of copies by cp.async: arrivals asked */
   int stores_pending;              /* groups that a wait allows */
   fiber fiber;
   char *stack;

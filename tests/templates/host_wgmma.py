@@ -24,8 +24,9 @@ from host_kernel import (HARD, at_point, compile_library,  # noqa: E402
 
 TEMPLATE = os.path.join(ROOT, "ir-templates", "fp8_gemm_wgmma.ll")
 
-# Parameters, variants, multiprocessors, shapes. Of some shapes also how many
-# blocks of k the busiest workgroup loads (M,N,K:BLOCKS).
+# Parameters, variants, multiprocessors, shapes. Of some shapes also which of the
+# problem's stridings the scales have (M,N,K/STRIDING), or how many blocks of k
+# the busiest workgroup loads (M,N,K:BLOCKS).
 POINTS = [
     ("", "", 2, "16,16,128 144,272,384 272,144,1024"),
     ("pipeline=0;b_scales=0", "tile_order=tile_order_snake", 2,
@@ -69,6 +70,35 @@ POINTS = [
     # The same without whole tiles: four shared ones for each cluster.
     ("tile_m=64;tile_n=64;warpgroups=1;stages=3;split_k=4;output=1", "", 24,
      "48,1456,128"),
+    # Every m: A's scales by a warp. One tile, cut by one row and to one; tiles
+    # that end inside of a 64-row block, a cluster past the end of C, tiles and
+    # slices with ends of their own.
+    ("a_scales=1", "", 2,
+     "1,16,128 15,144,384 127,144,640 129,144,384 17,80,384/1 33,48,256/2 "
+     "16,272,384/3"),
+    ("a_scales=1;tile_m=64;tile_n=32;warpgroups=1;stages=12;pipeline=0;"
+     "output=2", "", 3, "1,80,1664 2,48,256 3,16,128 5,16,1152 17,80,640 "
+     "63,32,384 65,48,640"),
+    ("a_scales=1;tile_m=64;tile_n=64;warpgroups=1;stages=4;split_k=4;output=1;"
+     "b_scales=0", "", 8, "1,144,896 5,80,128 65,64,640 100,144,512"),
+    ("a_scales=1;tile_n=48;stages=3;split_k=3;split_last=1;output=2",
+     "tile_order=tile_order_snake", 6, "129,144,640 3,48,384"),
+    ("a_scales=1;tile_m=64;tile_n=32;warpgroups=1;stages=3;cluster_m=4", "", 8,
+     "100,48,512 1,16,128 257,48,384"),
+    ("a_scales=1;tile_m=256;tile_n=64;stages=3;cluster_n=2;persistent=0;"
+     "output=2", "", 4, "255,144,384 1023,80,256"),
+    ("a_scales=1;tile_m=192;tile_n=32;warpgroups=3;stages=3;output=1",
+     "tile_order=tile_order_columns", 2, "193,80,512"),
+    # More slices than groups of columns: some workgroups store nothing.
+    ("a_scales=1;tile_m=64;tile_n=16;warpgroups=1;stages=16;split_k=8;output=1",
+     "", 16, "1,48,1152 7,16,2176 65,32,384"),
+    ("a_scales=1;tile_m=64;tile_n=64;warpgroups=1;stages=3;split_k=8;"
+     "split_last=1;output=2;pipeline=0", "", 16, "33,208,1152 1,64,896"),
+    ("tile_n=32;stages=5;split_k=5", "", 10, "144,80,1152 64,48,256"),
+    # The same by TMA, where it can.
+    ("tile_m=64;tile_n=32;warpgroups=1;stages=8;split_k=2", "", 4,
+     "4,48,640 12,80,128 100,48,384"),
+    ("tile_n=32;stages=5;output=2", "", 4, "4,48,640 132,48,384"),
 ]
 
 # Points (by number) that must find it, what is replaced, by what.
@@ -80,7 +110,7 @@ MUTANTS = [
     (0, "%chunk = xor i32 %chunk.1, %key", "%chunk = add i32 %chunk.1, 0"),
     (0, "%line.1 = mul i32 %warp, 16", "%line.1 = mul i32 %warp, 8"),
     (0, "%high.0 = add i32 %low.0, 1", "%high.0 = add i32 %low.0, 0", 3),
-    (0, "%bytes.0 = mul i32 %tile_m, 132", "%bytes.0 = mul i32 %tile_m, 128"),
+    (0, "select i1 %loads, i32 128, i32 132", "add i32 128, 0"),
     (0, "call void @wait_but_one(ptr %here)", "call void @wait_all(ptr %other)"),
     (2, "%beyond = icmp uge i32 %reach, 128",
      "%beyond = icmp ugt i32 %reach, 128"),
@@ -102,6 +132,22 @@ MUTANTS = [
     (9, "%row = mul i32 %part, %rank", "%row = mul i32 %part, 0"),
     (10, "%row.inside = icmp ult i32 %row, %m",
      "%row.inside = icmp ule i32 %row, %m"),
+    # every m: what is read, waited for and stored
+    (18, "call i32 @llvm.umin.i32(i32 %wanted, i32 %last)",
+     "add i32 %wanted, 0"),
+    (18, "%loaders = select i1 %loads, i32 33, i32 1",
+     "%loaders = add i32 1, 0"),
+    (20, "%offset.k = mul i64 %block64, %stride.k64",
+     "%offset.k = mul i64 %block64, 0"),
+    (18, "%offset.m = mul i64 %inside64, %stride.m64",
+     "%offset.m = mul i64 %inside64, 1"),
+    (20, "%wanted = add i32 %row, %i", "%wanted = add i32 %i, 0"),
+    (21, "%is.second = icmp eq i32 %warp, %second.warp",
+     "%is.second = icmp eq i32 %warp, %first.warp"),
+    (18, "%to.0 = mul i32 %i, 4", "%to.0 = mul i32 %lane, 4"),
+    (19, "%row.inside = icmp ult i32 %row, %m",
+     "%row.inside = icmp ule i32 %row, %m"),
+    (24, "%i.next = add i32 %i, 32\n", "%i.next = add i32 %i, 64\n"),
     # which tiles are whole, and whose
     (12, "%pays = icmp ule i32 %left, %most", "%pays = icmp ult i32 %left, %most"),
     (11, "%pays = icmp ule i32 %left, %most", "%pays = icmp ule i32 %left, %left"),
@@ -185,6 +231,8 @@ CALLS = [
     (intrinsic("barrier.cluster.wait"), "@nv_cluster_wait"),
     (intrinsic("cp.async.bulk.tensor.g2s.tile.2d"), "@nv_load"),
     (intrinsic("cp.async.bulk.tensor.s2g.tile.2d"), "@nv_store"),
+    (intrinsic("cp.async.ca.shared.global.4"), "@nv_copy_4"),
+    (intrinsic("cp.async.mbarrier.arrive.noinc.shared"), "@nv_copy_arrive"),
     (intrinsic("cp.async.bulk.commit.group"), "@nv_commit_stores"),
     (intrinsic("cp.async.bulk.wait.group.read"), "@nv_wait_stores"),
     (assembly(r"wgmma\.wait_group"), "@nv_wgmma_wait_group"),
@@ -251,6 +299,10 @@ def host_ir(text, scope, variants):
     return re.sub(r"(?m)^declare [^@\n]*(@nv_\w+).*\n", once, text + WRAPPERS)
 
 
+def sizes_of(shape):
+    return map(int, re.match("[0-9,]+", shape).group().split(","))
+
+
 class Host:
     def __init__(self, program, tools, folder, loads_per_block):
         self.program, self.tools, self.folder = program, tools, folder
@@ -263,17 +315,23 @@ class Host:
     def run(self, template, library, values, units, shape, seed):
         """None, or what is wrong."""
         shape, _, most = shape.partition(":")
-        m, n, k = map(int, shape.split(","))
+        m, n, k = sizes_of(shape)
         scope = {**values, "m": m, "n": n, "k": k, "cu_count": units}
-        (kernel, grid, _, _, threads, _), = template.records("launch")
-        (_, cluster, _), = template.records("occupancy")
+        (kernel, grid, _, _, threads, _), = [
+            launch for launch in template.records("launch")
+            if evaluate(launch[5], scope)]
+        cluster, = [cluster for name, cluster, _ in
+                    template.records("occupancy") if name == kernel]
+        taken = template.arguments(kernel)
         (_, lds), = template.records("lds")
         (_, _, problem, *_), = template.records("template")
         words = [self.program, library, problem, shape, seed, kernel]
         words += [evaluate(text, scope) for text in
                   (grid, cluster, threads, lds)]
-        words.append(",".join(template.arguments(kernel)))
+        words.append(",".join(taken))
         for name, argument, element, *extents in template.records("tensor_map"):
+            if name not in taken:
+                continue
             words += [name, argument, {"u8": 1, "bf16": 2, "f32": 4}[element]]
             words += [evaluate(text, scope) for text in extents]
         try:
@@ -282,17 +340,19 @@ class Host:
         except subprocess.TimeoutExpired:
             return "does not end"
         if done.returncode:
-            return (done.stdout + done.stderr).strip()
+            return ((done.stdout + done.stderr).strip() or
+                    f"ended with {done.returncode}")
         blocks = int(done.stdout.split()[1]) / self.loads_per_block
         if most and blocks != int(most):
             return f"right, but {blocks} blocks, and not {most}"
         return None
 
 
-def broken(template, values):
+def broken(template, values, shape):
     """The reason of a constraint that does not hold, or None."""
+    m, n, k = sizes_of(shape)
     for condition, reason in template.records("require"):
-        if not evaluate(condition, values):
+        if not evaluate(condition, {**values, "m": m, "n": n, "k": k}):
             return reason
     return None
 
@@ -301,10 +361,11 @@ def run_point(host, template, point, text=None, tries=2):
     """None, or what is wrong on the first shape with a fault."""
     assignments, variants, units, shapes = point
     values = template.scope(assignments)
-    if broken(template, values):
-        raise ValueError(f"{assignments}: {broken(template, values)}")
     library = host.build(text or template.text, values, variants)
     for i, shape in enumerate(shapes.split()):
+        if broken(template, values, shape):
+            raise ValueError(f"{assignments}, {shape}: "
+                             f"{broken(template, values, shape)}")
         for attempt in range(tries):
             seed = 7 + i + attempt + (HARD if (i + attempt) % 2 else 0)
             fault = host.run(template, library, values, units, shape, seed)
@@ -313,19 +374,24 @@ def run_point(host, template, point, text=None, tries=2):
     return None
 
 
-def random_point(template, step=(16, 16, 128)):
-    params = list(template.records("param"))
-    while True:
-        values = {name: int(random.choice(allowed.split()))
-                  for name, _, allowed, *_ in params}
-        if not broken(template, values):
-            break
+def random_shape(values, step):
     sizes = [(tile * 8 // 3 + 16) // s for tile, s in
              ((values["tile_m"], step[0]), (values["tile_n"] + 16, step[1]))]
-    shapes = [f"{step[0] * random.randint(1, sizes[0])},"
-              f"{step[1] * random.randint(1, sizes[1])},"
-              f"{step[2] * random.randint(1, 1152 // step[2])}"
-              for _ in range(2)]
+    return (f"{step[0] * random.randint(1, sizes[0])},"
+            f"{step[1] * random.randint(1, sizes[1])},"
+            f"{step[2] * random.randint(1, 1152 // step[2])}")
+
+
+def random_point(template, step):
+    params = list(template.records("param"))
+    shapes = []
+    while len(shapes) < 2:
+        if not shapes:
+            values = {name: int(random.choice(allowed.split()))
+                      for name, _, allowed, *_ in params}
+        shape = random_shape(values, step)
+        if not broken(template, values, shape):
+            shapes.append(shape)
     return (";".join(f"{name}={value}" for name, value in values.items()), "",
             random.choice((1, 2, 4, 8)), " ".join(shapes))
 
@@ -355,7 +421,7 @@ def run_mutants(host, template, points, mutants):
     return failed
 
 
-def run_all(template, points, mutants, loads_per_block, step=(16, 16, 128)):
+def run_all(template, points, mutants, loads_per_block, step):
     program, tools, *rest = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
         host = Host(program, tools, folder, loads_per_block)
@@ -370,7 +436,8 @@ def run_all(template, points, mutants, loads_per_block, step=(16, 16, 128)):
 
 
 def main():
-    return run_all(Template(TEMPLATE), POINTS, MUTANTS, loads_per_block=3)
+    return run_all(Template(TEMPLATE), POINTS, MUTANTS, loads_per_block=3,
+                   step=(1, 16, 128))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * TMA, messages within a cluster, and wgmma for host_wgmma. A copy or message
+ * TMA, cp.async, messages within a cluster, and wgmma for host_wgmma. A copy or message
  * arrives at some time between its start and the moment that somebody needs it,
  * or after its sender has ended; a product reads shared memory either when
  * it is started or when it is waited for: whoever frees memory too early is
@@ -17,7 +17,7 @@ enum { MAX_COPIES = 1 << 19, CHUNK = 16, LINE = 128, ATOM = 1024 };
  * rows, 16 to the next column of chunks. */
 static const uint64_t descriptor_rest = 0x4000004000010000;
 
-typedef enum copy_kind { LOAD, STORE, ARRIVAL, VALUE } copy_kind;
+typedef enum copy_kind { LOAD, STORE, ARRIVAL, VALUE, OWN, OWN_DONE } copy_kind;
 
 typedef struct copy {
   copy_kind kind;
@@ -26,7 +26,8 @@ typedef struct copy {
   const tensor *map;
   uint32_t lds, barrier;
   int x, y;
-  int store_group;    /* of the owner's */
+  int group_number;   /* of the owner's stores, or of its copies by cp.async */
+  const void *from;   /* of one by cp.async */
   unsigned receivers; /* by rank */
   uint32_t bits;
 } copy;
@@ -79,9 +80,28 @@ static void finish_message(const copy *c) {
   count_bytes(to, barrier, sizeof c->bits);
 }
 
+static void finish_copy(int index);
+
+/* cp.async of a thread, those in front of an arrival at the latest then. */
+static void finish_own_copies(const copy *arrival) {
+  for (int i = 0; i < copy_count; i++)
+    if (copies[i].kind == OWN && copies[i].owner == arrival->owner &&
+        copies[i].group_number <= arrival->group_number)
+      finish_copy(i--);
+}
+
 static void finish_copy(int index) {
   const copy c = copies[index];
   copies[index] = copies[--copy_count];
+  if (c.kind == OWN) {
+    memcpy(lds_at(c.group, c.lds, sizeof c.bits), c.from, sizeof c.bits);
+    return;
+  }
+  if (c.kind == OWN_DONE) {
+    finish_own_copies(&c);
+    arrive(c.group, c.barrier);
+    return;
+  }
   if (c.kind == ARRIVAL || c.kind == VALUE) {
     finish_message(&c);
     return;
@@ -162,7 +182,7 @@ void nv_store(uint64_t from, const tensor *map, int x, int y, int64_t hint,
                     .lds = (uint32_t)from,
                     .x = x,
                     .y = y,
-                    .store_group = current->store_groups});
+                    .group_number = current->store_groups});
 }
 
 void nv_commit_stores(void);
@@ -172,7 +192,7 @@ void nv_commit_stores(void) { current->store_groups++; }
 static bool stored(const thread *t) {
   for (int i = 0; i < copy_count; i++)
     if (copies[i].kind == STORE && copies[i].owner == t &&
-        copies[i].store_group < t->store_groups - t->stores_pending)
+        copies[i].group_number < t->store_groups - t->stores_pending)
       return false;
   return true;
 }
@@ -180,6 +200,25 @@ void nv_wait_stores(int pending);
 void nv_wait_stores(int pending) {
   current->stores_pending = pending;
   wait_until(stored);
+}
+
+/* ---- cp.async -------------------------------------------------------------
+ */
+
+void nv_copy_4(uint64_t to, const void *from);
+void nv_copy_4(uint64_t to, const void *from) {
+  start_copy((copy){.kind = OWN,
+                    .lds = (uint32_t)to,
+                    .from = from,
+                    .group_number = current->own_groups});
+}
+
+/* An arrival when all that the thread has started is there. */
+void nv_copy_arrive(uint64_t barrier);
+void nv_copy_arrive(uint64_t barrier) {
+  start_copy((copy){.kind = OWN_DONE,
+                    .barrier = (uint32_t)barrier,
+                    .group_number = current->own_groups++});
 }
 
 /* ---- wgmma ----------------------------------------------------------------

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * The space of fp8_gemm_wgmma: shared memory is what its layout needs and what
- * a multiprocessor has, boxes are what a TMA takes, no shape is refused, and
- * points compile. Where ptxas is, without spills and without wgmma that it
+ * a multiprocessor has, boxes are what a TMA takes, every shape has points that
+ * take it, and points compile. Where ptxas is, without spills and without wgmma that it
  * serialises; of random points a few may need more registers than there are.
  */
 #include "../gemm_shape.h"
 #include "template_fixture.h"
+#include "wavesmith/coverage.h"
 
 static const char wgmma[] = "fp8_gemm_wgmma.ll";
 
@@ -85,9 +86,13 @@ static void check_maps(const shipped *s, const ws_candidate *c) {
 }
 
 static void check_launch(const shipped *s, const ws_candidate *c) {
-  const int64_t cluster = evaluate(s, c, s->tmpl->occupancies[0].cluster);
-  const int64_t grid = evaluate(s, c, s->tmpl->launches[0].grid[0]);
-  const int64_t threads = evaluate(s, c, s->tmpl->launches[0].threads);
+  const int64_t which = value_of(c, "a_scales");
+  const ws_launch *launch = &s->tmpl->launches[which];
+  const int64_t cluster = evaluate(s, c, s->tmpl->occupancies[which].cluster);
+  const int64_t grid = evaluate(s, c, launch->grid[0]);
+  const int64_t threads = evaluate(s, c, launch->threads);
+  for (int i = 0; i < s->tmpl->launch_count; i++)
+    WS_CHECK_INT(evaluate(s, c, s->tmpl->launches[i].condition), i == which);
   WS_CHECK(cluster >= 1 && cluster <= 8);
   WS_CHECK(grid >= cluster && grid % cluster == 0);
   WS_CHECK_INT(
@@ -112,16 +117,48 @@ WS_TEST(points_need_what_there_is) {
   ws_arena_destroy(s.arena);
 }
 
-WS_TEST(no_constraint_is_about_the_shape) {
-  shipped s = open_shipped(wgmma);
-  for (int i = 0; i < s.tmpl->require_count; i++)
-    WS_CHECK(!s.tmpl->requires[i].uses_shape);
-  ws_arena_destroy(s.arena);
-}
-
 static void set(ws_candidate *c, const char *assignments) {
   ws_diag diag;
   WS_CHECK_INT(ws_candidate_set(c, assignments, &diag), WS_OK);
+}
+
+/* TMA's rows are whole 16 bytes: of m floats, of k bytes, of n bf16. */
+WS_TEST(only_scales_by_tma_refuse_a_shape) {
+  static const int64_t rows[] = {1,  2,   3,   4,   5,   15,  16,
+                                 17, 100, 127, 129, 132, 1023};
+  shipped s = open_shipped(wgmma);
+  ws_candidate *c = ws_candidate_create(s.arena, s.tmpl);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    const ws_shape shape = gemm_shape(rows[i], 16, 128);
+    set(c, "a_scales=0");
+    WS_CHECK_INT(ws_candidate_broken_require(c, &shape, NULL) < 0,
+                 rows[i] % 4 == 0);
+    set(c, "a_scales=1");
+    WS_CHECK_INT(ws_candidate_broken_require(c, &shape, NULL), -1);
+  }
+  ws_arena_destroy(s.arena);
+}
+
+/* What is verified: scales of A that a TMA reads lie without gaps (a spread of
+ * the first four stridings is theirs), others anyhow. */
+WS_TEST(loaded_scales_are_verified_with_all_strides) {
+  enum { SEEDS = 40, OF_A = 4 };
+  const ws_problem *problem = ws_problem_find("fp8_gemm_blockscale");
+  const int layout = ws_problem_layout_index(problem, "kmajor-ocp");
+  shipped s = open_shipped(wgmma);
+  for (int a_scales = 0; a_scales < 2; a_scales++) {
+    ws_candidate *c = ws_candidate_create(s.arena, s.tmpl);
+    int strided = 0;
+    set(c, a_scales ? "a_scales=1" : "a_scales=0");
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+      ws_covered cases[WS_VERIFY_SHAPES];
+      const int count = ws_verify_shapes(problem, layout, c, seed, cases);
+      for (int i = 0; i < count; i++)
+        strided += cases[i].striding > 0 && cases[i].striding < OF_A;
+    }
+    WS_CHECK_INT(strided > 0, a_scales);
+  }
+  ws_arena_destroy(s.arena);
 }
 
 WS_TEST(some_parameters_need_clusters_that_walk) {
@@ -195,6 +232,15 @@ WS_TEST(chosen_points_compile) {
       {"tile_m=64;tile_n=144;warpgroups=1;stages=6;split_k=2;fixed_sums=0", ""},
       {"tile_n=192;stages=4;pipeline=0;split_k=2;split_last=1;output=1", ""},
       {"tile_n=192;stages=4;pipeline=0;split_k=4;split_last=1;output=2", ""},
+      {"a_scales=1", ""},
+      {"a_scales=1;tile_m=64;tile_n=64;warpgroups=1;stages=12;split_k=4", ""},
+      {"a_scales=1;tile_m=192;tile_n=144;warpgroups=3;stages=4;pipeline=0;"
+       "column_steps=2",
+       "tile_order=tile_order_columns"},
+      {"a_scales=1;cluster_n=2;output=1;b_scales=0", ""},
+      {"a_scales=1;tile_m=64;tile_n=96;warpgroups=1;stages=5;occupancy=2;"
+       "output=2",
+       "tile_order=tile_order_snake"},
   };
   shipped s = open_shipped(wgmma);
   for (size_t i = 0; i < sizeof points / sizeof *points; i++) {

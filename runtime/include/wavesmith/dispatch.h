@@ -211,11 +211,12 @@ ws_status ws_dispatch_estimate(ws_arena *arena, const ws_problem *problem,
                                ws_diag *diag) WS_MUST_CHECK;
 
 /* The recorded times of the entries on the set's shapes, and on all others that
- * every one of them was timed on, of the one best provenance that is no
- * estimate (measured.c says which). wanted: NULL for any, a kind ("sim") or a
- * whole provenance. Entries without complete rows are dropped, *count becomes
- * the rest. out_matrix->provenance is NULL, and nothing is dropped, when no
- * provenance has complete rows. */
+ * four of them were timed on, of the one best provenance that is no estimate
+ * (measured.c says which). wanted: NULL for any, a kind ("sim") or a whole
+ * provenance. Entries without times on all shapes of the set take part where
+ * they have enough for a time model (12); the others are dropped, *count
+ * becomes the rest. The matrix has gaps (NAN). out_matrix->provenance is NULL,
+ * and nothing is dropped, when no provenance has a kernel for every shape. */
 ws_status ws_dispatch_measured(ws_archive *archive, ws_arena *arena,
                                const ws_problem *problem,
                                const ws_shape_set *set, const char *wanted,

@@ -254,6 +254,11 @@ const char *ws_candidate_twin_key(ws_arena *arena,
 ws_scope ws_candidate_scope(ws_arena *arena, const ws_candidate *candidate,
                             const ws_shape *shape, int64_t cu_count);
 
+/* Does one of the launches of a kernel have a condition that may hold for some
+ * shape, the candidate's parameters being what they are? Kernels of which none
+ * does get no code. */
+bool ws_candidate_may_launch(const ws_candidate *candidate, const char *kernel);
+
 /* The text that a finding or a profile means by `file`: files named after a
  * region with a body of its own are that body, the one that the template was
  * imported from is that one; any other is the template's, if template_file is
