@@ -6,6 +6,7 @@
 #include "bands.h"
 #include "ground.h"
 #include "leave_out.h"
+#include "shipped.h"
 
 #include <math.h>
 #include <string.h>
@@ -45,15 +46,14 @@ static void close_band(const sums *sum, ws_tune_band *band) {
 
 /* By row: time of what is picked there when it is left out / the best; 0: it
  * was not timed. */
-static ws_status find_ratios(ws_archive *archive, ws_arena *arena,
-                             const ws__task *task, const char *provenance,
-                             double *out, ws_diag *diag) {
+static void find_ratios(ws_archive *archive, ws_arena *arena,
+                        const ws__task *task, double *out) {
   ws_dispatch_entry *entries;
   ws_matrix matrix;
-  WS_TRY(ws__recorded_matrix(archive, arena, task, provenance, &entries,
-                             &matrix, diag));
-  if (!matrix.candidate_count)
-    return WS_OK;
+  ws__shipped_times(archive, arena, task, &entries, &matrix);
+  if (!matrix.provenance)
+    return;
+  matrix.shape_count = task->shape_count; /* not those beside it */
   const int *picks = ws__leave_out_picks(arena, task, entries, &matrix);
   for (int s = 0; s < task->shape_count; s++) {
     const double *us = &matrix.us[(size_t)s * (size_t)matrix.candidate_count];
@@ -62,7 +62,6 @@ static ws_status find_ratios(ws_archive *archive, ws_arena *arena,
       best = fmin(best, us[c]);
     out[s] = picks[s] >= 0 && isfinite(us[picks[s]]) ? us[picks[s]] / best : 0;
   }
-  return WS_OK;
 }
 
 static void set_limits(ws_tune_band *bands) {
@@ -74,18 +73,17 @@ static void set_limits(ws_tune_band *bands) {
   }
 }
 
-ws_status ws__bands_fill(ws_archive *archive, ws_arena *arena,
-                         const ws__task *task, ws_tune_result *out,
-                         ws_diag *diag) {
+void ws__bands_fill(ws_archive *archive, ws_arena *arena, const ws__task *task,
+                    ws_tune_result *out) {
   sums sum[WS_TUNE_BANDS_MOST] = {0}, all = {0};
   if (task->shape_count <= WS__ALL_SHAPES || !out->geomean_shapes)
-    return WS_OK;
+    return;
   const char *provenance = out->geomean_provenance;
   double *ratios =
       ws_arena_alloc(arena, sizeof *ratios * (size_t)task->shape_count);
   ws_tune_band *bands =
       ws_arena_alloc(arena, sizeof *bands * WS_TUNE_BANDS_MOST);
-  WS_TRY(find_ratios(archive, arena, task, provenance, ratios, diag));
+  find_ratios(archive, arena, task, ratios);
   set_limits(bands);
   for (int s = 0; s < out->row_count; s++) {
     const int b = ws__ground_band(&task->shapes[s]);
@@ -99,5 +97,4 @@ ws_status ws__bands_fill(ws_archive *archive, ws_arena *arena,
       bands[out->band_count++] = bands[b];
   }
   out->bands = bands;
-  return WS_OK;
 }

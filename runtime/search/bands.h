@@ -9,8 +9,7 @@
 
 /* Fills the bands of a result whose rows and geometric means are filled; none
  * where the set is not large. */
-ws_status ws__bands_fill(ws_archive *archive, ws_arena *arena,
-                         const ws__task *task, ws_tune_result *out_result,
-                         ws_diag *diag) WS_MUST_CHECK;
+void ws__bands_fill(ws_archive *archive, ws_arena *arena, const ws__task *task,
+                    ws_tune_result *out_result);
 
 #endif

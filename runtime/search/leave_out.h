@@ -9,15 +9,6 @@
 #include "task.h"
 #include "wavesmith/dispatch.h"
 
-/* The recorded times of one provenance on the task's shapes, with gaps (NAN).
- * Of the candidates those that are near the best on some shape: a dispatch
- * takes no others. entry_count 0: there are none. In the arena. */
-ws_status ws__recorded_matrix(ws_archive *archive, ws_arena *arena,
-                              const ws__task *task, const char *provenance,
-                              ws_dispatch_entry **out_entries,
-                              ws_matrix *out_matrix,
-                              ws_diag *diag) WS_MUST_CHECK;
-
 /* By shape of the matrix, the column that ws_dispatch_choose's selection takes
  * there, made without the shapes that share its sizes but the first; -1: none
  * could be made. In the arena. */

@@ -190,7 +190,7 @@ static ws_status fill_result(ws_session *s, ws_tune_result *out) {
     fill_geomeans(s, out, rows, device);
   if (!out->geomean_shapes)
     fill_geomeans(s, out, rows, WS_PROVENANCE_ESTIMATE);
-  WS_TRY(ws__bands_fill(s->archive, s->arena, &s->task, out, s->diag));
+  ws__bands_fill(s->archive, s->arena, &s->task, out);
   WS_TRY(ws__shipped_fill(s->archive, s->arena, &s->task, ws__confirm_start(s),
                           s->options->held_out, out, s->diag));
   return *device ? ws__agreement(s->archive, s->arena, &s->task, device,

@@ -153,10 +153,8 @@ static void add_band(text_table *table, const char *name,
           ws_arena_printf(arena, "%d", band->timed),
           us_cell(arena, band->baseline_us), us_cell(arena, band->best_us),
           left_out ? ws_arena_printf(arena, "%d", band->left_out) : "-",
-          factor_cell(arena, result->geomean_provenance,
-                      band->left_out_geomean),
-          factor_cell(arena, result->geomean_provenance,
-                      band->left_out_worst)});
+          factor_cell(arena, result->shipped_by, band->left_out_geomean),
+          factor_cell(arena, result->shipped_by, band->left_out_worst)});
 }
 
 static void print_bands(ws_arena *arena, const ws_tune_result *result) {
@@ -176,11 +174,12 @@ static void print_bands(ws_arena *arena, const ws_tune_result *result) {
       ws_arena_printf(
           arena,
           "Times are geometric means over the shapes that have one of "
-          "provenance %.*s. left out, loss, worst: what a dispatch that is "
-          "made without all shapes of the same other sizes takes, against the "
+          "provenance %.*s. left out, loss, worst: what a dispatch by %s, made "
+          "without all shapes of the same other sizes, takes there against the "
           "best that is known, on so many shapes where that was timed. --json "
           "has each shape.",
-          kind_size(result->geomean_provenance), result->geomean_provenance));
+          kind_size(result->geomean_provenance), result->geomean_provenance,
+          *result->shipped_by ? result->shipped_by : "nothing yet"));
 }
 
 /* What the numbers are, one line per provenance shown. */
