@@ -12,8 +12,9 @@
 
 enum {
   RACERS = 3,
-  PROMISING = 6, /* racers included */
-  SPREAD = 3,
+  PROMISING = 7, /* racers included */
+  SPREAD = 5,    /* with them as many as a dispatch wants of a kernel, so that
+                  * its models reach further (dispatch/measured.c) */
   SPREAD_OF_START = 12, /* what has no target: a baseline, defaults */
   LOOKED_THROUGH = 32,  /* nearest shapes that the promising are chosen from */
   TRIES = 128           /* of a draw */

@@ -84,21 +84,38 @@ static void sets_search(sets_world *w, strategy_loop *loop, uint64_t seed,
     ;
 }
 
-/* Candidates x searched shapes, with gaps. */
-static int sets_matrix(const sets_world *w, const ws__knowledge *k,
-                       ws_dispatch_entry *entries, ws_matrix *out) {
-  int *column = ws_arena_alloc(w->arena, sizeof *column * (size_t)k->count);
+/* Candidates x searched shapes, with gaps: those with as many times as
+ * `wavesmith dispatch` wants of one (measured.c: LEAST_TIMINGS). */
+enum { SETS_LEAST_TIMES = 12 };
+
+static void sets_column(const sets_world *w, const ws__knowledge *k,
+                        const char *id, double us[SETS_HALF], int *out_times) {
+  *out_times = 0;
+  for (int s = 0; s < SETS_HALF; s++)
+    us[s] = NAN;
+  for (int i = 0; i < k->count; i++)
+    for (int s = 0; s < SETS_HALF; s++)
+      if (!strcmp(k->results[i].id, id) && isfinite(k->results[i].us[s])) {
+        us[s] = k->results[i].us[s];
+        ++*out_times;
+      } else if (!strcmp(k->results[i].id, id) && isnan(us[s]) &&
+                 ws_candidate_broken_require(k->results[i].candidate,
+                                             &w->searched[s], NULL) >= 0) {
+        us[s] = INFINITY;
+      }
+}
+
+static void sets_matrix(const sets_world *w, const ws__knowledge *k,
+                        ws_dispatch_entry *entries, ws_matrix *out) {
+  double(*columns)[SETS_HALF] =
+      ws_arena_alloc(w->arena, sizeof *columns * (size_t)k->count);
   int count = 0;
   for (int i = 0; i < k->count; i++) {
-    column[i] = -1;
-    for (int j = 0; j < i && column[i] < 0; j++)
-      if (!strcmp(k->results[j].id, k->results[i].id))
-        column[i] = column[j];
-    if (column[i] < 0) {
-      entries[count] =
+    int times;
+    sets_column(w, k, k->results[i].id, columns[count], &times);
+    if (times >= SETS_LEAST_TIMES && !k->results[i].request.further)
+      entries[count++] =
           (ws_dispatch_entry){.candidate = k->results[i].candidate};
-      column[i] = count++;
-    }
   }
   const size_t cells = (size_t)count * SETS_HALF;
   *out = (ws_matrix){.shapes = w->searched,
@@ -108,16 +125,7 @@ static int sets_matrix(const sets_world *w, const ws__knowledge *k,
                      .provenance = "cuda:made-up"};
   for (int s = 0; s < SETS_HALF; s++)
     for (int c = 0; c < count; c++)
-      out->us[s * count + c] =
-          ws_candidate_broken_require(entries[c].candidate, &w->searched[s],
-                                      NULL) < 0
-              ? NAN
-              : INFINITY;
-  for (int i = 0; i < k->count; i++)
-    for (int s = 0; s < SETS_HALF; s++)
-      if (isfinite(k->results[i].us[s]))
-        out->us[s * count + column[i]] = k->results[i].us[s];
-  return count;
+      out->us[s * count + c] = columns[c][s];
 }
 
 /* ln of the geometric mean over these shapes of the time of what a dispatch

@@ -72,6 +72,9 @@ WS_TEST(near_shapes_suggest_what_is_possible) {
   WS_CHECK_NEAR(ws__standing_loss(st, 2), 0.1 * 0.25, 1e-12);
   ws__standing_learn(st, 0, exp(0.5)); /* what it suggests is mended too */
   WS_CHECK_NEAR(ws__standing_us(st, 1), 2 * exp((0.5 + 0.25) / 2), 1e-12);
+  ws__standing_learn(st, 1, 2 * exp(0.1));
+  const double near = (exp(-2) * 0.1 + exp(-4) * 0.25) / (exp(-2) + exp(-4));
+  WS_CHECK_NEAR(ws__standing_loss(st, 0), 0.5 - near + 0.1 * 0.5, 1e-12);
   ws_arena_destroy(arena);
 }
 
@@ -199,18 +202,37 @@ WS_TEST(a_sample_is_near_its_target_and_spread) {
     check_sample(&w, fresh, sample);
     WS_CHECK_INT(sample->shapes[0], target);
     WS_CHECK_INT(sample->racers, 3);
-    WS_CHECK_INT(sample->count, 9);
+    WS_CHECK_INT(sample->count, 12);
     bool bands[8] = {0};
     for (int i = 0; i < sample->count; i++)
       bands[ws__ground_band(&w.searched[sample->shapes[i]])] = true;
     int spread = 0;
     for (int b = 0; b < 8; b++)
       spread += bands[b];
-    WS_CHECK(spread >= 4); /* of six sizes */
+    WS_CHECK(spread >= 5); /* of six sizes */
     for (int i = 0; i < sample->count; i++)
       WS_CHECK(ws__transfer_knows(large->transfer, fresh->id.hex,
                                   sample->shapes[i]));
   }
+  sets_deinit(&w);
+}
+
+WS_TEST(a_sample_has_its_target_whatever_it_promises) {
+  sets_world w;
+  ws_rng rng;
+  double us[SETS_HALF];
+  sets_init(&w);
+  ws_rng_init(&rng, 1);
+  ws__large *large = large_of(&w, true);
+  const ws_candidate *known = point_of(&w, 16, 64);
+  for (int s = 0; s < SETS_HALF; s++)
+    us[s] = (s == 7 ? 1 : 5) * oracle_limit_us(&w.searched[s]);
+  const ws__result result = {.candidate = known, .us = us, .id = known->id.hex};
+  ws__large_learn(large, &w.space, known, &result);
+  ws__request request = {.target = 7}; /* there is nothing to be gained */
+  ws__large_give_sample(large, &w.space, &rng, w.arena, point_of(&w, 64, 64),
+                        &request);
+  WS_CHECK_INT(request.sample->shapes[0], 7);
   sets_deinit(&w);
 }
 
