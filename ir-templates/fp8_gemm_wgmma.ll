@@ -63,6 +63,7 @@ target triple = "nvptx64-nvidia-cuda"
 @ws.group_m = internal addrspace(4) constant i32 8
 @ws.split_k = internal addrspace(4) constant i32 1
 @ws.split_last = internal addrspace(4) constant i32 0
+@ws.exchange_rows = internal addrspace(4) constant i32 0
 @ws.idle_clusters = internal addrspace(4) constant i32 0
 @ws.cluster_m = internal addrspace(4) constant i32 1
 @ws.cluster_n = internal addrspace(4) constant i32 1
@@ -1696,15 +1697,42 @@ i.exit:
   ret void
 }
 
+; Does a warp of the tile that starts in a row take part? With exchange_rows 1
+; only if C has rows of its 16 (the only 16 that it has: tile_m is 64).
+define internal i1 @warp_exchanges(i32 %warp, i32 %row, i32 %m) #1 {
+entry:
+  %exchange_rows = load i32, ptr addrspace(4) @ws.exchange_rows
+  %all = icmp eq i32 %exchange_rows, 0
+  %within = mul i32 %warp, 16
+  %first = add i32 %row, %within
+  %inside = icmp ult i32 %first, %m
+  %exchanges = or i1 %all, %inside
+  ret i1 %exchanges
+}
+
+; Bytes of a group of 16 columns and a 64-row block: 1024 of each such warp.
+define internal i32 @group_bytes(i32 %row, i32 %m) #1 {
+entry:
+  %exchange_rows = load i32, ptr addrspace(4) @ws.exchange_rows
+  %all = icmp eq i32 %exchange_rows, 0
+  %left = sub i32 %m, %row
+  %some.0 = call i32 @ceildiv(i32 %left, i32 16)
+  %some = call i32 @llvm.umin.i32(i32 %some.0, i32 4)
+  %some.bytes = mul i32 %some, 1024
+  %bytes = select i1 %all, i32 4096, i32 %some.bytes
+  ret i32 %bytes
+}
+
 ; How much will come. By one consumer thread, before a tile; with split_last after
 ; its loop over k, before which a branch on what is known at run time only makes
 ; ptxas take the warp for split, and the stages of the ring for different. Nobody
 ; can send before this workgroup's warps have all drained their stages of the tile.
-define internal void @expect_sums(i32 %rank) #1 {
+define internal void @expect_sums(i32 %rank, i32 %row, i32 %m) #1 {
 entry:
   %split_k = load i32, ptr addrspace(4) @ws.split_k
   %rows = call i32 @own_rows()
   %consumers = call i32 @consumers()
+  %group.bytes = call i32 @group_bytes(i32 %row, i32 %m)
   %received = call i32 @received_barrier()
   %others = sub i32 %split_k, 1
   %first = call i32 @first_group(i32 %rank)
@@ -1714,12 +1742,12 @@ entry:
   %bytes.0 = mul i32 %own, %rows
   %bytes.1 = mul i32 %bytes.0, %consumers
   %bytes.2 = mul i32 %bytes.1, %others
-  %bytes = mul i32 %bytes.2, 4096
+  %bytes = mul i32 %bytes.2, %group.bytes
   call void @barrier_expect(i32 %received, i32 %bytes)
   ret void
 }
 
-define internal void @exchange(ptr %running, i32 %rank, i32 %parity) #1 {
+define internal void @exchange(ptr %running, i32 %rank, i32 %parity, i32 %row, i32 %m) #1 {
 entry:
   %thread = call i32 @thread_again()
   %split_k = load i32, ptr addrspace(4) @ws.split_k
@@ -1732,7 +1760,7 @@ entry:
   %one.thread = and i1 %one.thread.0, %late
   br i1 %one.thread, label %expect, label %expected
 expect:
-  call void @expect_sums(i32 %rank)
+  call void @expect_sums(i32 %rank, i32 %row, i32 %m)
   br label %expected
 expected:
   ; each lane tells another workgroup that its warp has read this ring: not before
@@ -1747,9 +1775,20 @@ meet:
 begin:
   call void @barrier_arrive_sharers(i32 %drained, i32 %lane, i32 %split_k)
   call void @barrier_wait_cluster(i32 %drained, i32 %parity)
+  %warp.0 = udiv i32 %thread, 32
+  %warp = urem i32 %warp.0, 4
+  %sends = call i1 @warp_exchanges(i32 %warp, i32 %row, i32 %m)
+  br i1 %sends, label %send, label %sent
+send:
   call void @send_groups(ptr %running, i32 %rank, i32 %thread)
+  br label %sent
+sent:
   call void @barrier_wait_cluster(i32 %received, i32 %parity)
+  br i1 %sends, label %receive, label %done
+receive:
   call void @receive_groups(ptr %running, i32 %rank, i32 %thread)
+  br label %done
+done:
   ret void
 }
 
@@ -2116,7 +2155,7 @@ start:
   %one.thread = and i1 %one.thread.0, %expects
   br i1 %one.thread, label %expect, label %begin
 expect:
-  call void @expect_sums(i32 %rank)
+  call void @expect_sums(i32 %rank, i32 %row, i32 %m)
   br label %begin
 begin:
   call void @zero(ptr %running)
@@ -2151,7 +2190,7 @@ ahead:
   call void @b_scales_load(ptr %b_state, ptr addrspace(1) %bs, i32 %column.next, i32 %first.next, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %lane)
   br i1 %shared, label %share, label %complete
 share:
-  call void @exchange(ptr %running, i32 %rank.after, i32 %parity)
+  call void @exchange(ptr %running, i32 %rank.after, i32 %parity, i32 %row, i32 %m)
   br label %complete
 complete:
   %number = select i1 %shared, i32 %rank.after, i32 0
@@ -2422,7 +2461,7 @@ attributes #2 = { convergent nounwind }
 !wavesmith.template = !{!6}
 !6 = !{!"fp8_gemm_wgmma", !"1", !"fp8_gemm_blockscale", !"sm_90a", !"Warpgroup matrix instructions fed by TMA, two levels of accumulators, split K within clusters."}
 
-!wavesmith.param = !{!10, !11, !12, !13, !14, !15, !16, !17, !18, !19, !20, !21, !93, !95, !22, !23, !97, !24, !25, !91}
+!wavesmith.param = !{!10, !11, !12, !13, !14, !15, !16, !17, !18, !19, !20, !21, !93, !102, !95, !22, !23, !97, !24, !25, !91}
 !10 = !{!"layout", !"ws.layout", !"2", !"layout of a and b: k-major, OCP e4m3"}
 !11 = !{!"tile_m", !"ws.tile_m", !"64 128 192 256", !"rows of C per workgroup"}
 !12 = !{!"tile_n", !"ws.tile_n", !"16 32 48 64 80 96 112 128 144 160 192 256", !"columns of C per workgroup; a tile touches at most two column blocks of 128"}
@@ -2436,6 +2475,7 @@ attributes #2 = { convergent nounwind }
 !20 = !{!"group_m", !"ws.group_m", !"1 2 4 8 16 32", !"tile rows (with tile_order_columns: columns) of a band of the walk"}
 !21 = !{!"split_k", !"ws.split_k", !"1 2 3 4 5 6 7 8", !"workgroups of a cluster that share a tile, each a slice of k"}
 !93 = !{!"split_last", !"ws.split_last", !"0 1", !"with split_k: 0 all tiles are shared; 1 each workgroup first does as many whole tiles as all of them have, without exchange, and only the tiles left at the end are shared"}
+!102 = !{!"exchange_rows", !"ws.exchange_rows", !"0 1", !"with split_k and tile_m 64: sums of a slice that others get: 0 of all 64 rows, 1 of the groups of 16 that C has, for small m"}
 !95 = !{!"idle_clusters", !"ws.idle_clusters", !"0 1 2 4", !"of persistent workgroups so many clusters less than the multiprocessors would hold: those of a cluster lie in one group of multiprocessors, and where these do not divide by its size the last clusters would start after the others have ended"}
 !22 = !{!"cluster_m", !"ws.cluster_m", !"1 2 4", !"tiles along m that load B together"}
 !23 = !{!"cluster_n", !"ws.cluster_n", !"1 2 4", !"tiles along n that load A together"}
@@ -2444,7 +2484,7 @@ attributes #2 = { convergent nounwind }
 !25 = !{!"output", !"ws.output", !"0 1 2", !"C goes 0 through a buffer of its own, 1 through the ring's memory (loads wait), 2 from registers"}
 !91 = !{!"fixed_sums", !"ws.fixed_sums", !"0 1", !"partial sums: 1 in registers that stay the same through the loop, 0 where ptxas puts them for each block"}
 
-!wavesmith.require = !{!30, !31, !32, !33, !34, !35, !36, !37, !38, !39, !40, !90, !94, !96, !98}
+!wavesmith.require = !{!30, !31, !32, !33, !34, !35, !36, !37, !38, !39, !40, !90, !94, !96, !98, !103}
 !30 = !{!"warpgroups * warpgroups_n <= 4", !"a workgroup has at most 640 threads"}
 !31 = !{!"tile_m % (64 * warpgroups) == 0", !"a warpgroup's rows are whole 64-row blocks"}
 !32 = !{!"tile_n % (16 * warpgroups_n) == 0", !"a warpgroup's columns are whole groups of 16"}
@@ -2459,6 +2499,7 @@ attributes #2 = { convergent nounwind }
 !90 = !{!"tile_n / warpgroups_n / column_steps / 2 + 26 <= 512 / ((warpgroups * warpgroups_n + 1) * occupancy) / 8 * 8", !"a matrix instruction needs its registers before setmaxnreg gives more (ptxas: C7602)"}
 !96 = !{!"idle_clusters == 0 || persistent == 1 && split_k * cluster_m * cluster_n > 1", !"workgroups that do not walk are as many as tiles, and without clusters every multiprocessor takes one"}
 !94 = !{!"split_last == 0 || split_k > 1 && persistent == 1", !"whole tiles come before shared ones: there must be both, and workgroups that walk"}
+!103 = !{!"exchange_rows == 0 || split_k > 1 && tile_m == 64", !"a warp leaves out all of its rows or none"}
 !98 = !{!"a_scales == 1 || m % 4 == 0", !"TMA takes A's scales only where m of them are whole 16 bytes"}
 
 !wavesmith.lds = !{!41}
@@ -2487,7 +2528,7 @@ attributes #2 = { convergent nounwind }
 !52 = !{!"accumulate_overlapped", !"pipeline 1. As accumulate_in_turn, but with a second set of partial sums (256 floats), so that the next step's matrix instructions run while a step is scaled: wait_but_one(set) returns when all but the newest step is complete. A set of partial sums must not be touched between its multiply and its wait; indices into sets must be constants."}
 !53 = !{!"store_staged", !"output 0 and 1. Rounds the tile's sums to bf16 (nearest even) and stores the groups of 16 columns first .. limit - 1 of each of this warpgroup's 64-row blocks to C through the buffer at the start of shared memory (output 0: the tile's own; 1: the ring's, after all consumers have met) and c_map, boxes of 64 rows and box_columns() columns. Returns with output 0 when the TMA is on its way; the next call waits until it has read the buffer. With output 1 when it has been read. All threads of a warpgroup."}
 !54 = !{!"store_direct", !"output 2. The same from registers to c; rows from m and columns from n on must not be written."}
-!55 = !{!"send_groups", !"split_k > 1. Sends the sums of every group of 16 columns that another workgroup of the cluster stores (owner) there: to the memory of its ring, at piece(..) of the slot with the sender's number, the receiver's left out, by st.async, which reports to the receiver's barrier (expect_sums). All ring memory of the cluster is free."}
+!55 = !{!"send_groups", !"split_k > 1. Sends the sums of every group of 16 columns that another workgroup of the cluster stores (owner) there: to the memory of its ring, at piece(..) of the slot with the sender's number, the receiver's left out, by st.async, which reports to the receiver's barrier (expect_sums). All ring memory of the cluster is free. With exchange_rows 1 only warps that have rows of C call this."}
 !56 = !{!"receive_groups", !"split_k > 1. Adds to running what the other workgroups sent for the groups that this one stores, slots in their order so that sums do not depend on time. It has all come."}
 
 !wavesmith.variant = !{!57, !58}

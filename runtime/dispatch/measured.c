@@ -5,8 +5,8 @@
  * candidate takes part when it has a time on every shape of the set that it
  * accepts, or on so many shapes that a time model can tell the others; and a
  * provenance when one of its candidates accepts every legal shape. Rows are the
- * set's shapes, and others on which several who take part have times; what was
- * not timed is NAN. Cards come before simulators, then more candidates before
+ * set's shapes, and others on which half of those who take part have times; what
+ * was not timed is NAN. Cards come before simulators, then more candidates before
  * fewer, then the later name (the later model version). A simulator's times are
  * taken unasked only where a whole portfolio can be picked from them: of two
  * models, the finer one with few kernels costs more than the cruder one with
@@ -190,10 +190,6 @@ static int keep_timed(ws_dispatch_entry *entries, recorded *times, int count,
 
 /* ---- rows ---- */
 
-/* A time says little of a shape that few others were timed on: a confirmation
- * times a kernel beside the one that the run began with. */
-enum { LEAST_KERNELS = 4 };
-
 typedef struct row {
   ws_shape shape;
   int timed; /* entries with a time */
@@ -242,7 +238,7 @@ static void collect_shapes(ws_arena *arena, const recorded *times, int count,
   out->shapes = shapes;
   out->shape_count = set->count;
   for (int r = 0; r < row_count; r++)
-    if (rows[r].timed >= (count < LEAST_KERNELS ? count : LEAST_KERNELS) &&
+    if (2 * rows[r].timed >= count && /* of few it says little */
         !has_shape(set, &rows[r].shape))
       shapes[out->shape_count++] = rows[r].shape;
 }

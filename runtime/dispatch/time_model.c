@@ -94,14 +94,19 @@ static void add_equations(equations *to, const equations *from, double weight,
   }
 }
 
-static void solve(const equations *in, int terms, double *x) {
-  memset(x, 0, sizeof *x * (size_t)terms);
+/* The constants of the terms in use, the others 0. Returns the sum of squares
+ * without the part that no constants change. */
+static double solve(const equations *in, int terms, const bool *used,
+                    double *x) {
+  double loss = 0;
+  for (int i = 0; i < terms; i++)
+    x[i] *= used[i];
   for (int sweep = 0; sweep < SWEEPS; sweep++) {
     double moved = 0;
     for (int i = 0; i < terms; i++) {
       const double diagonal = in->gram[i][i] * (1 + 1e-6);
       double rest = in->right[i];
-      if (!(diagonal > 0))
+      if (!used[i] || !(diagonal > 0))
         continue;
       for (int j = 0; j < terms; j++)
         rest -= in->gram[i][j] * x[j];
@@ -109,8 +114,52 @@ static void solve(const equations *in, int terms, double *x) {
       moved = fmax(moved, fabs(next - x[i]) / (next + 1e-12));
       x[i] = next;
     }
-    if (moved < 1e-9)
-      return;
+    if (moved < 1e-6)
+      break;
+  }
+  for (int i = 0; i < terms; i++) {
+    loss -= 2 * in->right[i] * x[i];
+    for (int j = 0; j < terms; j++)
+      loss += x[i] * in->gram[i][j] * x[j];
+  }
+  return loss;
+}
+
+/* Few terms: the emitted selection evaluates them for every kernel. */
+enum { MOST_KEPT = 5 };
+
+/* The constants, those of terms that explain least made 0 one by one. */
+static void solve_sparse(const equations *in, int terms, double *x) {
+  bool used[MOST];
+  int kept = terms;
+  for (int i = 0; i < terms; i++)
+    used[i] = true;
+  memset(x, 0, sizeof *x * (size_t)terms);
+  solve(in, terms, used, x);
+  for (int i = 0; i < terms; i++)
+    if (!(x[i] > 0)) {
+      used[i] = false;
+      kept--;
+    }
+  while (kept > MOST_KEPT) {
+    double least = INFINITY, without[MOST], best[MOST];
+    int drop = -1;
+    for (int i = 0; i < terms; i++) {
+      if (!used[i])
+        continue;
+      memcpy(without, x, sizeof without);
+      used[i] = false;
+      const double loss = solve(in, terms, used, without);
+      used[i] = true;
+      if (loss < least) {
+        least = loss;
+        drop = i;
+        memcpy(best, without, sizeof best);
+      }
+    }
+    used[drop] = false;
+    kept--;
+    memcpy(x, best, sizeof *x * (size_t)terms);
   }
 }
 
@@ -194,7 +243,7 @@ static void fit_one(const fitting *f, int position, ws__time_model *model) {
     if (weight > 1e-6 && f->own[p].rows)
       add_equations(&all, &f->own[p], weight, f->terms);
   }
-  solve(&all, f->terms, model->us);
+  solve_sparse(&all, f->terms, model->us);
   for (int t = 0; t < f->terms; t++)
     model->us[t] *= f->scale[t];
   adjust(f, position, model);

@@ -95,6 +95,14 @@ POINTS = [
     ("a_scales=1;tile_m=64;tile_n=64;warpgroups=1;stages=3;split_k=8;"
      "split_last=1;output=2;pipeline=0", "", 16, "33,208,1152 1,64,896"),
     ("tile_n=32;stages=5;split_k=5", "", 10, "144,80,1152 64,48,256"),
+    # Only the rows that C has are exchanged: of 1 to 4 warps; of the second
+    # tile along m; whole tiles before.
+    ("a_scales=1;tile_m=64;tile_n=64;warpgroups=1;stages=4;split_k=4;"
+     "exchange_rows=1;output=1", "", 8, "1,144,896 17,80,640 48,48,512 "
+     "64,64,512 81,64,640"),
+    ("a_scales=1;tile_m=64;tile_n=96;warpgroups=1;warpgroups_n=2;stages=5;"
+     "split_k=3;split_last=1;exchange_rows=1;output=2;pipeline=0", "", 6,
+     "16,400,640 33,112,384 100,400,512"),
     # The same by TMA, where it can.
     ("tile_m=64;tile_n=32;warpgroups=1;stages=8;split_k=2", "", 4,
      "4,48,640 12,80,128 100,48,384"),
@@ -148,6 +156,13 @@ MUTANTS = [
     (19, "%row.inside = icmp ult i32 %row, %m",
      "%row.inside = icmp ule i32 %row, %m"),
     (24, "%i.next = add i32 %i, 32\n", "%i.next = add i32 %i, 64\n"),
+    # the rows that are exchanged
+    (28, "%inside = icmp ult i32 %first, %m",
+     "%inside = icmp ule i32 %first, %m"),
+    (28, "%some = call i32 @llvm.umin.i32(i32 %some.0, i32 4)",
+     "%some = add i32 4, 0"),
+    (28, "%left = sub i32 %m, %row", "%left = sub i32 %m, 0"),
+    (29, "%within = mul i32 %warp, 16", "%within = mul i32 %warp, 8"),
     # which tiles are whole, and whose
     (12, "%pays = icmp ule i32 %left, %most", "%pays = icmp ult i32 %left, %most"),
     (11, "%pays = icmp ule i32 %left, %most", "%pays = icmp ule i32 %left, %left"),
@@ -165,7 +180,7 @@ MUTANTS = [
      "%group.limit = add i32 %group.limit.0, 0"),
     (13, "%number = select i1 %shared, i32 %rank.after, i32 0",
      "%number = add i32 %rank.after, 0"),
-    (15, "call void @expect_sums(i32 %rank)\n", ""),
+    (15, "call void @expect_sums(i32 %rank, i32 %row, i32 %m)\n", ""),
     (15, "%early = xor i1 %late, true", "%early = or i1 %late, true"),
     (15, "br i1 %shared, label %share, label %complete", "br label %share"),
     # who waits for whom

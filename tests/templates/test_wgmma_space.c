@@ -173,6 +173,11 @@ WS_TEST(some_parameters_need_clusters_that_walk) {
       {"split_k=2;idle_clusters=2", NULL},
       {"cluster_n=2;idle_clusters=1", NULL},
       {"idle_clusters=1", "every multiprocessor"},
+      {"split_k=2;exchange_rows=1", "all of its rows"},
+      {"split_k=2;exchange_rows=1;tile_m=64;warpgroups=1", NULL},
+      {"split_k=1;exchange_rows=1;tile_m=64;warpgroups=1", "all of its rows"},
+      /* more slices than groups of 16 columns */
+      {"split_k=8;tile_m=64;tile_n=64;warpgroups=1", NULL},
       {"split_k=2;persistent=0;idle_clusters=1", "workgroups that do not walk"},
   };
   shipped s = open_shipped(wgmma);
@@ -238,6 +243,9 @@ WS_TEST(chosen_points_compile) {
        "column_steps=2",
        "tile_order=tile_order_columns"},
       {"a_scales=1;cluster_n=2;output=1;b_scales=0", ""},
+      {"a_scales=1;tile_m=64;tile_n=64;warpgroups=1;stages=12;split_k=8;"
+       "exchange_rows=1;output=2",
+       ""},
       {"a_scales=1;tile_m=64;tile_n=96;warpgroups=1;stages=5;occupancy=2;"
        "output=2",
        "tile_order=tile_order_snake"},
