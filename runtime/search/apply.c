@@ -139,10 +139,15 @@ static ws_status adopt_template(ws_session *s, ws__job *job, bool timed) {
   return WS_OK;
 }
 
-static const double *copy_times(ws_session *s, const ws__judgement *judgement) {
-  size_t size = sizeof(double) * (size_t)s->task.shape_count;
-  double *us = ws_arena_alloc(s->arena, size);
-  memcpy(us, judgement->us, size);
+/* Of a sample only what was asked: other runs may have timed more, and so may
+ * later requests of this one. */
+static const double *copy_times(ws_session *s, const ws__job *job,
+                                const ws__judgement *judgement) {
+  int count = s->task.shape_count;
+  double *us = ws_arena_alloc(s->arena, sizeof *us * (size_t)count);
+  for (int i = 0; i < count; i++)
+    us[i] =
+        ws__sample_has(job->request.sample, i) ? judgement->us[i] : INFINITY;
   return us;
 }
 
@@ -179,7 +184,7 @@ static ws_status learn(ws_session *s, ws__job *job,
       .verdict = judgement->verdict,
       .stage = ws_arena_strdup(s->arena, judgement->stage),
       .reason = ws_arena_strdup(s->arena, judgement->reason),
-      .us = copy_times(s, judgement),
+      .us = copy_times(s, job, judgement),
       .cell = judgement->cell,
       .repairs = repairs,
       .id = job->candidate ? ws_arena_strdup(s->arena, job->candidate->id.hex)
@@ -259,6 +264,8 @@ static void count(ws_session *s, const ws__job *job,
     count_ranked(s, &job->ranked);
   if (!job->candidate)
     s->counts.refused++;
+  else if (job->request.further)
+    s->counts.further++;
   else if (job->replayed)
     s->counts.replayed++;
   else

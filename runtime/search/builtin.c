@@ -5,7 +5,7 @@
  * parameters and chooses among shipped bodies; what a parent has rewritten it
  * keeps.
  */
-#include "strategy.h"
+#include "large.h"
 #include "surrogate.h"
 
 #include <string.h>
@@ -17,6 +17,7 @@ typedef struct proposer {
   ws__space *space;
   const ws_candidate *first, *second; /* parents; NULL: none */
   bool guided, near;                  /* near: a small move */
+  int target;                         /* of the request; -1: none */
   ws__draw draw;                      /* how the last uniform draw ended */
   ws_candidate **out_candidate;
   const char **out_move;
@@ -43,7 +44,8 @@ static ws__draw found(proposer *p, const ws_candidate *base, const int *point,
                       const char *move) {
   *p->out_candidate = ws__space_candidate_on(p->space, p->arena, point, base);
   *p->out_move = move;
-  ws__surrogate_expect(p->knowledge->surrogate, p->space, *p->out_candidate);
+  if (!p->knowledge->large) /* there its sample is expected (sample.c) */
+    ws__surrogate_expect(p->knowledge->surrogate, p->space, *p->out_candidate);
   return WS__DRAW_FOUND;
 }
 
@@ -72,8 +74,22 @@ static bool draw_any(proposer *p, const ws_candidate *base, const int *a,
   return p->draw == WS__DRAW_FOUND;
 }
 
-typedef double (*judge)(ws__surrogate *surrogate, const ws__space *space,
-                        const ws_candidate *candidate);
+/* What a point is worth: more is better. */
+typedef double (*judge)(const proposer *p, const ws_candidate *candidate);
+
+static double gain(const proposer *p, const ws_candidate *candidate) {
+  return p->knowledge->large
+             ? ws__large_gain(p->knowledge->large, p->space, candidate,
+                              p->target)
+             : ws__surrogate_gain(p->knowledge->surrogate, p->space, candidate);
+}
+
+static double doubt(const proposer *p, const ws_candidate *candidate) {
+  return p->knowledge->large ? ws__large_doubt(p->knowledge->large, p->space,
+                                               candidate, p->target)
+                             : ws__surrogate_doubt(p->knowledge->surrogate,
+                                                   p->space, candidate);
+}
 
 /* A small move is to be small, where there is such a one: what gained must be
  * known from it. */
@@ -94,11 +110,12 @@ static bool draw_best(proposer *p, drawer draw, judge worth,
   int *point = new_point(p);
   double best = -1;
   bool best_is_far = true;
-  ws__surrogate_fit(p->knowledge->surrogate, p->space);
+  if (!p->knowledge->large)
+    ws__surrogate_fit(p->knowledge->surrogate, p->space);
   for (int i = 0; i < RANKED && draw(p, base, a, b, point); i++) {
     ws_arena *arena = ws_arena_create();
-    double value = worth(p->knowledge->surrogate, p->space,
-                         ws__space_candidate_on(p->space, arena, point, base));
+    double value =
+        worth(p, ws__space_candidate_on(p->space, arena, point, base));
     ws_arena_destroy(arena);
     const bool far = is_far(p, a, point);
     if ((value > best * (1 + 1e-9) && far == best_is_far) ||
@@ -145,8 +162,7 @@ static ws__draw explore(proposer *p) {
   if (begins_near_start(p) && move_start(p))
     return WS__DRAW_FOUND;
   int *point = new_point(p);
-  return draw_best(p, draw_any, ws__surrogate_doubt, p->first, NULL, NULL,
-                   point)
+  return draw_best(p, draw_any, doubt, p->first, NULL, NULL, point)
              ? found(p, p->first, point, "")
              : p->draw;
 }
@@ -156,7 +172,7 @@ static ws__draw exploit(proposer *p) {
     return explore(p);
   int *from = new_point(p), *to = new_point(p);
   ws__space_point_of(p->space, p->first, from);
-  if (!draw_best(p, draw_move, ws__surrogate_gain, p->first, from, NULL, to))
+  if (!draw_best(p, draw_move, gain, p->first, from, NULL, to))
     return p->near ? WS__DRAW_NONE : explore(p); /* all around it was seen */
   return move_to(p, from, to);
 }
@@ -179,7 +195,7 @@ static ws__draw crossover(proposer *p) {
   ws__space_point_of(p->space, p->first, a);
   ws__space_point_of(p->space, p->second, b);
   const ws_candidate *base = cross_bodies(p);
-  if (!draw_best(p, draw_cross, ws__surrogate_gain, base, a, b, to))
+  if (!draw_best(p, draw_cross, gain, base, a, b, to))
     return exploit(p); /* the parents are too alike */
   return found(p, base, to, ws__space_describe_move(p->space, p->arena, a, to));
 }
@@ -201,6 +217,7 @@ ws__draw ws__builtin_propose(ws__knowledge *knowledge, ws_rng *rng,
                 .space = knowledge->spaces[0],
                 .guided = request->guided,
                 .near = request->climb > 0,
+                .target = request->target,
                 .first = parent_of(knowledge, request->parents[0]),
                 .second = parent_of(knowledge, request->parents[1]),
                 .out_candidate = out_candidate,

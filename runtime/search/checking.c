@@ -110,13 +110,15 @@ static ws_status verify(checking *c) {
   double *known;
   ws__plan plan;
   WS_TRY(ws__judge_wants_times(&s->judge, c->arena, job->candidate,
-                               &job->result, &wants, &known, s->diag));
+                               &job->result, job->request.sample, &wants,
+                               &known, s->diag));
   if (!wants || s->ranking.count == 0)
     return WS_OK;
   ws_device_client *client = s->ranking.devices.clients[0];
   WS_TRY(ws__plan_make(&plan, &s->ranking.schedule, c->arena,
                        ws_device_client_info(client)->cu_count, job->candidate,
-                       &job->result, known, NULL, s->diag));
+                       &job->result, known, NULL, job->request.sample,
+                       s->diag));
   WS_TRY(ask_device(c, client, &plan));
   if (c->verified)
     note_stage(c, WS_STAGE_OF_DEVICE);

@@ -52,7 +52,7 @@ typedef struct ws__confirmation {
 typedef struct ws__winner {
   const char *id;
   const bool *shapes; /* of the search: which it is chosen for; NULL: all */
-  bool somewhere;     /* on any of them */
+  bool somewhere;     /* on any of them that is asked about */
 } ws__winner;
 
 /* ---- confirm_who.c ---- */
@@ -64,6 +64,9 @@ ws_status ws__winners_pick(ws__confirmation *c,
                            int *out_count) WS_MUST_CHECK;
 
 /* ---- confirm_plan.c ---- */
+/* Whether winners are looked at on this shape of the search: of a large set on
+ * a few, scattered over it. */
+bool ws__confirm_is_asked(const ws__task *task, int shape);
 void ws__confirm_pick_shapes(ws__confirmation *c);
 /* A candidate of the archive, with room for what is to be asked. */
 ws_status ws__contest_load(const ws__confirmation *c, const char *id,

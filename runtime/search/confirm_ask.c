@@ -88,7 +88,8 @@ ws_status ws__contest_sanitize(ws__confirmation *c, const ws__contest *who,
   ws_build_request request = ws_build_request_of(
       c->arena, candidate, stored.text, strlen(stored.text));
   for (int i = 0; i < c->search_count; i++)
-    if (ws_candidate_broken_require(candidate, &c->shapes[i], NULL) < 0)
+    if (ws__confirm_is_asked(&c->s->task, i) &&
+        ws_candidate_broken_require(candidate, &c->shapes[i], NULL) < 0)
       runs[request.run_count++] = (ws_run){.shape = c->shapes[i],
                                            .order = WS_WAVES_UP,
                                            .seed = s->options->seed + 1,

@@ -4,6 +4,7 @@
  * timed, and beside what. Nothing is asked here, and nothing decided.
  */
 #include "confirm.h"
+#include "ground.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,12 +12,18 @@
 enum {
   HELD_OUT_SIMULATED = 8,
   HELD_OUT = 16, /* on a card: inputs and pairs of times take seconds a shape */
-  VERIFICATIONS = 3
+  VERIFICATIONS = 3,
+  ASKED_OF_LARGE = 24 /* shapes of a large set */
 };
 /* Of the ratio with a rival: half of it is told apart. */
 static const double target_width = 0.005;
 
 /* ---- where ---- */
+bool ws__confirm_is_asked(const ws__task *task, int shape) {
+  return task->shape_count <= WS__ALL_SHAPES ||
+         ws__scattered(shape, task->shape_count) < ASKED_OF_LARGE;
+}
+
 void ws__confirm_pick_shapes(ws__confirmation *c) {
   const ws__task *task = &c->s->task;
   const char *name = c->s->options->held_out;
@@ -104,6 +111,7 @@ static void add_chosen(const ws__confirmation *c, const ws__winner *w,
   for (int i = 0; i < c->search_count; i++) {
     int shape = schedule.order[i];
     if (w->shapes && w->shapes[shape] &&
+        ws__confirm_is_asked(&c->s->task, shape) &&
         ws_candidate_broken_require(who->candidate, &c->shapes[shape], NULL) <
             0)
       add(c, who, WS__VERIFY_LARGE, shape);
@@ -187,6 +195,8 @@ void ws__contest_add_times(const ws__confirmation *c, ws__contest *who,
   for (int i = 0; i < c->shape_count; i++) {
     bool anew =
         i >= c->search_count ? who != &c->reference : !again || again[i];
+    if (i < c->search_count && !ws__confirm_is_asked(&c->s->task, i))
+      continue;
     if ((anew || isnan(ws__contest_recorded_us(c, who, i))) &&
         ws_candidate_broken_require(who->candidate, &c->shapes[i], NULL) < 0)
       add(c, who, WS__TIME, i);

@@ -17,7 +17,8 @@ static void add_winner(const ws__confirmation *c,
     if (!strcmp(winners[i].id, id))
       return;
   for (int i = 0; i < c->s->task.shape_count; i++)
-    one.somewhere = one.somewhere || shapes[i];
+    one.somewhere =
+        one.somewhere || (shapes[i] && ws__confirm_is_asked(&c->s->task, i));
   if (*count < WS__MOST_WINNERS)
     winners[(*count)++] = one;
 }
@@ -51,7 +52,7 @@ static double cost_of(const ws__confirmation *c, const ws__winner *w) {
   const ws__task *task = &c->s->task;
   double flops = 0;
   for (int i = 0; i < task->shape_count; i++)
-    flops += !w->shapes || w->shapes[i]
+    flops += ws__confirm_is_asked(task, i) && (!w->shapes || w->shapes[i])
                  ? ws_problem_flops(task->problem, &task->shapes[i])
                  : 0;
   return w->somewhere ? flops : INFINITY;

@@ -35,8 +35,10 @@ static ws__judgement no_times(ws_arena *arena, const ws__task *task,
   return judgement;
 }
 
+/* One that lost its race has times of it, which were learned from. */
 static bool is_ranked(ws_verdict verdict) {
-  return verdict == WS_VERDICT_OK || verdict == WS_VERDICT_DUPLICATE;
+  return verdict == WS_VERDICT_OK || verdict == WS_VERDICT_DUPLICATE ||
+         verdict == WS_VERDICT_SLOW;
 }
 
 static bool by_estimate(const ws__judge *judge) {
@@ -342,7 +344,8 @@ static ws_status find_recorded(ws__judge *judge, ws_arena *arena,
 
 ws_status ws__judge_wants_times(ws__judge *judge, ws_arena *arena,
                                 const ws_candidate *candidate,
-                                const ws_build_result *result, bool *out_wants,
+                                const ws_build_result *result,
+                                const ws__sample *sample, bool *out_wants,
                                 double **out_known_us, ws_diag *diag) {
   bool found;
   ws_candidate_row row;
@@ -356,7 +359,7 @@ ws_status ws__judge_wants_times(ws__judge *judge, ws_arena *arena,
   *out_wants = !strcmp(row.verdict, ws_verdict_text(WS_VERDICT_OK));
   bool open = false;
   for (int s = 0; s < judge->task->shape_count; s++)
-    open = open || (isinf(known.us[s]) &&
+    open = open || (isinf(known.us[s]) && ws__sample_has(sample, s) &&
                     ws_candidate_broken_require(
                         candidate, &judge->task->shapes[s], NULL) < 0);
   *out_wants = *out_wants && open;

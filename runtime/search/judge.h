@@ -63,10 +63,12 @@ void ws__judge_estimate(const ws__task *task, const ws_candidate *candidate,
 
 /* Whether the device still has to be asked about a candidate that was built:
  * no, if it or its twin is known to fail or has been timed on all shapes that
- * it takes. known_us: by shape, the times that there are. */
+ * it takes, or on those of a sample. known_us: by shape, the times that there
+ * are. */
 ws_status ws__judge_wants_times(ws__judge *judge, ws_arena *arena,
                                 const ws_candidate *candidate,
-                                const ws_build_result *result, bool *out_wants,
+                                const ws_build_result *result,
+                                const ws__sample *sample, bool *out_wants,
                                 double **out_known_us,
                                 ws_diag *diag) WS_MUST_CHECK;
 

@@ -7,7 +7,7 @@
  * the lists and lead; a baseline of another template counts as the reference
  * of scores and in ws__knowledge_best.
  */
-#include "strategy.h"
+#include "large.h"
 #include "surrogate.h"
 
 #include <math.h>
@@ -33,6 +33,14 @@ void ws__knowledge_init(ws__knowledge *knowledge, ws_arena *arena,
     for (int i = 0; i < WS__TOP; i++)
       knowledge->best[s][i] = -1;
   ws__knowledge_add_space(knowledge, space);
+}
+
+void ws__knowledge_set_large(ws__knowledge *knowledge, const ws_shape *shapes,
+                             const double *limit_us, bool sampled) {
+  WS_ASSERT(!knowledge->count);
+  knowledge->surrogate = NULL;
+  knowledge->large = ws__large_create(
+      knowledge->arena, shapes, knowledge->shape_count, limit_us, sampled);
 }
 
 /* ---- arrays that grow in an arena ---- */
@@ -112,6 +120,8 @@ static bool has_time(const ws__knowledge *knowledge, int result) {
 static double score_of(const ws__knowledge *knowledge, int result) {
   double sum = 0;
   int count = 0;
+  if (knowledge->large)
+    return ws__large_score(knowledge->large, knowledge->results[result].us);
   if (knowledge->reference < 0)
     return -INFINITY;
   for (int s = 0; s < knowledge->shape_count; s++) {
@@ -135,8 +145,13 @@ static void learn_point(ws__knowledge *knowledge, const ws__result *result) {
   const ws_candidate *candidate = result->candidate;
   const ws__space *space =
       candidate ? ws__knowledge_space(knowledge, candidate->tmpl) : NULL;
-  ws__surrogate_learn(knowledge->surrogate, space, space ? candidate : NULL,
-                      result->id, result->us);
+  if (!space)
+    candidate = NULL;
+  if (knowledge->large)
+    ws__large_learn(knowledge->large, space, candidate, result);
+  else
+    ws__surrogate_learn(knowledge->surrogate, space, candidate, result->id,
+                        result->us);
 }
 
 int ws__knowledge_add(ws__knowledge *knowledge, const ws__result *result) {
@@ -186,7 +201,9 @@ double ws__knowledge_geomean(const ws__knowledge *knowledge) {
   double log_sum = 0;
   int count = 0;
   for (int s = 0; s < knowledge->shape_count; s++) {
-    double us = time_of(knowledge, knowledge->best[s][0], s);
+    double us = knowledge->large
+                    ? ws__standing_us(knowledge->large->standing, s)
+                    : time_of(knowledge, knowledge->best[s][0], s);
     if (isfinite(us)) {
       log_sum += log(us);
       count++;

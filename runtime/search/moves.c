@@ -76,16 +76,17 @@ static ws_candidate *merge(ws_session *s, const ws__request *request,
 /* ---- waves ---- */
 static void push(ws_session *s, int climb, ws_request_kind kind, int sibling) {
   const int best = s->moves.climbs[climb].best;
-  const ws__request request = {.kind = kind,
-                               .parents = {best, sibling},
-                               .target = -1,
-                               .island = result_at(s, best)->request.island,
-                               .region = -1,
-                               .guided = true,
-                               .climb = climb + 1,
-                               .plan = "",
-                               .origin = "moves",
-                               .member = -1};
+  const ws__request request = {
+      .kind = kind,
+      .parents = {best, sibling},
+      .target = s->knowledge.large ? result_at(s, best)->request.target : -1,
+      .island = result_at(s, best)->request.island,
+      .region = -1,
+      .guided = true,
+      .climb = climb + 1,
+      .plan = "",
+      .origin = "moves",
+      .member = -1};
   ws__due_push(&s->moves.due, s->arena, &request);
   s->moves.climbs[climb].open++;
   s->knowledge.moves_open++;

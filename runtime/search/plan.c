@@ -6,6 +6,9 @@
  * takes more than twice the bar's time there, in the geometric mean, is slow
  * and not timed further. The bar is what the leader took when the candidate was
  * asked for, so the outcome does not depend on what other jobs did meanwhile.
+ *
+ * On a large set it is timed on a sample (sample.c). The race is over the
+ * shapes where it promised most, against the best that was known on each.
  */
 #include "plan.h"
 
@@ -15,7 +18,7 @@ enum { WALL_MS = 60000, VERIFICATIONS = 2, MOST_SAMPLES = 100 };
 /* Each step follows another, so the clock is warm; and winners are timed again
  * beside a rival, with the patience that takes. */
 static const double warm_up_ms = 20;
-const double ws__race_ratio = 2.0;
+static const double race_ratio = 2.0, sample_race_ratio = 1.3;
 
 /* ---- what is the same for all ---- */
 void ws__schedule_init(ws__schedule *schedule, ws_arena *arena,
@@ -23,14 +26,12 @@ void ws__schedule_init(ws__schedule *schedule, ws_arena *arena,
   int count = task->shape_count;
   *schedule = (ws__schedule){.task = task, .racers = count / 3};
   schedule->order = ws_arena_alloc(arena, sizeof(int) * (size_t)count);
-  for (int i = 0; i < count; i++) { /* by insertion: a set is small */
-    double us =
+  double *us = ws_arena_alloc(arena, sizeof *us * (size_t)count);
+  for (int i = 0; i < count; i++) { /* by insertion */
+    us[i] =
         ws_target_roofline_us(task->target, task->problem, &task->shapes[i]);
     int place = i;
-    for (; place > 0 && us < ws_target_roofline_us(
-                                 task->target, task->problem,
-                                 &task->shapes[schedule->order[place - 1]]);
-         place--)
+    for (; place > 0 && us[i] < us[schedule->order[place - 1]]; place--)
       schedule->order[place] = schedule->order[place - 1];
     schedule->order[place] = i;
   }
@@ -98,7 +99,7 @@ static void add(ws__plan *p, int cu_count, ws__question question, int shape) {
 
 /* Shapes that the candidate refuses or that have a time already are passed. */
 static bool is_wanted(const ws__plan *p, int shape) {
-  return isinf(p->out.us[shape]) &&
+  return isinf(p->out.us[shape]) && ws__sample_has(p->sample, shape) &&
          ws_candidate_broken_require(
              p->candidate, &p->schedule->task->shapes[shape], NULL) < 0;
 }
@@ -107,14 +108,19 @@ static bool has_bar(const ws__plan *p, int shape) {
   return p->bar_us && isfinite(p->bar_us[shape]);
 }
 
+static bool is_raced(const ws__plan *p, int shape) {
+  for (int i = 0; i < p->racer_count; i++)
+    if (p->racers[i] == shape)
+      return has_bar(p, shape);
+  return false;
+}
+
 /* The racers that have a bar come first: they decide. */
 static void add_race(ws__plan *p, int cu_count) {
   int first = p->count;
-  for (int i = 0; i < p->schedule->racers; i++) {
-    int shape = p->schedule->order[i];
-    if (is_wanted(p, shape) && has_bar(p, shape))
-      add(p, cu_count, WS__TIME, shape);
-  }
+  for (int i = 0; i < p->racer_count; i++)
+    if (is_wanted(p, p->racers[i]) && has_bar(p, p->racers[i]))
+      add(p, cu_count, WS__TIME, p->racers[i]);
   p->race_steps = p->count - first;
   if (!p->race_steps)
     return;
@@ -139,8 +145,7 @@ static void add_all(ws__plan *p, int cu_count, bool verified) {
   add_race(p, cu_count);
   for (int i = 0; i < task->shape_count; i++) {
     int shape = p->schedule->order[i];
-    bool raced = i < p->schedule->racers && has_bar(p, shape);
-    if (!raced && is_wanted(p, shape))
+    if (!is_raced(p, shape) && is_wanted(p, shape))
       add(p, cu_count, WS__TIME, shape);
   }
   if (p->out.verdict != WS_VERDICT_OK)
@@ -151,12 +156,17 @@ ws_status ws__plan_make(ws__plan *plan, const ws__schedule *schedule,
                         ws_arena *arena, int cu_count,
                         const ws_candidate *candidate,
                         const ws_build_result *build, const double *known_us,
-                        const double *bar_us, ws_diag *diag) {
+                        const double *bar_us, const ws__sample *sample,
+                        ws_diag *diag) {
   *plan = (ws__plan){.schedule = schedule,
                      .arena = arena,
                      .candidate = candidate,
                      .build = build,
-                     .bar_us = bar_us};
+                     .bar_us = bar_us,
+                     .sample = sample,
+                     .racers = sample ? sample->shapes : schedule->order,
+                     .racer_count = sample ? sample->racers : schedule->racers,
+                     .race_ratio = sample ? sample_race_ratio : race_ratio};
   begin(plan);
   if (!build->code_object_size)
     return ws_fail(diag, WS_INPUT, NULL, 0,
@@ -170,19 +180,21 @@ ws_status ws__plan_make(ws__plan *plan, const ws__schedule *schedule,
 static void race(ws__plan *p) {
   double sum = 0;
   int count = 0;
-  for (int i = 0; i < p->schedule->racers; i++) {
-    int s = p->schedule->order[i];
+  for (int i = 0; i < p->racer_count; i++) {
+    int s = p->racers[i];
     if (isfinite(p->out.us[s]) && has_bar(p, s)) {
       sum += log(p->out.us[s] / p->bar_us[s]);
       count++;
     }
   }
-  if (count && sum / count > log(ws__race_ratio))
+  if (count && sum / count > log(p->race_ratio))
     fail(p, WS_VERDICT_SLOW,
          ws_arena_printf(p->arena,
                          "%.2f x the time of the best so far on the %d "
-                         "cheapest shapes; not timed on the others",
-                         exp(sum / count), count));
+                         "%s; not timed on the others",
+                         exp(sum / count), count,
+                         p->sample ? "shapes where it promised most"
+                                   : "cheapest shapes"));
 }
 
 static void keep_time(ws__ranked *out, int s, const ws_measured *measured) {

@@ -8,6 +8,7 @@
 #define WAVESMITH_SEARCH_PLAN_H
 
 #include "measuring.h"
+#include "transfer.h"
 
 typedef struct ws__ranked {
   ws_verdict verdict;
@@ -40,6 +41,10 @@ typedef struct ws__plan {
   const ws_candidate *candidate;
   const ws_build_result *build;
   const double *bar_us;
+  const ws__sample *sample; /* NULL: all shapes */
+  const int *racers; /* shapes that the race is over, if they have a bar */
+  int racer_count;
+  double race_ratio; /* of the geometric means that loses it */
   ws_measure_request *requests;
   int *shapes;    /* by request; -1: to verify */
   int count;      /* of requests */
@@ -49,18 +54,18 @@ typedef struct ws__plan {
   ws__ranked out;
 } ws__plan;
 
-extern const double ws__race_ratio;
-
 /* known_us: times that there are already, by shape, NULL for none: they are
  * not taken again, and who has one was verified; bar_us: the times to race
- * against, NULL: no race. Both, candidate and build must live as long as the
- * arena. A candidate that cannot be launched has a plan without requests, which
- * says so in `out`. WS_INPUT: there is no code object. */
+ * against, NULL: no race; sample: where it is timed, NULL: on all shapes. All
+ * three, candidate and build must live as long as the arena. A candidate that
+ * cannot be launched has a plan without requests, which says so in `out`.
+ * WS_INPUT: there is no code object. */
 ws_status ws__plan_make(ws__plan *plan, const ws__schedule *schedule,
                         ws_arena *arena, int cu_count,
                         const ws_candidate *candidate,
                         const ws_build_result *build, const double *known_us,
-                        const double *bar_us, ws_diag *diag) WS_MUST_CHECK;
+                        const double *bar_us, const ws__sample *sample,
+                        ws_diag *diag) WS_MUST_CHECK;
 /* Takes a device's answer to a request; what it points at lives in the arena.
  * Where a simulator is too slow the plan ends with what it has (measuring.h).
  * False: the plan is at its end, `out` says how. */

@@ -155,7 +155,10 @@ static void look_up_times(ws_session *s, ws__job *job) {
   const char **bounds =
       ws_arena_alloc(job->arena, sizeof *bounds * (size_t)count);
   for (int i = 0; i < count; i++) {
-    us[i] = ws__table_us(s->ranking.table, job->candidate, &s->task.shapes[i]);
+    us[i] =
+        ws__sample_has(job->request.sample, i)
+            ? ws__table_us(s->ranking.table, job->candidate, &s->task.shapes[i])
+            : INFINITY;
     bounds[i] = "";
     known += isfinite(us[i]) != 0;
   }
@@ -197,7 +200,7 @@ static ws_status ask_batch(ws_session *s, ws__job *job) {
   /* Without known times: what is asked must not depend on what came before. */
   WS_TRY(ws__plan_make(&plan, &s->ranking.schedule, job->arena,
                        s->task.target->cu_count, job->candidate, &job->result,
-                       NULL, job->bar_us, s->diag));
+                       NULL, job->bar_us, job->request.sample, s->diag));
   WS_TRY(ws__batched_ask(s->ranking.batched, &plan, &answered, s->diag));
   if (!answered)
     return WS_OK;
@@ -221,7 +224,8 @@ static ws_status begin_timing(ws_session *s, ws__job *job, ws__ranker *ranker) {
   s->rounds.count += !s->rounds.asked;
   s->rounds.asked = true;
   WS_TRY(ws__judge_wants_times(&s->judge, job->arena, job->candidate,
-                               &job->result, &wants, &known, s->diag));
+                               &job->result, job->request.sample, &wants,
+                               &known, s->diag));
   job->state = wants ? WS__JOB_TIMING : WS__JOB_DONE;
   if (!wants)
     return WS_OK;
@@ -229,7 +233,7 @@ static ws_status begin_timing(ws_session *s, ws__job *job, ws__ranker *ranker) {
     return ask_batch(s, job);
   ranker->job = job->sequence;
   return ws__ranker_begin(ranker, job->arena, job->candidate, &job->result,
-                          known, job->bar_us, s->diag);
+                          known, job->bar_us, job->request.sample, s->diag);
 }
 
 /* Without a device to rank by, a build is the whole result. */

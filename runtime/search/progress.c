@@ -32,7 +32,8 @@ static double rate_of(const ws__progress *progress,
 
 /* With replies that held none. */
 static int64_t towards_limit(const ws__counts *counts) {
-  return counts->evaluated + counts->replayed + counts->refused - counts->moves;
+  return counts->evaluated + counts->replayed + counts->further +
+         counts->refused - counts->moves;
 }
 
 static double seconds_left(const ws__progress_state *state) {

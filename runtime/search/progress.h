@@ -16,6 +16,7 @@ typedef struct ws__progress {
 /* What became of a run's requests. Written by apply.c. */
 typedef struct ws__counts {
   int64_t evaluated, replayed; /* candidates: new, known from the archive */
+  int64_t further;             /* known kernels, on further shapes */
   int64_t refused;             /* replies that held none */
   int64_t moves;               /* of all these: small moves, beyond the limit */
   int64_t documents;

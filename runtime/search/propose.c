@@ -5,6 +5,7 @@
  * proposer answers at once, a model when it does (answers.c). What the archive
  * holds of a run's answers is not asked again.
  */
+#include "large.h"
 #include "session.h"
 
 #include <math.h>
@@ -180,12 +181,44 @@ static ws_status choose_member(ws_session *s, ws__request *request) {
   return WS_OK;
 }
 
+/* ---- large sets ---- */
+static ws__request aimed(ws_session *s, const ws__request *request) {
+  ws__request out = *request;
+  if (s->knowledge.large && out.target < 0 && !ws_request_is_document(out.kind))
+    out.target = ws__large_draw_target(&s->knowledge, &s->proposing.rng);
+  return out;
+}
+
+/* Of a large set the request gets its sample. candidate NULL: a model's, not
+ * known yet. */
+static ws__request sampled(ws_session *s, const ws__request *request,
+                           const ws_candidate *candidate) {
+  ws__request out = *request;
+  if (s->knowledge.large && !ws_request_is_document(out.kind))
+    ws__large_give_sample(
+        s->knowledge.large,
+        candidate ? ws__knowledge_space(&s->knowledge, candidate->tmpl) : NULL,
+        &s->proposing.rng, s->arena, candidate, &out);
+  return out;
+}
+
+/* By shape, what is to be beaten: the leader's times; on a large set the best.
+ */
+static const double *bar_of(const ws_session *s, ws_arena *arena) {
+  const ws__knowledge *k = &s->knowledge;
+  if (!k->large)
+    return k->leader >= 0 ? k->results[k->leader].us : NULL;
+  double *us = ws_arena_alloc(arena, sizeof *us * (size_t)k->shape_count);
+  for (int i = 0; i < k->shape_count; i++)
+    us[i] = k->best[i][0] >= 0 ? k->results[k->best[i][0]].us[i] : INFINITY;
+  return us;
+}
+
 /* ---- jobs ---- */
 static ws__job *new_job(ws_session *s, const ws__request *request) {
   ws__job *job = ws__job_at(&s->ring, s->ring.proposed);
   *job = ws__job_of(s->ring.proposed, ws_arena_create(), request);
-  int leader = s->knowledge.leader;
-  job->bar_us = leader >= 0 ? s->knowledge.results[leader].us : NULL;
+  job->bar_us = bar_of(s, job->arena);
   s->ring.proposed++;
   if (!ws_request_is_document(request->kind) && !request->climb)
     s->proposing.candidates++;
@@ -253,7 +286,8 @@ static ws_status ask(ws_session *s, ws__job *job) {
 
 static void add_builtin(ws_session *s, const ws__request *request,
                         const ws_candidate *candidate, const char *move) {
-  ws__job *job = new_job(s, request);
+  const ws__request whole = sampled(s, request, candidate);
+  ws__job *job = new_job(s, &whole);
   job->move = move;
   set_known(s, job, candidate);
   ws__seen_add(&s->proposing.seen, &candidate->id);
@@ -263,6 +297,12 @@ static ws_status answer_builtin(ws_session *s, const ws__request *request,
                                 bool *out_made) {
   ws_candidate *candidate;
   const char *move;
+  if (request->further) {
+    add_builtin(s, request,
+                s->knowledge.results[request->further - 1].candidate,
+                "further shapes");
+    return WS_OK;
+  }
   ws__draw draw = ws__builtin_propose(&s->knowledge, &s->proposing.rng,
                                       s->arena, request, &candidate, &move);
   *out_made = draw == WS__DRAW_FOUND;
@@ -288,6 +328,7 @@ ws_status ws__propose(ws_session *s, bool *out_made) {
   const ws_candidate *given;
   *out_made = true;
   if (next_given(s, &request, &given)) {
+    request = sampled(s, &request, given);
     set_known(s, new_job(s, &request), given);
     ws__seen_add(&s->proposing.seen, &given->id);
     return WS_OK;
@@ -306,17 +347,21 @@ ws_status ws__propose(ws_session *s, bool *out_made) {
     s->proposing.no_more = draw != WS__DRAW_WAIT;
     return WS_OK;
   }
+  request = aimed(s, &request);
   WS_TRY(choose_member(s, &request));
   if (request.member < 0 || ws_llm_is_builtin(s->models.llm, request.member))
     return answer_builtin(s, &request, out_made);
+  request = sampled(s, &request, NULL);
   return ask(s, new_job(s, &request));
 }
 
 ws_status ws__propose_given(ws_session *s, const ws__request *request,
                             const char *reply) {
-  ws__job *job = new_job(s, request);
+  const ws__request whole = aimed(s, request);
+  const ws__request timed = sampled(s, &whole, NULL);
+  ws__job *job = new_job(s, &timed);
   const double *bar_us = job->bar_us;
-  *job = ws__job_given(job->sequence, job->arena, ws_arena_create(), request,
+  *job = ws__job_given(job->sequence, job->arena, ws_arena_create(), &timed,
                        reply);
   job->bar_us = bar_us;
   return render(s, job);

@@ -7,10 +7,11 @@
 ws_status ws__ranker_begin(ws__ranker *ranker, ws_arena *arena,
                            const ws_candidate *candidate,
                            const ws_build_result *build, const double *known_us,
-                           const double *bar_us, ws_diag *diag) {
+                           const double *bar_us, const ws__sample *sample,
+                           ws_diag *diag) {
   WS_TRY(ws__plan_make(&ranker->plan, ranker->schedule, arena,
                        ws_device_client_info(ranker->client)->cu_count,
-                       candidate, build, known_us, bar_us, diag));
+                       candidate, build, known_us, bar_us, sample, diag));
   ranker->step = 0;
   ranker->sent = false;
   ranker->busy = true;

@@ -21,7 +21,8 @@ typedef struct ws__ranker {
 ws_status ws__ranker_begin(ws__ranker *ranker, ws_arena *arena,
                            const ws_candidate *candidate,
                            const ws_build_result *build, const double *known_us,
-                           const double *bar_us, ws_diag *diag) WS_MUST_CHECK;
+                           const double *bar_us, const ws__sample *sample,
+                           ws_diag *diag) WS_MUST_CHECK;
 /* Takes an answer that has come and sends the next. *out_done: *out holds all,
  * the ranker is free. WS_ENVIRONMENT: the device is at fault. */
 ws_status ws__ranker_step(ws__ranker *ranker, bool *out_done, ws__ranked *out,

@@ -106,7 +106,7 @@ ws_status ws__batched_ask(ws__batched *batched, ws__plan *plan,
                             .race_steps = plan->race_steps,
                             .race_us = plan->race_us,
                             .race_ratio =
-                                plan->race_steps ? ws__race_ratio : 0};
+                                plan->race_steps ? plan->race_ratio : 0};
   ws_batch_answer answer;
   *out_answered = plan->count == 0; /* it cannot be launched */
   if (*out_answered)

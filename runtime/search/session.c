@@ -5,6 +5,7 @@
  * or built.
  */
 #include "session.h"
+#include "ground.h"
 
 #include <string.h>
 
@@ -21,6 +22,23 @@ static ws_status add_spaces(ws_session *s) {
     ws__knowledge_add_space(&s->knowledge, space);
   }
   return WS_OK;
+}
+
+/* Times of a device are taken on samples of a large set; estimates of all
+ * shapes cost nothing beside a build. */
+static void know_large_set(ws_session *s) {
+  const ws__task *task = &s->task;
+  if (task->shape_count <= WS__ALL_SHAPES)
+    return;
+  ws_arena *arena = ws_arena_create();
+  double *limit_us =
+      ws_arena_alloc(arena, sizeof *limit_us * (size_t)task->shape_count);
+  for (int i = 0; i < task->shape_count; i++)
+    limit_us[i] =
+        ws_target_roofline_us(task->target, task->problem, &task->shapes[i]);
+  ws__knowledge_set_large(&s->knowledge, task->shapes, limit_us,
+                          s->ranking.by_device);
+  ws_arena_destroy(arena);
 }
 
 /* ---- the window ---- */
@@ -65,6 +83,7 @@ ws_status ws__session_begin(ws_session *s) {
   ws__knowledge_init(&s->knowledge, s->arena, &s->task.space,
                      &s->proposing.seen, s->task.shape_count,
                      ws__ranking_noise(&s->ranking), s->rounds.size);
+  know_large_set(s);
   s->knowledge.blind = s->options->blind_siblings || s->rounds.size > 0;
   WS_TRY(add_spaces(s));
   if (strategy)

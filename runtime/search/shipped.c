@@ -42,24 +42,32 @@ static double time_on(const times *t, const ws_shape *shape) {
 }
 
 /* ---- the choice ---- */
-/* What stands in a dispatch's way stands in nobody's here: count 0 then. */
+/* No candidate is ok, or there are neither times nor estimates: that stands in
+ * a dispatch's way, and in nobody's here. */
+void ws__shipped_times(ws_archive *archive, ws_arena *arena,
+                       const ws__task *task, ws_dispatch_entry **out_entries,
+                       ws_matrix *out_matrix) {
+  const ws_shape_set set = {task->shape_set, task->shapes, task->shape_count};
+  ws_diag none;
+  int count;
+  if (ws_dispatch_load_recorded(archive, arena, task->problem, task->layout,
+                                task->target->name, out_entries, &count,
+                                &none) != WS_OK ||
+      ws_dispatch_times(archive, arena, task->problem, task->target, &set, NULL,
+                        *out_entries, &count, out_matrix, &none) != WS_OK)
+    *out_matrix = (ws_matrix){.provenance = NULL};
+}
+
 static ws_dispatch_choice choose(ws_archive *archive, ws_arena *arena,
                                  const ws__task *task,
                                  ws_dispatch_entry **out_entries,
                                  const char **out_provenance) {
-  const ws_shape_set set = {task->shape_set, task->shapes, task->shape_count};
   ws_diag none;
   ws_matrix matrix;
-  int count;
   ws_dispatch_choice out = {.count = 0};
-  if (ws_dispatch_load_recorded(archive, arena, task->problem, task->layout,
-                                task->target->name, out_entries, &count,
-                                &none) != WS_OK)
-    return out; /* no candidate is ok */
-  if (ws_dispatch_times(archive, arena, task->problem, task->target, &set, NULL,
-                        *out_entries, &count, &matrix, &none) != WS_OK ||
-      !matrix.provenance)
-    return out; /* neither times nor estimates */
+  ws__shipped_times(archive, arena, task, out_entries, &matrix);
+  if (!matrix.provenance)
+    return out;
   const ws_selection_input input = {.problem = task->problem,
                                     .target = task->target,
                                     .entries = *out_entries,
@@ -76,7 +84,8 @@ static void note_chosen(ws_arena *arena, const ws__task *task,
   bool *chosen =
       ws_arena_alloc(arena, sizeof *chosen * (size_t)task->shape_count);
   for (int s = 0; s < task->shape_count; s++) {
-    chosen[s] = ws_selection_pick(choice->selection, &task->shapes[s]) == kernel;
+    chosen[s] =
+        ws_selection_pick(choice->selection, &task->shapes[s]) == kernel;
     out->chosen_count += chosen[s];
   }
   out->chosen = chosen;

@@ -24,6 +24,11 @@ typedef struct ws__shipped {
   const int *order; /* by pick of the rules, the place in kernels */
 } ws__shipped;
 
+/* What `wavesmith dispatch` is made from unasked on this archive (the task's
+ * shapes are the first rows); provenance NULL: nothing. In the arena. */
+void ws__shipped_times(ws_archive *archive, ws_arena *arena,
+                       const ws__task *task, ws_dispatch_entry **out_entries,
+                       ws_matrix *out_matrix);
 /* The same choice as `wavesmith dispatch` makes unasked on this archive.
  * start_id: what gains are over, by times of the choice's provenance; NULL:
  * none, and the kernels are in the order of shapes that they are chosen for. A

@@ -31,6 +31,11 @@ typedef struct ws__request {
   int region;     /* of the first parent's template; -1: any */
   bool guided;    /* the built-in proposer ranks what it draws (surrogate.h) */
   int climb;      /* that it is a small move of, from 1; 0: it is none */
+  /* On a large set: 1 + the result whose candidate it is to time on further
+   * shapes, no other being asked for; 0: none. And the shapes that it is timed
+   * on; NULL: all. */
+  int further;
+  const struct ws__sample *sample;
   const char *plan;   /* write: the experiment, in words; else "" */
   const char *origin; /* "default", "random", "local", ...: the record's */
   int member;         /* who is asked; the engine fills it in */
@@ -49,10 +54,11 @@ typedef struct ws__result {
   const char *template_text;
   ws_verdict verdict;         /* of the candidate or the reply */
   const char *stage, *reason; /* stage "reply": it held no candidate */
-  const double *us;           /* by shape; INFINITY: no time */
+  const double *us;           /* by shape; INFINITY: no time (now) */
   /* Mean over the search's shapes of ln(reference us / us), the reference being
    * the first ranked result of the run; -INFINITY: not ranked (fails, or does
-   * not take every shape that the reference takes). */
+   * not take every shape that the reference takes). On a large set against
+   * what the portfolio had when it came: ws__large_score. */
   double score;
   ws__cell cell;
   int repairs;    /* how many repairs led to it */
@@ -80,12 +86,16 @@ typedef struct ws__knowledge {
   bool blind; /* experiments of one design are written without each other's
                  results */
   const char *findings; /* the latest document of a distil request; "" */
-  struct ws__surrogate *surrogate;
+  struct ws__surrogate *surrogate; /* NULL: the set is large */
+  struct ws__large *large;         /* NULL: it is not */
 } ws__knowledge;
 
 void ws__knowledge_init(ws__knowledge *knowledge, ws_arena *arena,
                         ws__space *space, ws__seen *seen, int shape_count,
                         double noise, int round);
+/* Before the first result: the set is large (ws__large_create). */
+void ws__knowledge_set_large(ws__knowledge *knowledge, const ws_shape *shapes,
+                             const double *limit_us, bool sampled);
 /* The space of a template of the run; NULL: it is not one yet. */
 ws__space *ws__knowledge_space(const ws__knowledge *knowledge,
                                const ws_template *tmpl);
@@ -101,7 +111,8 @@ int ws__knowledge_best(const ws__knowledge *knowledge, int shape);
 /* What a result is measured against: its parent; of a repair, what that was
  * meant to improve. -1: nothing that has times. */
 int ws__knowledge_compared(const ws__knowledge *knowledge, int result);
-/* Geometric mean over the shapes of their best times; 0: none. */
+/* Geometric mean over the shapes of their best times; 0: none. Where a large
+ * set's shape has none, of what near shapes suggest. */
 double ws__knowledge_geomean(const ws__knowledge *knowledge);
 /* Speed-up of a over b: exp of the mean of ln(b us / a us) over the shapes that
  * both have; 0: none. */

@@ -9,7 +9,13 @@
  * moves by what they promise for all (surrogate.h). It begins with a few points
  * that lie far apart and goes on drawing one now and then, so that it does not
  * stay in the basin of the default.
+ *
+ * On a large set a request aims where the portfolio loses most, and the parent
+ * is one of the few best of that shape or of one near it. Where a kernel that
+ * is known promises more there than the portfolio has, it is timed on further
+ * shapes, which needs no new one.
  */
+#include "large.h"
 #include "strategies.h"
 
 #include <string.h>
@@ -23,15 +29,33 @@ static void *create(ws_arena *arena, ws__knowledge *knowledge) {
   return ws_arena_alloc(arena, sizeof(ws__pace));
 }
 
+static ws__request aim_in_large(const ws__knowledge *knowledge, ws_rng *rng,
+                                bool explore) {
+  const int target = ws__large_draw_target(knowledge, rng);
+  const int known = explore ? -1 : ws__large_find_further(knowledge, target);
+  const int parent = explore || known >= 0
+                         ? known
+                         : ws__large_draw_parent(knowledge, target, rng);
+  ws__request request = ws__exploit_request(parent, target, name);
+  request.further = known + 1;
+  return request;
+}
+
+static ws__request aim(const ws__knowledge *knowledge, ws_rng *rng,
+                       bool explore) {
+  int target = explore ? -1 : ws__draw_target(knowledge, rng);
+  int parent = target < 0 ? -1 : ws__draw_of_best(knowledge->best[target], rng);
+  return ws__exploit_request(parent, target, name);
+}
+
 static ws__draw next(void *state, ws__knowledge *knowledge, ws_rng *rng,
                      ws__request *out_request) {
   ws__pace *pace = state;
   if (ws__pace_must_wait(pace, knowledge))
     return WS__DRAW_WAIT;
   bool explore = pace->asked < FIRST_RANDOM || ws_rng_double(rng) < restart;
-  int target = explore ? -1 : ws__draw_target(knowledge, rng);
-  int parent = target < 0 ? -1 : ws__draw_of_best(knowledge->best[target], rng);
-  *out_request = ws__exploit_request(parent, target, name);
+  *out_request = knowledge->large ? aim_in_large(knowledge, rng, explore)
+                                  : aim(knowledge, rng, explore);
   pace->asked++;
   return WS__DRAW_FOUND;
 }

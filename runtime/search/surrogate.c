@@ -12,10 +12,11 @@
  * it: they lower the doubt around them and add no time.
  */
 #include "surrogate.h"
+#include "choices.h"
+#include "cholesky.h"
 #include "strategy.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -23,7 +24,6 @@ enum {
    * there is time for more. */
   MOST_KNOWN = 160,
   MOST_KNOWN_IN_ROUNDS = 400,
-  MAX_CHOICES = WS_TEMPLATE_MAX_PARAMS + WS_TEMPLATE_MAX_REGIONS,
   LEAST_KNOWN = 4,   /* results before reaches are learned */
   REACH_POINTS = 64, /* latest results that they are learned from */
   REACH_POINTS_IN_ROUNDS = 160,
@@ -44,7 +44,7 @@ struct ws__surrogate {
   ws_arena *arena;
   int shape_count;
   const ws_template *tmpl; /* of the reaches */
-  double reach[MAX_CHOICES];
+  double reach[WS__MOST_CHOICES];
   int learned_from; /* results when reaches were learned last */
   item *items;
   int count, capacity;
@@ -55,7 +55,7 @@ struct ws__surrogate {
   int known, used_count;
   int *factored; /* points of the factor's rows */
   int factored_count;
-  double **factor; /* lower triangle, by column: [k][i], i >= k */
+  ws__cholesky factor;
   double *solved;  /* of the point that is asked about */
   double *weights; /* [shape][known]: factor^-1 of the standardised ln us */
   double *mean, *deviation, *best; /* by shape */
@@ -74,9 +74,7 @@ ws__surrogate *ws__surrogate_create(ws_arena *arena, int shape_count,
   s->used = ws_arena_alloc(arena, sizeof *s->used * points);
   s->factored = ws_arena_alloc(arena, sizeof *s->factored * points);
   s->solved = ws_arena_alloc(arena, sizeof *s->solved * points);
-  s->factor = ws_arena_alloc(arena, sizeof *s->factor * points);
-  for (size_t i = 0; i < points; i++)
-    s->factor[i] = ws_arena_alloc(arena, sizeof **s->factor * points);
+  s->factor = ws__cholesky_create(arena, s->most_points);
   s->weights = ws_arena_alloc(arena, sizeof(double) * shapes * points);
   s->mean = ws_arena_alloc(arena, sizeof(double) * shapes);
   s->deviation = ws_arena_alloc(arena, sizeof(double) * shapes);
@@ -85,39 +83,9 @@ ws__surrogate *ws__surrogate_create(ws_arena *arena, int shape_count,
 }
 
 /* ---- points ---- */
-/* Place in the list of values; a number that stands for the body. */
-static int describe(const ws__space *space, const ws_candidate *candidate,
-                    double out_choices[MAX_CHOICES]) {
-  int point[MAX_CHOICES], count = 0; /* of parameters, then regions */
-  ws__space_point_of(space, candidate, point);
-  for (int d = 0; d < space->count; d++)
-    if (space->dimensions[d].param >= 0)
-      out_choices[count++] = point[d] / (double)(space->dimensions[d].size - 1);
-  for (int r = 0; r < space->tmpl->region_count; r++) {
-    const ws_body *body = &candidate->bodies[r];
-    char digits[9] = "";
-    if (body->text)
-      memcpy(digits, ws_hash_bytes(body->text, strlen(body->text)).hex, 8);
-    out_choices[count++] = body->text
-                               ? 1000.0 + (double)strtoul(digits, NULL, 16)
-                               : 2.0 + body->variant;
-  }
-  return count;
-}
-
 static double covariance(const ws__surrogate *s, const double *a,
                          const double *b, int choices) {
-  double sum = 0;
-  for (int i = 0; i < choices; i++)
-    sum += s->reach[i] * (fabs(a[i] - b[i]) < 1 ? fabs(a[i] - b[i]) : 1);
-  return exp(-sum);
-}
-
-static int choice_count(const ws__space *space) {
-  int count = space->tmpl->region_count;
-  for (int d = 0; d < space->count; d++)
-    count += space->dimensions[d].param >= 0;
-  return count;
+  return exp(-ws__choices_distance(s->reach, a, b, choices));
 }
 
 static item *find(ws__surrogate *s, const char *id) {
@@ -140,8 +108,9 @@ void ws__surrogate_expect(ws__surrogate *s, const ws__space *space,
     s->items = larger;
   }
   item *added = &s->items[s->count++];
-  double choices[MAX_CHOICES];
-  size_t size = sizeof *choices * (size_t)describe(space, candidate, choices);
+  double choices[WS__MOST_CHOICES];
+  size_t size =
+      sizeof *choices * (size_t)ws__choices_of(space, candidate, choices);
   added->tmpl = space->tmpl;
   memcpy(added->id, candidate->id.hex, sizeof added->id);
   added->choices = ws_arena_alloc(s->arena, size);
@@ -210,32 +179,13 @@ static void choose_points(ws__surrogate *s, const ws_template *tmpl) {
   use_expected(s, tmpl);
 }
 
-/* x becomes factor^-1 x. A column's products are taken off all that follow at
- * once: no sum waits for the one before it, and each is taken in the order of
- * the columns whatever the width of the machine's vectors. */
-static void solve(const ws__surrogate *s, double *restrict x, int count) {
-  for (int k = 0; k < count; k++) {
-    const double *restrict column = s->factor[k];
-    x[k] /= column[k];
-    for (int i = k + 1; i < count; i++)
-      x[i] -= column[i] * x[k];
-  }
-}
-
-/* Row i of the factor is what solves row i of the covariances. */
 static void factorise(ws__surrogate *s, int choices, int begin, int count) {
   double *row = s->solved;
   for (int i = begin; i < count; i++) {
-    double left = 1 + noise;
     for (int j = 0; j < i; j++)
       row[j] = covariance(s, s->items[s->used[i]].choices,
                           s->items[s->used[j]].choices, choices);
-    solve(s, row, i);
-    for (int k = 0; k < i; k++) {
-      s->factor[k][i] = row[k];
-      left -= row[k] * row[k];
-    }
-    s->factor[i][i] = sqrt(left);
+    ws__cholesky_set_row(&s->factor, i, row, 1 + noise);
   }
 }
 
@@ -285,7 +235,7 @@ static double ask(ws__surrogate *s, const double *choices, int count) {
   double left = 1;
   for (int i = 0; i < s->used_count; i++)
     s->solved[i] = covariance(s, choices, s->items[s->used[i]].choices, count);
-  solve(s, s->solved, s->used_count);
+  ws__cholesky_solve(&s->factor, s->solved, s->used_count);
   for (int i = 0; i < s->used_count; i++)
     left -= s->solved[i] * s->solved[i];
   return fmax(left, 0);
@@ -299,12 +249,12 @@ static double likelihood(ws__surrogate *s, int choices) {
   double solved[REACH_POINTS_IN_ROUNDS], sum = 0, log_factor = 0;
   factorise(s, choices, 0, count);
   for (int i = 0; i < count; i++)
-    log_factor += log(s->factor[i][i]);
+    log_factor += log(s->factor.columns[i][i]);
   for (int shape = 0; shape < s->shape_count; shape++) {
     double squares = 1e-9;
     memcpy(solved, &s->weights[shape * s->most_points],
            sizeof *solved * (size_t)count);
-    solve(s, solved, count);
+    ws__cholesky_solve(&s->factor, solved, count);
     for (int i = 0; i < count; i++)
       squares += solved[i] * solved[i];
     sum -= 0.5 * count * log(squares / count) + log_factor;
@@ -339,7 +289,7 @@ static void learn_reaches(ws__surrogate *s, int choices) {
 static void forget_reaches(ws__surrogate *s, const ws_template *tmpl) {
   s->tmpl = tmpl;
   s->learned_from = s->factored_count = 0;
-  for (int i = 0; i < MAX_CHOICES; i++)
+  for (int i = 0; i < WS__MOST_CHOICES; i++)
     s->reach[i] = usual_reach;
 }
 
@@ -350,7 +300,7 @@ static bool is_worth_learning(const ws__surrogate *s) {
 }
 
 void ws__surrogate_fit(ws__surrogate *s, const ws__space *space) {
-  int choices = choice_count(space);
+  int choices = ws__choices_count(space);
   if (s->tmpl != space->tmpl)
     forget_reaches(s, space->tmpl);
   choose_points(s, space->tmpl);
@@ -360,7 +310,8 @@ void ws__surrogate_fit(ws__surrogate *s, const ws__space *space) {
     learn_reaches(s, choices);
   factorise_new(s, choices);
   for (int shape = 0; shape < s->shape_count; shape++)
-    solve(s, &s->weights[shape * s->most_points], s->known);
+    ws__cholesky_solve(&s->factor, &s->weights[shape * s->most_points],
+                       s->known);
 }
 
 /* ---- questions ---- */
@@ -372,8 +323,8 @@ static double expected_gain(double best, double mean, double deviation) {
 
 double ws__surrogate_gain(ws__surrogate *s, const ws__space *space,
                           const ws_candidate *candidate) {
-  double choices[MAX_CHOICES], gain = 0;
-  int count = describe(space, candidate, choices);
+  double choices[WS__MOST_CHOICES], gain = 0;
+  int count = ws__choices_of(space, candidate, choices);
   double doubt = sqrt(ask(s, choices, count)) + 1e-9;
   for (int shape = 0; shape < s->shape_count; shape++)
     if (isfinite(s->best[shape]))
@@ -384,7 +335,7 @@ double ws__surrogate_gain(ws__surrogate *s, const ws__space *space,
 
 double ws__surrogate_doubt(ws__surrogate *s, const ws__space *space,
                            const ws_candidate *candidate) {
-  double choices[MAX_CHOICES];
-  int count = describe(space, candidate, choices);
+  double choices[WS__MOST_CHOICES];
+  int count = ws__choices_of(space, candidate, choices);
   return ask(s, choices, count);
 }

@@ -21,10 +21,17 @@
  * compared: edges that are that far out do not occur on small ones. Then they
  * are timed beside the task's shapes too, for the dispatch's rules.
  *
+ * On a large set (ground.h) a candidate gets few trials beside the search, and
+ * in the finals those shapes alone on which its estimate is within 10 % of the
+ * best finalist's: elsewhere it will not be chosen. They are taken in an order
+ * that is scattered over the set, so that what time suffices for is a sample of
+ * it. Nothing is timed beside the set, which is spread enough.
+ *
  * Proposals follow from estimates alone. So the sequence depends on the seed
  * and not on how fast the device is, nor on whether there is one.
  */
 #include "trials.h"
+#include "ground.h"
 #include "measuring.h"
 #include "wavesmith/dispatch.h"
 
@@ -38,6 +45,11 @@ enum { EDGE_SHAPES = -1, LARGE_SHAPE = -2 };
 /* Of the latter, flops: 1024,1536,7168 takes a simulator 2 s. */
 static const double most_large_flops = 2.4e10;
 enum { MAX_PORTFOLIO = 8, POOL_PER_SHAPE = 2, MAX_FAILURES = 3 };
+enum { MOST_IN_LARGE = 8 }; /* shapes of a candidate beside the search */
+
+static bool is_large(const ws__trials *t) {
+  return t->task->shape_count > WS__ALL_SHAPES;
+}
 
 /* ---- the device ---- */
 
@@ -100,7 +112,7 @@ static void set_shapes(ws__trials *t) {
   memcpy(shapes, task->shapes, sizeof *shapes * (size_t)task->shape_count);
   t->shapes = shapes;
   t->shape_count = task->shape_count;
-  for (int i = 0; i < SPREAD; i++)
+  for (int i = 0; i < SPREAD && !is_large(t); i++)
     for (int s = 0; s < task->shape_count; s++) {
       ws_shape shape = task->shapes[s];
       shape.size[0] = spread[i];
@@ -229,11 +241,20 @@ static bool is_open(const ws__trials *t, const ws__trial_candidate *item,
          !is_in_hand(t, item, EDGE_SHAPES);
 }
 
+static int count_times(const ws__trials *t, const ws__trial_candidate *item) {
+  int count = 0;
+  for (int s = 0; s < t->task->shape_count; s++)
+    count += isfinite(item->device_us[s]) != 0;
+  return count;
+}
+
 /* The open shape where the candidate stands best; -1: none is near the best. */
 static int best_open_shape(const ws__trials *t,
                            const ws__trial_candidate *item) {
   double best_ratio = INFINITY;
   int best = -1;
+  if (is_large(t) && count_times(t, item) >= MOST_IN_LARGE)
+    return -1;
   for (int s = 0; s < t->task->shape_count; s++) {
     double ratio = item->estimate_us[s] / t->best_estimate_us[s];
     if (is_open(t, item, s) && is_near(t, item->estimate_us, s) &&
@@ -294,6 +315,25 @@ static bool next_of(const ws__trials *t, int candidate, int *out_candidate,
   return *out_shape >= 0;
 }
 
+/* Of a large set: where a finalist may be chosen. */
+static bool next_scattered(const ws__trials *t, int *out_candidate,
+                           int *out_shape) {
+  const int count = t->task->shape_count;
+  for (int i = 0; i < count; i++) {
+    const int s = ws__scattered(i, count);
+    for (int f = 0; f < t->finalist_count; f++) {
+      const ws__trial_candidate *item = &t->items[t->finalists[f]];
+      if (is_open(t, item, s) &&
+          item->estimate_us[s] <= near_best * t->finals_best_us[s]) {
+        *out_candidate = t->finalists[f];
+        *out_shape = s;
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 static bool next_large(const ws__trials *t, int *out_candidate,
                        int *out_shape) {
   *out_shape = LARGE_SHAPE;
@@ -310,6 +350,9 @@ static bool next_large(const ws__trials *t, int *out_candidate,
 
 static bool next_in_finals(const ws__trials *t, int *out_candidate,
                            int *out_shape) {
+  if (is_large(t))
+    return next_scattered(t, out_candidate, out_shape) ||
+           next_large(t, out_candidate, out_shape);
   double share = baseline_share * (ws_clock_ms() - t->finals_ms);
   bool has_baseline = t->baseline >= 0;
   if (has_baseline && t->baseline_ms < share &&
@@ -577,6 +620,14 @@ static ws_status estimate_spread(ws__trials *t, ws_arena *arena, int candidate,
   return WS_OK;
 }
 
+static void note_best_of_finals(ws__trials *t) {
+  t->finals_best_us = new_times(t);
+  for (int i = 0; i < t->finalist_count; i++)
+    for (int s = 0; s < t->task->shape_count; s++)
+      t->finals_best_us[s] =
+          fmin(t->finals_best_us[s], t->items[t->finalists[i]].estimate_us[s]);
+}
+
 /* One that cannot be loaded is not timed there; its trial will say why. */
 static void estimate_finalists(ws__trials *t) {
   ws_arena *arena = ws_arena_create();
@@ -629,6 +680,7 @@ ws_status ws__trials_begin_finals(ws__trials *trials, ws_diag *diag) {
   if (!trials->finalists)
     trials->finals_ms = ws_clock_ms();
   trials->finalists = finalists;
+  note_best_of_finals(trials);
   estimate_finalists(trials);
   return WS_OK;
 }

@@ -44,6 +44,7 @@ typedef struct ws__trials {
   int count, capacity;
   double *best_estimate_us; /* by shape */
   const int *finalists;     /* NULL: the search goes on */
+  double *finals_best_us;   /* by shape: their best estimate */
   int finalist_count;
   int baseline;  /* an item; -1: none, or the search goes on */
   int large;     /* shape that finalists are verified on, too */

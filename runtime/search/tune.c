@@ -5,6 +5,7 @@
  * which takes long.
  */
 #include "agreement.h"
+#include "bands.h"
 #include "best.h"
 #include "profiles.h"
 #include "session.h"
@@ -88,9 +89,12 @@ static ws_status loop(ws_session *s, ws__progress *progress) {
 }
 
 /* ---- finals ---- */
-/* The cores are the device's now, which may be simulated on them. */
+/* The cores are the device's now, which may be simulated on them. A search that
+ * sampled a large set by a device has asked there for what it needs. */
 static ws_status finals(ws_session *s, ws__progress *progress) {
   ws__pool_stop(&s->pool);
+  if (s->knowledge.large && s->ranking.by_device)
+    return WS_OK;
   WS_TRY(ws__trials_begin_finals(&s->trials, s->diag));
   while (!ws__signals_interrupted() && ws_clock_ms() < s->clock.finals_end_ms &&
          ws__trials_pending(&s->trials)) {
@@ -142,6 +146,7 @@ static void fill_counts(const ws_session *s, ws_tune_result *out) {
   out->target = s->task.target->name;
   out->evaluated = s->counts.evaluated;
   out->replayed = s->counts.replayed;
+  out->further = s->counts.further;
   out->documents = s->counts.documents;
   out->moves = s->counts.moves;
   out->refused = s->counts.refused;
@@ -185,6 +190,7 @@ static ws_status fill_result(ws_session *s, ws_tune_result *out) {
     fill_geomeans(s, out, rows, device);
   if (!out->geomean_shapes)
     fill_geomeans(s, out, rows, WS_PROVENANCE_ESTIMATE);
+  ws__bands_fill(s->archive, s->arena, &s->task, out);
   WS_TRY(ws__shipped_fill(s->archive, s->arena, &s->task, ws__confirm_start(s),
                           s->options->held_out, out, s->diag));
   return *device ? ws__agreement(s->archive, s->arena, &s->task, device,

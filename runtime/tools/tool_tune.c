@@ -45,6 +45,35 @@ static cJSON *row_json(const ws_tune_row *row) {
   return json;
 }
 
+static cJSON *band_json(const ws_tune_band *band) {
+  cJSON *json = cJSON_CreateObject();
+  if (band->first) {
+    cJSON_AddNumberToObject(json, "first", (double)band->first);
+    cJSON_AddNumberToObject(json, "last", (double)band->last);
+  }
+  cJSON_AddNumberToObject(json, "shapes", band->shapes);
+  cJSON_AddNumberToObject(json, "timed", band->timed);
+  if (band->baseline_us > 0)
+    cJSON_AddNumberToObject(json, "baseline_us", band->baseline_us);
+  if (band->best_us > 0)
+    cJSON_AddNumberToObject(json, "best_us", band->best_us);
+  cJSON_AddNumberToObject(json, "left_out", band->left_out);
+  if (band->left_out) {
+    cJSON_AddNumberToObject(json, "left_out_geomean", band->left_out_geomean);
+    cJSON_AddNumberToObject(json, "left_out_worst", band->left_out_worst);
+  }
+  return json;
+}
+
+static void add_bands_json(cJSON *json, const ws_tune_result *result) {
+  if (!result->band_count)
+    return;
+  cJSON *bands = cJSON_AddArrayToObject(json, "bands");
+  for (int i = 0; i < result->band_count; i++)
+    cJSON_AddItemToArray(bands, band_json(&result->bands[i]));
+  cJSON_AddItemToObject(json, "all_bands", band_json(&result->all_bands));
+}
+
 static cJSON *device_json(const ws_tune_result *result) {
   const ws_tune_agreement *a = &result->agreement;
   cJSON *json = cJSON_CreateObject();
@@ -154,6 +183,8 @@ static void print_json(const ws_tune_result *result) {
     cJSON_AddStringToObject(json, "compared", result->compared);
   cJSON_AddNumberToObject(json, "evaluated", (double)result->evaluated);
   cJSON_AddNumberToObject(json, "replayed", (double)result->replayed);
+  if (result->further)
+    cJSON_AddNumberToObject(json, "further", (double)result->further);
   cJSON_AddNumberToObject(json, "seconds", result->seconds);
   cJSON_AddBoolToObject(json, "interrupted", result->interrupted != 0);
   cJSON_AddBoolToObject(json, "exhausted", result->exhausted);
@@ -173,6 +204,7 @@ static void print_json(const ws_tune_result *result) {
     cJSON_AddStringToObject(json, "geomean_provenance",
                             result->geomean_provenance);
   }
+  add_bands_json(json, result);
   if (*result->provenance)
     cJSON_AddItemToObject(json, "device", device_json(result));
   if (result->kernel_count)

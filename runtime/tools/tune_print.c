@@ -134,6 +134,54 @@ static void print_shapes(ws_arena *arena, const ws_tune_result *result) {
                                            : " that have such a time");
 }
 
+/* ---- bands of a large set ---- */
+static const char *band_cell(ws_arena *arena, const ws_tune_band *band) {
+  return band->last == INT64_MAX
+             ? ws_arena_printf(arena, "%lld-", (long long)band->first)
+             : ws_arena_printf(arena, "%lld-%lld", (long long)band->first,
+                               (long long)band->last);
+}
+
+static void add_band(text_table *table, const char *name,
+                     const ws_tune_result *result, const ws_tune_band *band) {
+  ws_arena *arena = table->arena;
+  const bool left_out = band->left_out > 0;
+  text_table_add(
+      table,
+      (const char *const[]){
+          name, ws_arena_printf(arena, "%d", band->shapes),
+          ws_arena_printf(arena, "%d", band->timed),
+          us_cell(arena, band->baseline_us), us_cell(arena, band->best_us),
+          left_out ? ws_arena_printf(arena, "%d", band->left_out) : "-",
+          factor_cell(arena, result->shipped_by, band->left_out_geomean),
+          factor_cell(arena, result->shipped_by, band->left_out_worst)});
+}
+
+static void print_bands(ws_arena *arena, const ws_tune_result *result) {
+  text_table table = text_table_create(
+      arena, "lrrrrrrr",
+      (const char *const[]){result->rows[0].shape.dims->names[0], "shapes",
+                            "timed", "naive us", "best us", "left out", "loss",
+                            "worst"});
+  for (int i = 0; i < result->band_count; i++)
+    add_band(&table, band_cell(arena, &result->bands[i]), result,
+             &result->bands[i]);
+  add_band(&table, "all", result, &result->all_bands);
+  puts("");
+  text_table_print(&table);
+  ws_text_print_wrapped(
+      stdout, TEXT_COLUMNS, 0, 0,
+      ws_arena_printf(
+          arena,
+          "Times are geometric means over the shapes that have one of "
+          "provenance %.*s. left out, loss, worst: what a dispatch by %s, made "
+          "without all shapes of the same other sizes, takes there against the "
+          "best that is known, on so many shapes where that was timed. --json "
+          "has each shape.",
+          kind_size(result->geomean_provenance), result->geomean_provenance,
+          *result->shipped_by ? result->shipped_by : "nothing yet"));
+}
+
 /* What the numbers are, one line per provenance shown. */
 static void print_provenances(const ws_tune_result *result) {
   bool device = false, estimate = false;
@@ -269,15 +317,26 @@ static void print_refuted(ws_arena *arena, const ws_tune_result *result) {
   }
 }
 
-/* Of each candidate of the first table once. */
+static int count_best_on(const ws_tune_result *result, const char *id) {
+  int count = 0;
+  for (int i = 0; i < result->row_count; i++)
+    count += !strcmp(result->rows[i].best_id, id);
+  return count;
+}
+
+/* Of each candidate of the first table once; on a large set of those that are
+ * the best on a twentieth of the shapes. */
 static void print_parameters(ws_arena *arena, const ws_tune_result *result) {
-  printf("\nParameters unlike the defaults:\n");
+  const int least = result->band_count ? (result->row_count + 19) / 20 : 1;
+  printf("\nParameters unlike the defaults%s:\n",
+         result->band_count ? ", of what is the best on most shapes" : "");
   for (int i = 0; i < result->row_count; i++) {
     const ws_tune_row *row = &result->rows[i];
     int before = 0;
     while (strcmp(result->rows[before].best_id, row->best_id))
       before++;
-    if (before == i && *row->best_id)
+    if (before == i && *row->best_id &&
+        count_best_on(result, row->best_id) >= least)
       ws_text_print_wrapped(
           stdout, TEXT_COLUMNS, 0, 10,
           ws_arena_printf(arena, "%.8s  %s", row->best_id, row->changes));
@@ -294,6 +353,9 @@ static void print_counts(const ws_tune_result *result) {
     printf("\nThis run: %lld candidates built in %.1f s",
            (long long)result->evaluated, result->seconds);
   printf(", %lld known from the archive", (long long)result->replayed);
+  if (result->further)
+    printf(", %lld times a known one on further shapes",
+           (long long)result->further);
   for (int i = 0; i < WS_VERDICT_COUNT; i++)
     if (result->verdicts[i]) {
       printf("%s%s %lld", separator, ws_verdict_text((ws_verdict)i),
@@ -350,7 +412,8 @@ static const char *how_to_go_on(const ws_tune_result *result,
   if (result->exhausted)
     return "nothing is left to try: no further legal point was found";
   if (!result->interrupted && options->evaluations > 0 &&
-      result->evaluated + result->replayed + result->refused - result->moves >=
+      result->evaluated + result->replayed + result->further + result->refused -
+              result->moves >=
           options->evaluations)
     return "the same command with a larger --evaluations (it counts the known "
            "ones too), or with another --seed";
@@ -442,7 +505,10 @@ static void print_uses(ws_arena *arena, const ws_tune_result *result,
 /* ---- all of it ---- */
 static void print_found(ws_arena *arena, const ws_tune_result *result,
                         const ws_tune_options *options) {
-  print_shapes(arena, result);
+  if (result->band_count)
+    print_bands(arena, result);
+  else
+    print_shapes(arena, result);
   print_provenances(result);
   print_model_error(arena, result);
   printf("The best are the fastest that %s knows of each shape, earlier runs "

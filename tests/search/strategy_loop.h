@@ -7,6 +7,7 @@
 #ifndef WAVESMITH_TESTS_STRATEGY_LOOP_H
 #define WAVESMITH_TESTS_STRATEGY_LOOP_H
 
+#include "large.h"
 #include "strategy.h"
 
 #include <math.h>
@@ -31,6 +32,7 @@ typedef struct strategy_loop {
   bool rounds; /* of `window` requests */
   ws__result waiting[WS__MOST_ROUND]; /* request i at i % WS__MOST_ROUND */
   int asked, applied;
+  int64_t times; /* that were asked for */
   bool exhausted;
 } strategy_loop;
 
@@ -58,11 +60,21 @@ static void loop_deinit(strategy_loop *loop) {
   ws_arena_destroy(loop->arena);
 }
 
-static void loop_judge(strategy_loop *loop, const ws__request *request,
+/* As the engine (propose.c): a sample of a large set. */
+static void loop_judge(strategy_loop *loop, const ws__request *made,
                        const ws_candidate *candidate) {
+  ws__request whole = *made, *request = &whole;
+  if (loop->knowledge.large)
+    ws__large_give_sample(loop->knowledge.large, loop->space, &loop->rng,
+                          loop->arena, candidate, request);
   size_t shapes = (size_t)loop->knowledge.shape_count;
   double *us = ws_arena_alloc(loop->arena, sizeof *us * shapes);
   loop->oracle(loop->context, candidate, us);
+  for (size_t s = 0; s < shapes; s++)
+    if (!ws__sample_has(request->sample, (int)s))
+      us[s] = INFINITY;
+    else
+      loop->times += isfinite(us[s]) != 0;
   ws__seen_add(&loop->seen, &candidate->id);
   loop->waiting[loop->asked++ % WS__MOST_ROUND] =
       (ws__result){.request = *request,
@@ -105,6 +117,11 @@ static bool loop_ask(strategy_loop *loop) {
   if (loop->strategy->next(loop->state, &loop->knowledge, &loop->rng,
                            &request) != WS__DRAW_FOUND)
     return false;
+  if (request.further) {
+    loop_judge(loop, &request,
+               loop->knowledge.results[request.further - 1].candidate);
+    return true;
+  }
   if (ws__builtin_propose(&loop->knowledge, &loop->rng, loop->arena, &request,
                           &candidate, &move) != WS__DRAW_FOUND) {
     loop->exhausted = true;

@@ -84,6 +84,20 @@ typedef struct ws_tune_row {
   const char *changes;
 } ws_tune_row;
 
+/* The rows of a large set (more than 32 shapes) whose first size lies in a
+ * band, those with times of geomean_provenance. */
+typedef struct ws_tune_band {
+  int64_t first, last; /* sizes, both included */
+  int shapes, timed;
+  double best_us, baseline_us; /* geometric means; 0: none has one */
+  /* What the dispatch's selection takes on a shape when all shapes that share
+   * its sizes but the first are left out, as a ratio to the best that is known
+   * there; on the shapes where that kernel was timed. */
+  int left_out;
+  double left_out_geomean, left_out_worst; /* 0: there is none */
+} ws_tune_band;
+enum { WS_TUNE_BANDS_MOST = 32 };
+
 /* How well the bound model's estimates agree with times of the device, over
  * all pairs of candidate and shape in the archive that have both. */
 typedef struct ws_tune_agreement {
@@ -120,6 +134,7 @@ typedef struct ws_tune_result {
   const char *compared;       /* ws_run_compared_text */
   int64_t evaluated;          /* new in this run */
   int64_t replayed;           /* found in the archive */
+  int64_t further;            /* known kernels timed on further shapes */
   int64_t archive_candidates; /* of this problem, layout and target, all runs */
   int64_t verdicts[WS_VERDICT_COUNT];
   double seconds;
@@ -132,6 +147,9 @@ typedef struct ws_tune_result {
   double baseline_geomean_us, best_geomean_us;
   int geomean_shapes;
   const char *geomean_provenance;
+  const ws_tune_band *bands; /* of a large set, without those of no shape */
+  int band_count;
+  ws_tune_band all_bands;
   const char *provenance;           /* of the device; "": none */
   int64_t timed, verified, refuted; /* there, in this run */
   /* Pairs of candidate and shape that were run there and not compared: the
