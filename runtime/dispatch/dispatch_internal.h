@@ -58,6 +58,41 @@ struct ws_time_models {
   int count;
 };
 
+/* ---- fits: constants of terms whose values are known ---- */
+typedef struct ws__observations {
+  int kernels, rows, terms;
+  const double *const *values; /* of a term: [kernel * rows + row] */
+  const double *us;            /* likewise; NAN, INFINITY: no time */
+  double scale[WS_TIME_TERMS_MOST]; /* of a term, so that its constants are
+                                       near 1 */
+} ws__observations;
+/* Normal equations, constants scaled; of the Gram matrix the lower half. */
+typedef struct ws__equations {
+  double gram[WS_TIME_TERMS_MOST][WS_TIME_TERMS_MOST],
+      right[WS_TIME_TERMS_MOST];
+  int rows;
+} ws__equations;
+bool ws__is_time(double us);
+/* Of one term, as an expression over dimensions (NULL: 0), on shapes. */
+void ws__term_values(const ws_expr *term, const ws_shape *shapes, int count,
+                     double *out);
+void ws__find_scales(ws__observations *of);
+/* Nothing where there is no time. */
+void ws__add_row(const ws__observations *of, int kernel, int row,
+                 ws__equations *to);
+void ws__add_equations(const ws__equations *from, double weight, int terms,
+                       ws__equations *to);
+/* What the equations of another weigh in the fit of self; 0: nothing. */
+double ws__pool_weight(const ws_candidate *self, const ws_candidate *other);
+/* Scaled constants, each >= 0, few above. */
+void ws__solve_constants(const ws__equations *in, int terms, double *x);
+double ws__sum_terms(const ws__observations *of, int kernel, int row,
+                     const double *constants);
+/* Multiplies the constants by the kernel's own factor, from its rows that are
+ * not left out (NULL: none is). Returns how many they were. */
+int ws__fit_factor(const ws__observations *of, int kernel, const bool *left_out,
+                   double *constants, double *out_error);
+
 typedef struct ws__node {
   int feature;       /* < 0: a leaf */
   int64_t threshold; /* value <= threshold goes to low */

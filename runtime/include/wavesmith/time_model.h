@@ -16,8 +16,7 @@
  * and a term that names what a problem or a template has not got is left out
  * there. One that divides by zero or overflows on a shape counts 0 on it.
  *
- * Fit: least squares of the relative error, with constants >= 0 (coordinate
- * descent on the normal equations); kernels of the same template lend their
+ * Fit: least squares of the relative error, with constants >= 0; kernels of the same template lend their
  * timings, with a weight that falls with the distance of their parameters, so
  * that few timings of a kernel suffice (a shared estimate of this kind is
  * called partial pooling).
