@@ -64,7 +64,7 @@ static bool same_group(const ws_shape *a, const ws_shape *b) {
 }
 
 /* By shape; groups are numbered in the order of their shapes. */
-static int number_groups(const ws_matrix *matrix, int *group) {
+int ws__number_groups(const ws_matrix *matrix, int *group) {
   int count = 0;
   for (int s = 0; s < matrix->shape_count; s++) {
     int other = 0;
@@ -76,9 +76,8 @@ static int number_groups(const ws_matrix *matrix, int *group) {
   return count;
 }
 
-/* Rows of the matrix, some of them. */
-static ws_matrix some_rows(ws_arena *arena, const ws_matrix *from,
-                           const int *group, int fold, bool of_fold) {
+ws_matrix ws__some_rows(ws_arena *arena, const ws_matrix *from,
+                        const bool *marks, bool wanted) {
   const size_t columns = (size_t)from->candidate_count;
   ws_shape *shapes =
       ws_arena_alloc(arena, sizeof *shapes * (size_t)from->shape_count);
@@ -89,7 +88,7 @@ static ws_matrix some_rows(ws_arena *arena, const ws_matrix *from,
   out.us = us;
   out.shape_count = 0;
   for (int s = 0; s < from->shape_count; s++)
-    if ((group[s] % FOLDS == fold) == of_fold) {
+    if (marks[s] == wanted) {
       memcpy(us + (size_t)out.shape_count * columns,
              from->us + (size_t)s * columns, columns * sizeof *us);
       shapes[out.shape_count++] = from->shapes[s];
@@ -146,12 +145,13 @@ static void judge_pick(const ws__portfolio *portfolio, const ws_matrix *rows,
 }
 
 static ws_status judge_fold(ws_arena *arena, const ws__portfolio *portfolio,
-                            const int *group, int fold, ws_band *bands,
+                            const bool *left_out, ws_band *bands,
                             int band_count, ws_diag *diag) {
   const ws_selection_input *input = portfolio->input;
-  const ws_matrix known = some_rows(arena, portfolio->filled, group, fold, false),
-                  timed = some_rows(arena, input->matrix, group, fold, false),
-                  rows = some_rows(arena, portfolio->filled, group, fold, true);
+  const ws_matrix
+      known = ws__some_rows(arena, portfolio->filled, left_out, false),
+      timed = ws__some_rows(arena, input->matrix, left_out, false),
+      rows = ws__some_rows(arena, portfolio->filled, left_out, true);
   const ws_rules *rules;
   const ws_time_models *models;
   int *all = ws_arena_alloc(arena, sizeof *all * (size_t)portfolio->count);
@@ -180,30 +180,51 @@ static ws_status judge_fold(ws_arena *arena, const ws__portfolio *portfolio,
   return WS_OK;
 }
 
-ws_status ws__bands_judge(ws_arena *arena, const ws__portfolio *portfolio,
-                          ws_band *out_bands, int *out_count, ws_diag *diag) {
-  const ws_matrix *matrix = portfolio->filled;
-  int *group =
-      ws_arena_alloc(arena, sizeof *group * (size_t)matrix->shape_count);
-  *out_count = cut(matrix, out_bands);
-  for (int b = 0; b < *out_count; b++)
-    out_bands[b].form = WS_FORM_TREE;
-  if (number_groups(matrix, group) < LEAST_GROUPS || portfolio->count < 2)
-    return WS_OK;
-  ws_status status = WS_OK;
-  for (int fold = 0; fold < FOLDS && status == WS_OK; fold++) {
-    ws_arena *own = ws_arena_create();
-    status = judge_fold(own, portfolio, group, fold, out_bands, *out_count,
-                        diag);
-    ws_arena_destroy(own);
-  }
-  for (int b = 0; b < *out_count; b++) {
-    ws_band *band = &out_bands[b];
+static int begin_bands(const ws_matrix *matrix, ws_band *bands) {
+  const int count = cut(matrix, bands);
+  for (int b = 0; b < count; b++)
+    bands[b].form = WS_FORM_TREE;
+  return count;
+}
+
+/* Sums become means. */
+static void finish_bands(ws_band *bands, int count) {
+  for (int b = 0; b < count; b++) {
+    ws_band *band = &bands[b];
     for (ws_form form = 0; form < WS_FORMS && band->shape_count; form++)
       band->ln_loss[form] /= band->shape_count;
     if (band->ln_loss[WS_FORM_MODELS] <
         band->ln_loss[WS_FORM_TREE] - least_gain)
       band->form = WS_FORM_MODELS;
   }
+}
+
+ws_status ws__bands_judge_once(ws_arena *arena, const ws__portfolio *portfolio,
+                               const bool *left_out, ws_band *out_bands,
+                               int *out_count, ws_diag *diag) {
+  *out_count = begin_bands(portfolio->filled, out_bands);
+  WS_TRY(judge_fold(arena, portfolio, left_out, out_bands, *out_count, diag));
+  finish_bands(out_bands, *out_count);
+  return WS_OK;
+}
+
+ws_status ws__bands_judge(ws_arena *arena, const ws__portfolio *portfolio,
+                          ws_band *out_bands, int *out_count, ws_diag *diag) {
+  const ws_matrix *matrix = portfolio->filled;
+  const size_t rows = (size_t)matrix->shape_count;
+  int *group = ws_arena_alloc(arena, sizeof *group * rows);
+  bool *left_out = ws_arena_alloc(arena, sizeof *left_out * rows);
+  *out_count = begin_bands(matrix, out_bands);
+  if (ws__number_groups(matrix, group) < LEAST_GROUPS || portfolio->count < 2)
+    return WS_OK;
+  ws_status status = WS_OK;
+  for (int fold = 0; fold < FOLDS && status == WS_OK; fold++) {
+    ws_arena *own = ws_arena_create();
+    for (size_t s = 0; s < rows; s++)
+      left_out[s] = group[s] % FOLDS == fold;
+    status = judge_fold(own, portfolio, left_out, out_bands, *out_count, diag);
+    ws_arena_destroy(own);
+  }
+  finish_bands(out_bands, *out_count);
   return status;
 }

@@ -35,7 +35,8 @@ const char *ws__fill_letters(ws_arena *arena, const ws_problem *problem,
 
 /* ---- time models ---- */
 struct ws_time_terms {
-  const char *const *texts; /* letters filled */
+  const char *const *texts;   /* letters filled */
+  const char *const *written; /* as they were */
   int count;
 };
 /* The terms as expressions over dimensions alone, parameters and the card's
@@ -140,6 +141,8 @@ typedef struct ws__table {
   int shape_count; /* timed shapes in it */
 } ws__table;
 
+enum { WS__DEFAULT_LEAVES = 24 };
+
 /* What the forms are made of: positions are of the portfolio. */
 typedef struct ws__portfolio {
   const ws_selection_input *input;
@@ -168,6 +171,16 @@ typedef struct ws__shortlist {
  * groups are left out. */
 ws_status ws__bands_judge(ws_arena *arena, const ws__portfolio *portfolio,
                           ws_band *out_bands, int *out_count, ws_diag *diag);
+/* The same once: fitted without the rows that are left out, judged on them. */
+ws_status ws__bands_judge_once(ws_arena *arena, const ws__portfolio *portfolio,
+                               const bool *left_out, ws_band *out_bands,
+                               int *out_count, ws_diag *diag);
+/* By shape the number of its group: all sizes but the first are the same.
+ * Returns how many there are. */
+int ws__number_groups(const ws_matrix *matrix, int *group);
+/* Rows of the matrix: those whose mark is `wanted`. In the arena. */
+ws_matrix ws__some_rows(ws_arena *arena, const ws_matrix *from,
+                        const bool *marks, bool wanted);
 int ws__band_of(const ws_band *bands, int count, const ws_shape *shape);
 /* The position of the shortlist with the least time by the models that takes
  * the shape. */

@@ -154,8 +154,7 @@ enum {
   DEFAULT_TIMED_PORTFOLIO = 16, /* of kernels that a card has timed more pay:
                                    each was the best somewhere */
   LARGE_SET = 64,               /* shapes */
-  DEFAULT_LARGE_PORTFOLIO = 32,
-  DEFAULT_LEAVES = 24
+  DEFAULT_LARGE_PORTFOLIO = 32
 };
 
 static bool is_estimate(const ws_matrix *matrix) {
@@ -203,6 +202,8 @@ static ws_status fit_forms(ws_arena *arena, ws_selection *s, ws_diag *diag) {
                             input->entries, matrix, s->portfolio.columns,
                             s->portfolio.count, &s->models, diag));
   WS_TRY(ws__bands_judge(arena, &s->portfolio, bands, &s->band_count, diag));
+  for (int b = 0; b < s->band_count && ws_selection_unmodelled(s); b++)
+    bands[b].form = WS_FORM_TREE;
   const ws_shape_set set = {"", matrix->shapes, matrix->shape_count};
   int shape_count;
   const ws_shape *shapes = ws_dispatch_training_shapes(
@@ -229,7 +230,7 @@ ws_status ws_dispatch_choose(ws_arena *arena, const ws_selection_input *given,
     WS_TRY(ws_time_terms_parse(arena, input->problem, ws_time_terms_default(),
                                "terms", &input->terms, diag));
   if (input->max_leaves <= 0)
-    input->max_leaves = DEFAULT_LEAVES;
+    input->max_leaves = WS__DEFAULT_LEAVES;
   if (has_gaps(input->matrix))
     WS_TRY(ws_time_models_fill(arena, input->problem, input->target,
                                input->terms, input->entries, input->matrix,
@@ -291,6 +292,17 @@ int ws_selection_leaf_count(const ws_selection *s) {
 int ws_selection_bands(const ws_selection *s, const ws_band **out) {
   *out = s->bands;
   return s->band_count;
+}
+
+int ws_selection_unmodelled(const ws_selection *s) {
+  int count = 0;
+  for (int p = 0; p < s->models->count; p++) {
+    double constants = 0;
+    for (int t = 0; t < s->models->terms->count; t++)
+      constants += s->models->models[p].us[t];
+    count += !(constants > 0);
+  }
+  return count;
 }
 
 int ws_selection_table_count(const ws_selection *s) {

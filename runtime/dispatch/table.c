@@ -55,6 +55,11 @@ static double bent_us(const ws__portfolio *portfolio,
                       const ws_time_models *models, int position,
                       const ws_shape *shape, int low, int high) {
   const ws_matrix *matrix = portfolio->input->matrix;
+  const double timed =
+      ws__matrix_us(matrix, low, portfolio->columns[position]);
+  if (low == high && isfinite(timed) &&
+      shape->size[0] == size_of(matrix, low))
+    return timed; /* whatever the model says */
   const double a = bend(portfolio, models, position, low),
                b = bend(portfolio, models, position, high);
   const double from = log((double)size_of(matrix, low)),

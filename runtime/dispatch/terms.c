@@ -49,7 +49,8 @@ static const char *clean_line(ws_arena *arena, const char *line, size_t size) {
 
 static ws_status add_line(ws_arena *arena, const ws_problem *problem,
                           const char *text, const char *file, int line,
-                          const char **texts, int *count, ws_diag *diag) {
+                          const char **texts, const char **written, int *count,
+                          ws_diag *diag) {
   ws_expr *expr;
   if (!*text)
     return WS_OK;
@@ -58,8 +59,10 @@ static ws_status add_line(ws_arena *arena, const ws_problem *problem,
     return ws_fail(diag, WS_INPUT, file, line, "more than %d terms",
                    WS_TIME_TERMS_MOST);
   const char *filled = ws__fill_letters(arena, problem, text);
-  if (filled)
+  if (filled) {
+    written[*count] = text;
     texts[(*count)++] = filled;
+  }
   return WS_OK;
 }
 
@@ -68,11 +71,13 @@ ws_status ws_time_terms_parse(ws_arena *arena, const ws_problem *problem,
                               const ws_time_terms **out_terms, ws_diag *diag) {
   const char **texts =
       ws_arena_alloc(arena, sizeof *texts * WS_TIME_TERMS_MOST);
+  const char **written =
+      ws_arena_alloc(arena, sizeof *written * WS_TIME_TERMS_MOST);
   int count = 0, line = 1;
   for (const char *at = text; *at; line++) {
     const size_t size = strcspn(at, "\n");
     WS_TRY(add_line(arena, problem, clean_line(arena, at, size), file, line,
-                    texts, &count, diag));
+                    texts, written, &count, diag));
     at += size + (at[size] == '\n');
   }
   if (!count)
@@ -80,7 +85,7 @@ ws_status ws_time_terms_parse(ws_arena *arena, const ws_problem *problem,
                    "no term applies to %s; write one expression a line",
                    problem->name);
   ws_time_terms *terms = ws_arena_alloc(arena, sizeof *terms);
-  *terms = (ws_time_terms){texts, count};
+  *terms = (ws_time_terms){texts, written, count};
   *out_terms = terms;
   return WS_OK;
 }
@@ -183,6 +188,23 @@ static bool is_safe(const ws_expr *expr, const ws_dims *dims) {
          ws_expr_eval(expr, &scope, &value, NULL) == WS_OK;
 }
 
+typedef enum applies { APPLIES, TOO_LONG, NOT_THERE, UNSAFE } applies;
+
+/* A term for a candidate: an expression over dimensions alone. */
+static applies bind(ws_arena *arena, const char *text,
+                    const ws_candidate *candidate, const ws_scope *scope,
+                    const ws_expr **out) {
+  ws_expr *expr;
+  ws_diag none;
+  if (ws_expr_parse(arena, fill_workgroups(arena, text, candidate), "term", 0,
+                    &expr, &none) != WS_OK)
+    return TOO_LONG;
+  *out = ws_expr_bind(arena, expr, scope);
+  if (!names_only_sizes(*out, candidate->tmpl->dims))
+    return NOT_THERE;
+  return is_safe(*out, candidate->tmpl->dims) ? APPLIES : UNSAFE;
+}
+
 const ws_expr *const *ws__bind_terms(ws_arena *arena,
                                      const ws_time_terms *terms,
                                      const ws_candidate *candidate,
@@ -191,16 +213,32 @@ const ws_expr *const *ws__bind_terms(ws_arena *arena,
   const ws_expr **bound =
       ws_arena_alloc(arena, sizeof *bound * (size_t)terms->count);
   for (int t = 0; t < terms->count; t++) {
-    ws_expr *expr;
-    ws_diag none;
-    if (ws_expr_parse(arena,
-                      fill_workgroups(arena, terms->texts[t], candidate),
-                      "term", t + 1, &expr, &none) != WS_OK)
-      continue; /* too long with its grid in it */
-    expr = ws_expr_bind(arena, expr, &scope);
-    if (names_only_sizes(expr, candidate->tmpl->dims) &&
-        is_safe(expr, candidate->tmpl->dims))
+    const ws_expr *expr;
+    if (bind(arena, terms->texts[t], candidate, &scope, &expr) == APPLIES)
       bound[t] = expr;
   }
   return bound;
+}
+
+const char *ws_time_terms_left_out(ws_arena *arena, const ws_time_terms *terms,
+                                   int index, const ws_dispatch_entry *entries,
+                                   int count, const ws_target *target) {
+  static const char *const reasons[] = {
+      [TOO_LONG] = "with a kernel's grid in it it is too long",
+      [NOT_THERE] = "it names what no kernel has",
+      [UNSAFE] = "it may divide by zero, or overflow on large shapes"};
+  applies found = NOT_THERE;
+  for (int e = 0; e < count; e++) {
+    const ws_candidate *candidate = entries[e].candidate;
+    const ws_scope scope =
+        ws_candidate_scope(arena, candidate, NULL, target->cu_count);
+    const ws_expr *expr;
+    const applies here =
+        bind(arena, terms->texts[index], candidate, &scope, &expr);
+    if (here == APPLIES)
+      return NULL;
+    if (here != NOT_THERE)
+      found = here;
+  }
+  return reasons[found];
 }

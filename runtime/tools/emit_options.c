@@ -3,6 +3,7 @@
  * See emit_options.h.
  */
 #include "emit_options.h"
+#include "wavesmith/time_model.h"
 
 #include <string.h>
 
@@ -178,20 +179,62 @@ static ws_status fill_matrix(const emit_options *options, ws_archive *archive,
                  options->shapes, options->target, options->for_target->device);
 }
 
+static ws_status read_terms(const emit_options *options, ws_arena *arena,
+                            const ws_dispatch_entry *entries, int count,
+                            const ws_time_terms **out, ws_diag *diag) {
+  char *text;
+  size_t size;
+  WS_TRY(ws_file_read(arena, options->terms_file, &text, &size, diag));
+  if (strlen(text) != size)
+    return ws_fail(diag, WS_INPUT, options->terms_file, 0,
+                   "it is no text; write one expression a line");
+  WS_TRY(ws_time_terms_parse(arena, options->problem, text,
+                             options->terms_file, out, diag));
+  for (int t = 0; t < ws_time_terms_count(*out); t++) {
+    const char *why = ws_time_terms_left_out(arena, *out, t, entries, count,
+                                             options->for_target);
+    if (why)
+      ws_log(WS_LOG_WARN, "%s: the term '%s' is left out: %s",
+             options->terms_file, ws_time_terms_text(*out, t), why);
+  }
+  return WS_OK;
+}
+
+ws_status emit_options_input(const emit_options *options, ws_archive *archive,
+                             ws_arena *arena, ws_dispatch_entry *entries,
+                             int *entry_count, ws_matrix *out_matrix,
+                             ws_selection_input *out_input, ws_diag *diag) {
+  WS_TRY(fill_matrix(options, archive, arena, entries, entry_count, out_matrix,
+                     diag));
+  *out_input = (ws_selection_input){.problem = options->problem,
+                                    .target = options->for_target,
+                                    .entries = entries,
+                                    .matrix = out_matrix,
+                                    .max_portfolio = options->max_kernels,
+                                    .max_leaves = options->max_leaves};
+  return options->terms_file
+             ? read_terms(options, arena, entries, *entry_count,
+                          &out_input->terms, diag)
+             : WS_OK;
+}
+
 ws_status emit_entries(const emit_options *options, ws_archive *archive,
                        ws_arena *arena, ws_dispatch_entry *entries,
                        int *entry_count, ws_matrix *out_training,
                        ws_dispatch_report *out_report, ws_diag *diag) {
-  WS_TRY(fill_matrix(options, archive, arena, entries, entry_count,
-                     out_training, diag));
-  const ws_selection_input input = {.problem = options->problem,
-                                    .target = options->for_target,
-                                    .entries = entries,
-                                    .matrix = out_training,
-                                    .max_portfolio = options->max_kernels,
-                                    .max_leaves = options->max_leaves};
+  ws_selection_input input;
+  WS_TRY(emit_options_input(options, archive, arena, entries, entry_count,
+                            out_training, &input, diag));
   const ws_dispatch_options emit = {.name = options->name,
                                     .output_dir = options->out,
                                     .layout = options->layout};
-  return ws_dispatch_emit(arena, &input, &emit, out_report, diag);
+  WS_TRY(ws_dispatch_emit(arena, &input, &emit, out_report, diag));
+  const int silent = ws_selection_unmodelled(out_report->selection);
+  if (silent)
+    ws_log(WS_LOG_WARN,
+           "%s: the terms say nothing of %d of the %d kernels; the tree "
+           "chooses",
+           options->terms_file ? options->terms_file : "the default terms",
+           silent, out_report->portfolio_count);
+  return WS_OK;
 }

@@ -16,6 +16,7 @@ typedef struct emit_options {
   const char *source; /* the archive or folder */
   const char *name, *out, *problem_name, *layout, *target, *shapes;
   const char *provenance;      /* NULL: the best that is there */
+  const char *terms_file;      /* NULL: the default terms */
   int max_kernels, max_leaves; /* 0: the emitter's default */
   bool check, json, help;
   /* by emit_options_settle */
@@ -29,16 +30,11 @@ typedef struct emit_options {
 #define EMIT_COUNT(member)                                                     \
   WS_OPTION_INT, .offset = offsetof(emit_options, member), .low = 1,           \
                  .high = 1024
-/* The rows of what both commands take. */
-#define EMIT_OPTION_ROWS                                                       \
-  {"name", "N",                                                                \
-   "C identifier that the files and functions are named after (default: the "  \
-   "problem's name)",                                                          \
-   EMIT_TEXT(name)},                                                           \
-      {"out", "DIR", "where the files go (default: .)", EMIT_TEXT(out)},       \
-      {"problem", "P",                                                         \
-       "a name, or its C file (default: the one that the kernels are for)",    \
-       EMIT_TEXT(problem_name)},                                               \
+/* Rows of whoever takes times of kernels. */
+#define EMIT_SOURCE_ROWS                                                       \
+  {"problem", "P",                                                             \
+   "a name, or its C file (default: the one that the kernels are for)",        \
+   EMIT_TEXT(problem_name)},                                                   \
       {"layout", "L",                                                          \
        "the problem's layout (default: the one that the kernels are for)",     \
        EMIT_TEXT(layout)},                                                     \
@@ -54,16 +50,28 @@ typedef struct emit_options {
        "(default: hip or cuda, else sim where the kernels have times on all "  \
        "shapes of the set, else estimate)",                                    \
        EMIT_TEXT(provenance), .choices = "hip cuda sim estimate"},             \
+      {"terms", "FILE",                                                        \
+       "terms of the time models, one expression a line, in place of the "     \
+       "program's own (docs/dispatch.md)",                                     \
+       EMIT_TEXT(terms_file)},                                                 \
       {"max-kernels", "N",                                                     \
        "at most N kernels are kept (default: 8; of times that a card took, "   \
        "16)",                                                                  \
        EMIT_COUNT(max_kernels)},                                               \
-      {"max-leaves", "N", "at most N rules (default: 24)",                     \
-       EMIT_COUNT(max_leaves)},                                                \
   {                                                                            \
     "json", NULL, "the result as JSON on stdout", WS_OPTION_FLAG,              \
         .offset = offsetof(emit_options, json)                                 \
   }
+/* And of whoever emits. */
+#define EMIT_OPTION_ROWS                                                       \
+  {"name", "N",                                                                \
+   "C identifier that the files and functions are named after (default: the "  \
+   "problem's name)",                                                          \
+   EMIT_TEXT(name)},                                                           \
+      {"out", "DIR", "where the files go (default: .)", EMIT_TEXT(out)},       \
+      {"max-leaves", "N", "at most N rules (default: 24)",                     \
+       EMIT_COUNT(max_leaves)},                                                \
+      EMIT_SOURCE_ROWS
 
 /* source says what the command's one argument is ("archive"). WS_USAGE with a
  * sentence. After --help nothing but help is set. */
@@ -77,6 +85,16 @@ ws_status emit_options_parse(const ws_command *command, const char *source,
  * the target's first counts. */
 ws_status emit_options_settle(emit_options *options, ws_archive *archive,
                               ws_arena *arena, ws_diag *diag) WS_MUST_CHECK;
+
+/* The recorded times of the entries on the shape set, or, without them,
+ * estimates on the training shapes; entries that do not take part are dropped.
+ * And the terms of terms_file, with a line in the log for each that applies to
+ * none of the kernels. What out_input points to is in the arena. */
+ws_status emit_options_input(const emit_options *options, ws_archive *archive,
+                             ws_arena *arena, ws_dispatch_entry *entries,
+                             int *entry_count, ws_matrix *out_matrix,
+                             ws_selection_input *out_input,
+                             ws_diag *diag) WS_MUST_CHECK;
 
 /* Emits from the recorded times of the entries on the shape set, or, without
  * them, from estimates on the training shapes. Entries that do not take part

@@ -135,6 +135,9 @@ ws_regret ws_selection_regret(const ws_selection *selection,
                               const ws_matrix *matrix);
 int ws_selection_leaf_count(const ws_selection *selection);
 int ws_selection_bands(const ws_selection *selection, const ws_band **out);
+/* Kernels that the time models say nothing of, as their terms do not apply to
+ * them; where there is one the tree is taken in all bands. */
+int ws_selection_unmodelled(const ws_selection *selection);
 /* Shapes that the table holds. */
 int ws_selection_table_count(const ws_selection *selection);
 

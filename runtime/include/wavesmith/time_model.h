@@ -14,7 +14,7 @@
  *   workgroups     of the kernel's first launch
  *   parameters     of the kernel's template (tile_m, split_k ...)
  * and a term that names what a problem or a template has not got is left out
- * there. One that divides by zero or overflows on a shape counts 0 on it.
+ * there; so is one that may divide by zero or overflow on some shape.
  *
  * Fit: least squares of the relative error, with constants >= 0; kernels of the same template lend their
  * timings, with a weight that falls with the distance of their parameters, so
@@ -43,6 +43,12 @@ ws_status ws_time_terms_parse(ws_arena *arena, const ws_problem *problem,
                               ws_diag *diag) WS_MUST_CHECK;
 int ws_time_terms_count(const ws_time_terms *terms);
 const char *ws_time_terms_text(const ws_time_terms *terms, int index);
+
+/* Why a term is taken for none of the kernels, in words; NULL: for some it is.
+ * In the arena. */
+const char *ws_time_terms_left_out(ws_arena *arena, const ws_time_terms *terms,
+                                   int index, const ws_dispatch_entry *entries,
+                                   int count, const ws_target *target);
 
 typedef struct ws_time_models ws_time_models;
 
