@@ -12,9 +12,9 @@
 /* Groups in all, seen ones by turns left out, and one in so many never seen. */
 enum { LEAST_GROUPS = 6, FOLDS = 6, ONE_UNSEEN_IN = 3 };
 
-/* A term more must gain this (in ln), one less may lose as much: without it,
- * terms pile up that say the same. */
-static const double price_of_term = 1e-4;
+/* A name, number or operation more must gain this (in ln), one less may lose as
+ * much: what describes few shapes at length is luck. */
+static const double price_of_part = 3e-5;
 /* Below it a gain is rounding. */
 static const double least_gain = 1e-6;
 
@@ -94,7 +94,10 @@ static ws_status choose_portfolio(search *s, ws_diag *diag) {
 /* ---- one set of terms ---- */
 
 static double price(const ws__judged_terms *of) {
-  return of->loss + price_of_term * of->terms->count;
+  int parts = 0;
+  for (int t = 0; t < of->terms->count; t++)
+    parts += ws__count_parts(of->terms->texts[t]);
+  return of->loss + price_of_part * parts;
 }
 
 /* Judges the terms and keeps the better; owned_arena holds them. */

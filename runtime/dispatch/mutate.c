@@ -112,6 +112,14 @@ static int count_nodes(const node *n) {
   return count;
 }
 
+int ws__count_parts(const char *text) {
+  ws_arena *arena = ws_arena_create();
+  const node *tree = parse(arena, text);
+  const int count = tree ? count_nodes(tree) : 0;
+  ws_arena_destroy(arena);
+  return count;
+}
+
 /* From the root on, each before its operands. */
 static node *node_at(node *n, int *index) {
   if ((*index)-- == 0)
