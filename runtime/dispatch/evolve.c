@@ -135,7 +135,8 @@ static ws_status read_and_judge(search *s, const char *text, const char *from,
 static const char *join(ws_arena *arena, const char *const *texts, int count) {
   const char *out = "";
   for (int i = 0; i < count; i++)
-    out = ws_arena_printf(arena, "%s%s\n", out, texts[i]);
+    out = ws_arena_printf(arena, "%s%s\n", out,
+                          ws__rewrite_term(arena, texts[i]));
   return out;
 }
 
@@ -185,12 +186,13 @@ static void judge_answer(search *s, ws_arena *arena, const char *answer,
     s->report->refusal = ws_arena_strdup(s->arena, why.text);
     return;
   }
-  (void)!read_and_judge(s, answer, from, &why);
+  (void)!read_and_judge(s, join(arena, given->written, given->count), from,
+                        &why);
   for (int t = 0; t < given->count; t++) {
     const ws_time_terms *present = s->best.terms;
     const char *more = ws_arena_printf(
         arena, "%s%s\n", join(arena, present->written, present->count),
-        given->written[t]);
+        ws__rewrite_term(arena, given->written[t]));
     if (present->count < WS_TIME_TERMS_MOST)
       (void)!read_and_judge(s, more, from, &why);
   }

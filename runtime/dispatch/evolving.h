@@ -21,6 +21,9 @@ ws__vocabulary ws__vocabulary_of(ws_arena *arena, const ws_problem *problem,
  * in part. Whether they apply is not asked. */
 const char *ws__mutate_terms(ws_arena *arena, const ws__vocabulary *vocabulary,
                              ws_rng *rng, const char *const *terms, int count);
+/* The term with as few parentheses as it needs, so that equal ones are equal
+ * texts. */
+const char *ws__rewrite_term(ws_arena *arena, const char *text);
 /* Names, numbers and operations of a term. */
 int ws__count_parts(const char *text);
 

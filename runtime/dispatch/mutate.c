@@ -204,6 +204,11 @@ static const char *text_of(ws_arena *arena, const node *n) {
   return out;
 }
 
+const char *ws__rewrite_term(ws_arena *arena, const char *text) {
+  const node *tree = parse(arena, text);
+  return tree ? text_of(arena, tree) : text;
+}
+
 /* ---- forms ---- */
 
 /* '@' stands for any name or a small number, '$' for a parameter. What a card
@@ -300,9 +305,17 @@ static const char *fill(changing *c, const char *form, const char *there) {
 
 /* ---- changes ---- */
 
+static bool has_name(const node *n) {
+  bool found = !n->operator_ && !(*n->leaf >= '0' && *n->leaf <= '9');
+  for (int i = 0; i < n->count; i++)
+    found |= has_name(n->operands[i]);
+  return found;
+}
+
+/* Arithmetic of numbers alone is what "1" is already. */
 static void put(changing *c, int index, const node *tree) {
   const char *text = text_of(c->arena, tree);
-  if (!is_listed(c->terms, c->count, text))
+  if (has_name(tree) && !is_listed(c->terms, c->count, text))
     c->terms[index] = text;
 }
 

@@ -155,6 +155,12 @@ static lost lost_by(const ws_evolve_report *r, int row, int first, int last) {
                    forms[row].form);
 }
 
+static bool is_better(const ws_evolve_report *r) {
+  const int last = r->band_count - 1;
+  return sum_bands(r->after, 0, last, WS_FORM_MODELS).ln_loss <
+         sum_bands(r->before, 0, last, WS_FORM_MODELS).ln_loss;
+}
+
 static const char *band_name(const evolve_job *job, int band) {
   const ws_band *b = &job->report.before[band];
   const char *name = job->options.emit.problem->dims->names[0];
@@ -201,6 +207,10 @@ static void print_text(const evolve_job *job) {
          "groups never seen\n",
          r->group_count - r->seen_groups);
   text_table_print(&table);
+  if (!is_better(r))
+    puts("\nThe evolved terms choose no better there than those before: what "
+         "they gained on the\nothers was luck. More shapes, or fewer "
+         "evaluations, may do.");
   printf("\n%s\n", job->options.out);
 }
 
@@ -238,6 +248,7 @@ static void print_json(const evolve_job *job) {
     cJSON_AddItemToArray(bands, band);
   }
   cJSON_AddItemToObject(root, "unseen", lost_json(job, 0, r->band_count - 1));
+  cJSON_AddBoolToObject(root, "better", is_better(r));
   cJSON_AddStringToObject(root, "file", job->options.out);
   char *text = cJSON_Print(root);
   WS_ASSERT(text != NULL);

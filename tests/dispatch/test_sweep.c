@@ -122,12 +122,16 @@ static sweep *read_sweep(void) {
 
 /* ---- one (n,k) left out ---- */
 
+/* Issue 16's bar, printed beside; it is not reached yet. */
+static const double bar_mean = 0.04, bar_worst = 0.12;
+
 static bool same_layer(const ws_shape *a, const ws_shape *b) {
   return a->size[DIM_N] == b->size[DIM_N] && a->size[DIM_K] == b->size[DIM_K];
 }
 
 typedef struct regret {
-  double sum, worst, oracle_sum;
+  double sum, worst;
+  double oracle_sum, one_sum; /* best kept kernel; first kept for all */
   int count;
 } regret;
 
@@ -152,6 +156,7 @@ static void judge(const sweep *s, const ws_shape *left_out,
            ratio, kept);
     to->sum += ratio - 1;
     to->oracle_sum += kept - 1;
+    to->one_sum += s->us[i][choice->columns[0]] / best - 1;
     to->worst = fmax(to->worst, ratio);
     to->count++;
   }
@@ -196,9 +201,12 @@ WS_TEST(regret_where_a_layer_is_left_out) {
       leave_out(s, &s->shapes[i], &all);
   }
   const double mean = all.sum / all.count;
-  printf("# regret %.1f %% in the mean, %.1f %% at worst, of the best kept "
-         "%.1f %%\n",
-         100 * mean, 100 * (all.worst - 1), 100 * all.oracle_sum / all.count);
+  printf("# regret %.1f %% in the mean, %.1f %% at worst (bar: %.0f, %.0f); of "
+         "the best kept kernel %.1f %%, of one for all %.1f %%\n",
+         100 * mean, 100 * (all.worst - 1), 100 * bar_mean, 100 * bar_worst,
+         100 * all.oracle_sum / all.count, 100 * all.one_sum / all.count);
   WS_CHECK_INT(all.count, 12);
+  WS_CHECK(all.oracle_sum <= all.sum);
+  WS_CHECK(all.sum < all.one_sum); /* choosing pays on what was left out */
   ws_arena_destroy(s->arena);
 }
