@@ -57,7 +57,6 @@ struct ws_time_models {
   const ws__time_model *models;
   int count;
 };
-
 typedef struct ws__node {
   int feature;       /* < 0: a leaf */
   int64_t threshold; /* value <= threshold goes to low */
@@ -136,6 +135,10 @@ typedef struct ws__shortlist {
 ws_status ws__bands_judge(ws_arena *arena, const ws__portfolio *portfolio,
                           ws_band *out_bands, int *out_count, ws_diag *diag);
 int ws__band_of(const ws_band *bands, int count, const ws_shape *shape);
+/* Whether a kernel was timed on enough shapes of the band for its model to be
+ * asked there. matrix: with its gaps. */
+bool ws__band_knows(const ws__portfolio *portfolio, const ws_matrix *matrix,
+                    const ws_band *band, int position);
 /* The position of the shortlist with the least time by the models that takes
  * the shape. */
 int ws__pick_by_models(const ws__portfolio *portfolio,

@@ -122,9 +122,13 @@ static ws__shortlist make_shortlist(ws_arena *arena, const ws_selection *s,
   int *every = ws_arena_alloc(arena, sizeof *every * (size_t)count);
   ws__shortlist out = {positions, 0};
   bool closed = false;
-  for (int p = 0; p < count; p++)
-    wins[p][1] = every[p] = p;
-  const ws__shortlist all = {every, count};
+  int known = 0;
+  for (int p = 0; p < count; p++) {
+    wins[p][1] = p;
+    if (ws__band_knows(&s->portfolio, s->portfolio.input->matrix, band, p))
+      every[known++] = p;
+  }
+  const ws__shortlist all = {every, known};
   for (int i = 0; i < shape_count; i++)
     if (shapes[i].size[0] >= band->first && shapes[i].size[0] <= band->last) {
       const int pick =
@@ -154,7 +158,7 @@ enum {
   DEFAULT_TIMED_PORTFOLIO = 16, /* of kernels that a card has timed more pay:
                                    each was the best somewhere */
   LARGE_SET = 64,               /* shapes */
-  DEFAULT_LARGE_PORTFOLIO = 32,
+  DEFAULT_LARGE_PORTFOLIO = 48,
   DEFAULT_LEAVES = 24
 };
 
@@ -199,9 +203,11 @@ static ws_status fit_forms(ws_arena *arena, ws_selection *s, ws_diag *diag) {
   WS_TRY(ws_rules_fit(arena, input->problem, input->entries,
                       s->portfolio.filled, s->portfolio.columns,
                       s->portfolio.count, input->max_leaves, &s->rules, diag));
+  const ws_time_models *models;
   WS_TRY(ws_time_models_fit(arena, input->problem, input->target, input->terms,
                             input->entries, matrix, s->portfolio.columns,
-                            s->portfolio.count, &s->models, diag));
+                            s->portfolio.count, &models, diag));
+  s->models = models;
   WS_TRY(ws__bands_judge(arena, &s->portfolio, bands, &s->band_count, diag));
   const ws_shape_set set = {"", matrix->shapes, matrix->shape_count};
   int shape_count;
@@ -213,7 +219,7 @@ static ws_status fit_forms(ws_arena *arena, ws_selection *s, ws_diag *diag) {
   s->bands = bands;
   s->shortlists = lists;
   if (!is_estimate(matrix)) /* which know no shape better than another */
-    s->table = ws__table_make(arena, &s->portfolio, s->models);
+    s->table = ws__table_make(arena, &s->portfolio, models);
   return WS_OK;
 }
 

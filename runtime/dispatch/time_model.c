@@ -24,6 +24,9 @@ enum { FACTOR_PRIOR = 2, SWEEPS = 400 };
 
 enum { MOST = WS_TIME_TERMS_MOST };
 
+/* Few terms: the emitted selection evaluates them for every kernel. */
+enum { MOST_KEPT = 5 };
+
 typedef struct equations {
   double gram[MOST][MOST], right[MOST];
   int rows;
@@ -124,9 +127,6 @@ static double solve(const equations *in, int terms, const bool *used,
   }
   return loss;
 }
-
-/* Few terms: the emitted selection evaluates them for every kernel. */
-enum { MOST_KEPT = 5 };
 
 /* The constants, those of terms that explain least made 0 one by one. */
 static void solve_sparse(const equations *in, int terms, double *x) {
@@ -229,7 +229,9 @@ static void adjust(const fitting *f, int position, ws__time_model *model) {
     model->us[t] *= exp(ln_factor);
   squares += rows * ln_factor * ln_factor - 2 * ln_factor * sum;
   model->timings = rows;
-  model->error = rows ? fmax(least_error, sqrt(fmax(0, squares) / rows)) : 1;
+  model->error =
+      rows ? fmax(least_error, sqrt(fmax(0, squares) / fmax(1, rows - MOST_KEPT)))
+           : 1;
 }
 
 static void fit_one(const fitting *f, int position, ws__time_model *model) {
@@ -328,6 +330,17 @@ static double rest_error(const ws_time_models *models, const ws_matrix *matrix,
   return timed ? fmax(least_error, sqrt(squares / timed)) : 1;
 }
 
+/* Octaves of the first size between a shape and the nearest that the kernel was
+ * timed on: models reach between, not far beyond. */
+static double reach(const ws_matrix *matrix, int column, int shape) {
+  double least = INFINITY;
+  for (int s = 0; s < matrix->shape_count; s++)
+    if (is_time(ws__matrix_us(matrix, s, column)))
+      least = fmin(least, fabs(log2((double)matrix->shapes[s].size[0] /
+                                    (double)matrix->shapes[shape].size[0])));
+  return least;
+}
+
 ws_status ws_time_models_fill(ws_arena *arena, const ws_selection_input *input,
                               double caution, ws_matrix *out_filled,
                               ws_diag *diag) {
@@ -346,17 +359,19 @@ ws_status ws_time_models_fill(ws_arena *arena, const ws_selection_input *input,
   for (int s = 0; s < matrix->shape_count; s++)
     effects[s] = shape_effect(models, matrix, s);
   for (int c = 0; c < matrix->candidate_count; c++) {
-    const double longer =
-        exp(caution * rest_error(models, matrix, effects, c));
+    const double error = rest_error(models, matrix, effects, c);
     for (int s = 0; s < matrix->shape_count; s++) {
       double *to = &us[(size_t)s * count + (size_t)c];
       *to = ws__matrix_us(matrix, s, c);
       if (!isnan(*to))
         continue;
       *to = ws_time_models_us(models, c, &matrix->shapes[s]) *
-            exp(effects[s]) * longer;
+            exp(effects[s] + caution * error * (1 + reach(matrix, c, s)));
+      const double best = ws__matrix_best_us(matrix, s);
       if (!(*to > 0))
         *to = INFINITY;
+      else if (caution > 0 && isfinite(best))
+        *to = fmax(*to, best * exp(caution * error));
     }
   }
   *out_filled = *matrix;
