@@ -383,8 +383,8 @@ some.then:
   %row.last.1 = sub i32 %extent, 1
   %row.last.2 = sub i32 0, %load_width
   %row.last.3 = and i32 %row.last.1, %row.last.2
-  %row.last = select i1 %cut, i32 %row.last.3, i32 %row.last.0
-  %row.kept = call i32 @llvm.umin.i32(i32 %row, i32 %row.last) ; global load mask: rows past the operand repeat its last
+  %row.kept.0 = select i1 %cut, i32 %row.last.3, i32 %row.last.0
+  %row.kept = call i32 @llvm.umin.i32(i32 %row, i32 %row.kept.0) ; global load mask: rows past the operand repeat its last
   %missing.0 = add i32 %row.kept, %load_width
   %missing.1 = call i32 @llvm.umin.i32(i32 %missing.0, i32 %extent)
   %missing.2 = sub i32 %missing.0, %missing.1

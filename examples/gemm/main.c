@@ -163,8 +163,8 @@ static int multiply(const gpu *device, const ws_rt_context *context,
   char choice[1024];
   if (!ws_rt_pick(context, shape)) {
     fprintf(stderr,
-            "gemm: m=%d n=%d k=%d is not a legal shape: m and n are "
-            "multiples of 16, k of 128\n",
+            "gemm: m=%d n=%d k=%d is not a legal shape: m is 1 or more, n a "
+            "multiple of 16, k of 128\n",
             (int)m, (int)n, (int)k);
     return 1;
   }

@@ -20,12 +20,6 @@
 
 enum { SCALE_BLOCK = 128, N_STEP = 16 };
 
-/* The definition before 25 November 2026 had "m >= 16 && m % 16 == 0"
- * (examples/model-runs). */
-#ifndef LEGAL_M
-#define LEGAL_M "m >= 1"
-#endif
-
 enum { LAYOUT_KMAJOR, LAYOUT_MNMAJOR, LAYOUT_KMAJOR_OCP, LAYOUTS };
 
 /* How a matrix of scales lies: without gaps, with gaps behind rows, the other
@@ -647,7 +641,7 @@ static const ws_problem_definition fp8_gemm_blockscale = {
                   "bs turned", "bs spaced"},
     /* a launch counts its work items in 32 bits, and a template may spend one
      * on each element: hence m * n */
-    .legal = LEGAL_M " && m <= 4194304 && "
+    .legal = "m >= 1 && m <= 4194304 && "
              "n >= 16 && n <= 4194304 && n % 16 == 0 && "
              "k >= 128 && k <= 4194304 && k % 128 == 0 && m * n <= 2147483648",
     .sets = {WS_PROBLEM_SET("contest", contest),

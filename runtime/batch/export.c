@@ -109,14 +109,12 @@ static ws_status choose(exporter *e, ws_diag *diag) {
 /* ---- shapes ---- */
 
 static ws_status read_shapes(exporter *e, const char *text, ws_diag *diag) {
-  const ws_shape *shapes;
-  int count;
-  WS_TRY(ws_problem_read_shapes(e->problem, e->arena, text, &shapes, &count,
-                                diag));
-  if (count > MOST_SHAPES)
+  ws_shape_set set;
+  WS_TRY(ws_problem_read_shapes(e->problem, NULL, e->arena, text, &set, diag));
+  if (set.count > MOST_SHAPES)
     return ws_fail(diag, WS_USAGE, NULL, 0, "more than %d shapes", MOST_SHAPES);
-  memcpy(e->shapes, shapes, sizeof *shapes * (size_t)count);
-  e->shape_count = count;
+  memcpy(e->shapes, set.shapes, sizeof *set.shapes * (size_t)set.count);
+  e->shape_count = set.count;
   return WS_OK;
 }
 

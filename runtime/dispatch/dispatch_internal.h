@@ -176,6 +176,9 @@ void ws__emit_header(const ws__emission *emission, ws_strbuf *out);
 ws_status ws__emit_source(const ws__emission *emission, ws_strbuf *out,
                           ws_diag *diag);
 void ws__emit_json(const ws__emission *emission, ws_strbuf *out);
+/* The shapes with times, none of them an estimate, as the table `tuned_shapes`
+ * of the emitted C; returns how many, and writes no table for none. */
+int ws__emit_tuned(const ws_matrix *matrix, ws_strbuf *out);
 /* The parts of NAME.c that choose: NAME_select, NAME_explain. */
 void ws__emit_select(const ws__emission *emission, ws_strbuf *out);
 void ws__emit_explain(const ws__emission *emission, ws_strbuf *out);

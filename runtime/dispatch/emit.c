@@ -198,11 +198,12 @@ static ws_hash content_hash(const ws__emission *emission) {
     ws_hasher_update_text(hasher, entry->candidate->id.hex);
     ws_hasher_update(hasher, entry->code_object, entry->code_object_size);
   }
-  ws_strbuf select;
-  ws_strbuf_init(&select);
-  ws__emit_select(emission, &select);
-  ws_hasher_update(hasher, select.data, select.size);
-  ws_strbuf_deinit(&select);
+  ws_strbuf text;
+  ws_strbuf_init(&text);
+  ws__emit_select(emission, &text);
+  ws__emit_tuned(emission->selection->portfolio.input->matrix, &text);
+  ws_hasher_update(hasher, text.data, text.size);
+  ws_strbuf_deinit(&text);
   return ws_hasher_finish(hasher);
 }
 

@@ -203,8 +203,8 @@ static void emit_value(const ws__emission *emission, const char *name,
 }
 
 void ws__emit_truth(const ws__emission *emission, const char *name,
-                       const char *parameters, const ws_expr *expr,
-                       ws_strbuf *out) {
+                    const char *parameters, const ws_expr *expr,
+                    ws_strbuf *out) {
   open_function(emission, "int", name, parameters, out);
   ws_strbuf_puts(out, "  return ");
   ws_expr_print_c(expr, out);
@@ -547,6 +547,8 @@ static void emit_dispatch_table(const ws__emission *emission, ws_strbuf *out) {
   const char *const texts[] = {emission->name, emission->problem->name,
                                emission->layout, emission->target,
                                emission->provenance};
+  const int tuned =
+      ws__emit_tuned(emission->selection->portfolio.input->matrix, out);
   ws_strbuf_printf(out, "static const char *const dimensions[] = {%s};\n\n",
                    ws__list_sizes(emission, "\"%s\""));
   ws_strbuf_printf(out, "const ws_rt_dispatch %s = {\n  WS_RT_ABI_VERSION, %s",
@@ -557,9 +559,10 @@ static void emit_dispatch_table(const ws__emission *emission, ws_strbuf *out) {
   }
   ws_strbuf_printf(out,
                    ",\n  candidates, %du, %du, select_kernel, %du, "
-                   "dimensions};\n\n",
+                   "dimensions,\n  %s, %du};\n\n",
                    emission->count, emission->problem->arg_count,
-                   emission->problem->dims->count);
+                   emission->problem->dims->count,
+                   tuned ? "tuned_shapes[0]" : "NULL", tuned);
 }
 
 /* The functions that printed expressions may call. */

@@ -10,18 +10,20 @@
 static bool accepts_sample(const ws_candidate *candidate,
                            const ws_problem *problem) {
   static const int64_t far[] = {0, 8192, 1048576};
-  enum { FARS = 3, SPREAD = 64, DEPTH_SPREAD = 16 };
+  enum { FARS = 3, SPREAD = 1024, STEPS = 64, DEPTH_STEPS = 16 };
   ws_rng rng;
   ws_rng_init(&rng, 0);
   for (int64_t i = 0; i < 4096; i++) {
     ws_shape shape = problem->least;
     int64_t digits = i;
-    for (int d = 0; d < shape.dims->count; d++, digits /= FARS)
-      shape.size[d] +=
-          problem->step.size[d] *
-              (int64_t)ws_rng_below(&rng, problem->is_depth[d] ? DEPTH_SPREAD
-                                                               : SPREAD) +
-          far[digits % FARS] / problem->step.size[d] * problem->step.size[d];
+    for (int d = 0; d < shape.dims->count; d++, digits /= FARS) {
+      const int64_t step = problem->step.size[d];
+      const int64_t steps = problem->is_depth[d]    ? DEPTH_STEPS
+                            : STEPS * step > SPREAD ? STEPS
+                                                    : SPREAD / step;
+      shape.size[d] += step * (int64_t)ws_rng_below(&rng, (uint64_t)steps) +
+                       far[digits % FARS] / step * step;
+    }
     if (ws_problem_is_legal(problem, &shape) &&
         ws_candidate_broken_require(candidate, &shape, NULL) >= 0)
       return false;

@@ -84,6 +84,20 @@ static ws_shape first_taken(const ws_problem *problem,
   return wanted;
 }
 
+/* The least change of an extent that the candidate takes, by doubling the
+ * problem's step; that step where it takes none. */
+static int64_t grain_of(const ws_problem *problem,
+                        const ws_candidate *candidate, ws_shape shape,
+                        int dim) {
+  const int64_t step = problem->step.size[dim], from = shape.size[dim];
+  for (int64_t grain = step; grain < from; grain *= 2) {
+    shape.size[dim] = from + grain;
+    if (takes(problem, candidate, &shape))
+      return grain;
+  }
+  return step;
+}
+
 int ws_standard_runs(const ws_candidate *candidate,
                      ws_run out_runs[WS_STANDARD_RUNS]) {
   const ws_problem *problem = ws_problem_find(candidate->tmpl->problem);
@@ -100,11 +114,11 @@ int ws_standard_runs(const ws_candidate *candidate,
     whole.size[depth.dim] = depth.block;
   ragged = several = whole;
   for (int i = 0; i < problem->dims->count; i++) {
-    const int64_t step = problem->step.size[i];
     if (i == depth.dim)
       continue;
-    ragged.size[i] -= ragged.size[i] > step ? step : 0;
-    several.size[i] += step;
+    const int64_t grain = grain_of(problem, candidate, whole, i);
+    ragged.size[i] -= ragged.size[i] > grain ? grain : 0;
+    several.size[i] += grain;
   }
   out_runs[count++] = (ws_run){.shape = first_taken(problem, candidate, twice),
                                .order = WS_WAVES_UP,

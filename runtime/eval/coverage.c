@@ -487,10 +487,11 @@ void ws_coverage_plan(ws_arena *arena, const ws_problem *problem, int layout,
                       const ws_candidate *candidate,
                       const ws_build_result *build, uint64_t seed,
                       ws_coverage *out) {
-  const ws_coverage_subject subject = {.problem = problem,
-                                       .layout = layout,
-                                       .candidate = candidate,
-                                       .build = build};
+  const ws_coverage_subject subject = {
+      .problem = ws__coverage_problem(arena, problem, candidate),
+      .layout = layout,
+      .candidate = candidate,
+      .build = build};
   planner p;
   if (!ws__planner_open(&p, arena, &subject, seed, 0, out))
     return;

@@ -29,6 +29,26 @@ bool ws__coverage_takes(const ws_problem *problem,
          ws_candidate_broken_require(candidate, shape, NULL) < 0;
 }
 
+const ws_problem *ws__coverage_problem(ws_arena *arena,
+                                       const ws_problem *problem,
+                                       const ws_candidate *candidate) {
+  ws_problem *own = ws_arena_alloc(arena, sizeof *own);
+  *own = *problem;
+  if (ws__coverage_takes(problem, candidate, &problem->least))
+    return problem;
+  for (int d = 0; d < problem->dims->count; d++) {
+    const int64_t block = problem->block.size[d];
+    ws_shape beside = problem->block;
+    int64_t *step = &own->step.size[d], *least = &own->least.size[d];
+    do
+      beside.size[d] = block + *step;
+    while (!ws__coverage_takes(problem, candidate, &beside) &&
+           (*step *= 2) <= block);
+    *least = (*least + *step - 1) / *step * *step;
+  }
+  return ws__coverage_takes(problem, candidate, &own->least) ? own : problem;
+}
+
 /* ---- one outcome ---- */
 
 static void set_bit(ws__aspects *aspects, int bit) {

@@ -13,6 +13,7 @@
 enum {
   CU_COUNT = 304,     /* where a grid depends on it */
   MOST_RESIDUES = 32, /* of an edge, in steps */
+  MOST_GRAINS = 16,   /* of one with more */
   MOST_TILE_STEPS = 64,
   DEPTH = 4, /* stages of a pipeline, where the code says nothing */
   MOST_DEPTH = 12,
@@ -172,6 +173,19 @@ static void add_between(int64_t step, int64_t from, int64_t to,
     add(out, low + step, 4 * low < to ? 4 * low : to, step, 0);
 }
 
+/* Of a tile of so many steps, multiples of a grain; and what is beside these:
+ * groups of rows are of powers of two. */
+static void add_grains(int64_t step, int64_t period, ws_factor *out) {
+  int64_t grain = step;
+  while (period / grain > MOST_GRAINS && period % (2 * grain) == 0)
+    grain *= 2;
+  for (int64_t residue = 0; residue < period; residue += grain)
+    add(out, step, INT64_MAX, period, residue);
+  for (int64_t beside = step; beside < grain; beside *= 2)
+    add(out, step, INT64_MAX, grain, beside);
+  add(out, step, INT64_MAX, grain, grain - step);
+}
+
 /* Below a tile, beyond one, beyond two, beyond whatever is named; each a period
  * wide, so that it has all residues. */
 static void classify_extent(const ws_problem *problem, const constants *c,
@@ -181,10 +195,14 @@ static void classify_extent(const ws_problem *problem, const constants *c,
   int64_t step = c->step, named = largest_named(problem, dimension);
   int64_t period = common_multiple(tile, problem->block.size[dimension]);
   if (period / step > MOST_RESIDUES)
-    period = tile / step > MOST_RESIDUES ? MOST_RESIDUES * step : tile;
-  period = take_constants(c, period, MOST_RESIDUES);
-  for (int64_t residue = 0; residue < period; residue += step)
-    add(edge, step, INT64_MAX, period, residue);
+    period = tile;
+  if (tile / step > MOST_RESIDUES) {
+    add_grains(step, period, edge);
+  } else {
+    period = take_constants(c, period, MOST_RESIDUES);
+    for (int64_t residue = 0; residue < period; residue += step)
+      add(edge, step, INT64_MAX, period, residue);
+  }
   for (int64_t i = 0; i < 3; i++)
     add(size, i * period + step, (i + 1) * period, step, 0);
   add(size, named + step, named + period, step, 0);

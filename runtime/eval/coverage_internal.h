@@ -120,6 +120,12 @@ static inline bool ws__aspect_is_in(const ws__aspects *aspects, int bit) {
  * the largest; and that of the problem's default shape set. */
 int64_t ws__coverage_largest(const ws_coverage_subject *subject, int dimension);
 int64_t ws__coverage_largest_of_set(const ws_problem *problem, int dimension);
+/* The problem as a candidate takes it: where its constraints leave out sizes
+ * near a block, steps that it takes and a least shape of these. In the arena, or
+ * the problem itself. */
+const ws_problem *ws__coverage_problem(ws_arena *arena,
+                                       const ws_problem *problem,
+                                       const ws_candidate *candidate);
 bool ws__coverage_takes(const ws_problem *problem,
                         const ws_candidate *candidate, const ws_shape *shape);
 

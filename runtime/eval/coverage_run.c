@@ -3,7 +3,7 @@
  * The requests of coverages to device servers of their own, until one fails,
  * and what they have shown by then.
  */
-#include "wavesmith/coverage.h"
+#include "coverage_internal.h"
 #include "wavesmith/target.h"
 
 #include <inttypes.h>
@@ -237,6 +237,8 @@ ws_status ws_coverage_run(ws_arena *arena,
   if (!job.subject.problem)
     return ws_fail(diag, WS_INPUT, NULL, 0, "unknown problem '%s'",
                    candidate->tmpl->problem);
+  job.subject.problem =
+      ws__coverage_problem(arena, job.subject.problem, candidate);
   add_runs(&job);
   job.decisions = ws_coverage_decisions(arena, &job.subject);
   if (!device)

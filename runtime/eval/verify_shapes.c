@@ -11,7 +11,7 @@
 
 enum { EACH = 6 /* of a kind */, HALVES = 2 };
 
-/* In steps of the problem, from and to: of the first, third ... dimension that
+/* In grains, from and to: of the first, third ... dimension that
  * is no depth, of the second, fourth ..., and of depths. */
 enum { ROLES = 3, DEPTH = 2 };
 typedef struct kind {
@@ -35,6 +35,21 @@ static int64_t draw(ws_rng *rng, int low, int high) {
   return low + (int64_t)ws_rng_below(rng, (uint64_t)(high - low + 1));
 }
 
+/* Extents are counted in grains, an eighth of a block, so that they mean tiles
+ * whatever the step is; those of a depth in steps. */
+enum { GRAINS = 8 };
+static int64_t draw_extent(const ws_problem *problem, int dimension,
+                           int64_t grains, ws_rng *rng) {
+  const int64_t step = problem->step.size[dimension];
+  int64_t grain = problem->block.size[dimension] / GRAINS / step * step;
+  if (problem->is_depth[dimension] || grain <= step)
+    return grains * step;
+  /* half of the time beside a whole number of them */
+  const bool beside = ws_rng_below(rng, HALVES);
+  return grains * grain -
+         (beside ? step * draw(rng, 1, (int)(grain / step) - 1) : 0);
+}
+
 static ws_covered draw_case(const ws_problem *problem, const kind *of,
                             ws_rng *rng) {
   ws_covered one = {.shape = problem->step};
@@ -44,7 +59,7 @@ static ws_covered draw_case(const ws_problem *problem, const kind *of,
     int64_t steps = draw(rng, of->extents[role].low, of->extents[role].high);
     if (of->odd_depth && role == DEPTH)
       steps |= 1;
-    one.shape.size[d] *= steps;
+    one.shape.size[d] = draw_extent(problem, d, steps, rng);
   }
   if (!ws_rng_below(rng, HALVES)) /* the usual strides half of the time */
     one.striding = (int)ws_rng_below(rng, (uint64_t)problem->striding_count);

@@ -3,8 +3,9 @@
  * What users say in words: a layout, a list of shapes.
  */
 #include "parts.h"
+#include "shape_log.h"
 
-#include <stdlib.h>
+#include <string.h>
 
 ws_status ws_problem_choose_layout(const ws_problem *problem,
                                    const char *target, const char *name,
@@ -37,59 +38,110 @@ static ws_status unknown_set(const ws_problem *problem, const char *name,
   ws_strbuf_init(&list);
   for (int i = 0; i < problem->shape_set_count; i++)
     ws_strbuf_printf(&list, "%s%s", i ? ", " : "", problem->shape_sets[i].name);
-  ws_status status = ws_fail(
-      diag, WS_USAGE, NULL, 0,
-      "problem %s has no shape set '%s'; it has %s, or give shapes as %s;%s",
-      problem->name, name, list.data, ws_dims_text(problem->dims),
-      ws_dims_text(problem->dims));
+  ws_status status =
+      ws_fail(diag, WS_USAGE, NULL, 0,
+              "problem %s has no shape set '%s'; it has %s, or give shapes as "
+              "%s;%s, or "
+              "a log of shapes as a path with a '.' or '/'",
+              problem->name, name, list.data, ws_dims_text(problem->dims),
+              ws_dims_text(problem->dims));
   ws_strbuf_deinit(&list);
   return status;
 }
 
-static bool is_shape(const char *item, size_t size) {
-  return memchr(item, ',', size) || memchr(item, '=', size) ||
-         strspn(item, "0123456789") >= size;
+/* ---- lists of shapes ---- */
+
+static bool is_shape(const char *item) {
+  return strpbrk(item, ",=") || strspn(item, "0123456789") == strlen(item);
 }
+
+/* No name of a set and no shape has these. */
+static bool is_file(const char *item) { return strpbrk(item, "./"); }
+
+typedef struct shape_list {
+  const ws_problem *problem;
+  const char *layout;
+  ws_arena *arena;
+  ws_shape *shapes;
+  int count, room;
+  bool has_file;
+} shape_list;
 
 /* Unless it is there. */
-static void add_shape(ws_shape *shapes, int *count, const ws_shape *shape) {
-  for (int i = 0; i < *count; i++)
-    if (!memcmp(shapes[i].size, shape->size, sizeof shape->size))
+static void add_shape(shape_list *list, const ws_shape *shape) {
+  for (int i = 0; i < list->count; i++)
+    if (ws_shape_same(&list->shapes[i], shape))
       return;
-  shapes[(*count)++] = *shape;
+  if (list->count == list->room) {
+    list->room = list->room ? 2 * list->room : 64;
+    ws_shape *shapes =
+        ws_arena_alloc(list->arena, sizeof *shapes * (size_t)list->room);
+    if (list->count)
+      memcpy(shapes, list->shapes, sizeof *shapes * (size_t)list->count);
+    list->shapes = shapes;
+  }
+  list->shapes[list->count++] = *shape;
 }
 
-ws_status ws_problem_read_shapes(const ws_problem *problem, ws_arena *arena,
-                                 const char *text, const ws_shape **out_shapes,
-                                 int *out_count, ws_diag *diag) {
-  size_t most = 0, item;
-  for (const char *at = text; *at; at += item + (at[item] == ';')) {
-    item = strcspn(at, ";");
-    const ws_shape_set *set =
-        ws_problem_shape_set(problem, ws_arena_strndup(arena, at, item));
-    most += set ? (size_t)set->count : 1;
+static void add_shapes(shape_list *list, const ws_shape *shapes, int count) {
+  for (int i = 0; i < count; i++)
+    add_shape(list, &shapes[i]);
+}
+
+static ws_status add_file(shape_list *list, const char *path, ws_diag *diag) {
+  const ws_shape *shapes;
+  int count;
+  WS_TRY(ws__shape_log_read(list->problem, list->layout, list->arena, path,
+                            &shapes, &count, diag));
+  add_shapes(list, shapes, count);
+  list->has_file = true;
+  return WS_OK;
+}
+
+static ws_status add_item(shape_list *list, const char *item, ws_diag *diag) {
+  const ws_problem *problem = list->problem;
+  const ws_shape_set *set = ws_problem_shape_set(problem, item);
+  ws_shape shape;
+  if (set) {
+    add_shapes(list, set->shapes, set->count);
+    return WS_OK;
   }
-  ws_shape *shapes = ws_arena_alloc(arena, sizeof *shapes * (most + 1));
-  int count = 0;
-  while (*text) {
-    item = strcspn(text, ";");
-    const char *name = ws_arena_strndup(arena, text, item);
-    const ws_shape_set *set = ws_problem_shape_set(problem, name);
-    for (int i = 0; set && i < set->count; i++)
-      add_shape(shapes, &count, &set->shapes[i]);
-    if (set) {
-      text += item + (text[item] == ';');
-      continue;
-    }
-    if (!is_shape(text, item))
-      return unknown_set(problem, name, diag);
-    ws_shape shape;
-    if (ws_shape_parse(problem->dims, &text, &shape, diag) != WS_OK)
-      return WS_USAGE;
-    WS_TRY(ws_problem_check_shape(problem, &shape, diag));
-    add_shape(shapes, &count, &shape);
+  if (is_file(item))
+    return add_file(list, item, diag);
+  if (!is_shape(item))
+    return unknown_set(problem, item, diag);
+  if (ws_shape_parse(problem->dims, &item, &shape, diag) != WS_OK)
+    return WS_USAGE;
+  WS_TRY(ws_problem_check_shape(problem, &shape, diag));
+  add_shape(list, &shape);
+  return WS_OK;
+}
+
+static const char *list_text(const shape_list *list) {
+  ws_strbuf text;
+  char shape[WS_SHAPE_TEXT];
+  ws_strbuf_init(&text);
+  for (int i = 0; i < list->count; i++)
+    ws_strbuf_printf(&text, "%s%s", i ? ";" : "",
+                     ws_shape_print(&list->shapes[i], shape));
+  const char *out = ws_arena_strdup(list->arena, text.data);
+  ws_strbuf_deinit(&text);
+  return out;
+}
+
+ws_status ws_problem_read_shapes(const ws_problem *problem, const char *layout,
+                                 ws_arena *arena, const char *text,
+                                 ws_shape_set *out_set, ws_diag *diag) {
+  shape_list list = {.problem = problem, .layout = layout, .arena = arena};
+  size_t size;
+  for (const char *at = text; *at; at += size + (at[size] == ';')) {
+    size = strcspn(at, ";");
+    WS_TRY(add_item(&list, ws_arena_strndup(arena, at, size), diag));
   }
-  *out_shapes = shapes;
-  *out_count = count;
-  return count ? WS_OK : unknown_set(problem, text, diag);
+  if (!list.count)
+    return unknown_set(problem, text, diag);
+  *out_set = (ws_shape_set){.name = list.has_file ? list_text(&list) : text,
+                            .shapes = list.shapes,
+                            .count = list.count};
+  return WS_OK;
 }

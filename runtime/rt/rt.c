@@ -5,10 +5,13 @@
  * and its architecture, and loads every code object. ws_rt_run then only picks,
  * packs the kernarg buffer of each launch on the stack, encodes tensor maps
  * into it, and hands it to the driver. A context is not written to after
- * ws_rt_open, which is what makes it usable from any thread.
+ * ws_rt_open, which is what makes it usable from any thread; but for the cache
+ * of choices and the log of shapes, which threads share without locks.
  */
 #include "wavesmith/rt.h"
+#include "cache.h"
 #include "driver.h"
+#include "misses.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,6 +23,8 @@ struct ws_rt_context {
   const ws__driver *driver;
   void **modules;    /* by candidate */
   void ***functions; /* by candidate, then launch */
+  ws__cache *cache;
+  ws__misses *misses; /* NULL: they are not logged */
 };
 
 static const char *const result_texts[] = {
@@ -200,11 +205,14 @@ static ws_rt_context *create_context(const ws_rt_dispatch *dispatch,
       dispatch->driver == WS_RT_CUDA ? &ws__cuda_driver : &ws__hip_driver;
   ws_rt_context *context = calloc(1, sizeof *context);
   void *state = calloc(1, driver->state_bytes);
-  if (!context || !state) {
+  ws__cache *cache = ws__cache_create(dispatch->dimension_count);
+  if (!context || !state || !cache) {
     free(context);
     free(state);
+    ws__cache_destroy(cache);
     return NULL;
   }
+  context->cache = cache;
   context->driver = driver;
   context->session.dispatch = dispatch;
   context->session.device = device;
@@ -228,6 +236,7 @@ int ws_rt_open(const ws_rt_dispatch *dispatch, int device,
     ws_rt_close(context);
     return result;
   }
+  context->misses = ws__misses_open(dispatch);
   *out_context = context;
   return WS_RT_OK;
 }
@@ -249,6 +258,8 @@ void ws_rt_close(ws_rt_context *context) {
     return;
   unload_candidates(context);
   context->driver->close(&context->session);
+  ws__misses_close(context->misses);
+  ws__cache_destroy(context->cache);
   for (uint32_t i = 0;
        context->functions && i < context->session.dispatch->candidate_count;
        i++)
@@ -269,8 +280,8 @@ void *ws_rt_symbol(const ws_rt_context *context, const char *name) {
 /* -1 when the shape is not legal. Emitted selection keeps to the candidates'
  * constraints; they are asked again because a kernel that runs outside of them
  * writes wrong numbers without a word. */
-static int pick(const ws_rt_context *context, const long long *shape) {
-  const ws_rt_dispatch *dispatch = context->session.dispatch;
+static int32_t select_candidate(const ws_rt_dispatch *dispatch,
+                                const long long *shape) {
   int index = dispatch->select(shape);
   if (index < 0 || (uint32_t)index >= dispatch->candidate_count ||
       !dispatch->candidates[index].accepts(shape))
@@ -278,9 +289,20 @@ static int pick(const ws_rt_context *context, const long long *shape) {
   return index;
 }
 
+static ws__choice choose(const ws_rt_context *context, const long long *shape) {
+  ws__choice choice = {.miss = -1};
+  if (ws__cache_get(context->cache, shape, &choice))
+    return choice;
+  choice.candidate = select_candidate(context->session.dispatch, shape);
+  choice.miss =
+      choice.candidate < 0 ? -1 : ws__misses_find(context->misses, shape);
+  ws__cache_put(context->cache, shape, choice);
+  return choice;
+}
+
 const ws_rt_candidate *ws_rt_pick(const ws_rt_context *context,
                                   const long long *shape) {
-  int index = pick(context, shape);
+  int32_t index = choose(context, shape).candidate;
   return index < 0 ? NULL : &context->session.dispatch->candidates[index];
 }
 
@@ -403,13 +425,13 @@ int ws_rt_run(const ws_rt_context *context, const long long *shape,
               char *message, size_t message_size) {
   ws__message out_message = {message, message_size};
   const ws_rt_dispatch *dispatch = context->session.dispatch;
-  int index = pick(context, shape);
+  const ws__choice choice = choose(context, shape);
   char text[400];
-  if (index < 0)
+  if (choice.candidate < 0)
     return ws__rt_fail(
         out_message, WS_RT_BAD_SHAPE, "%s is not a legal shape of %s",
         shape_text(dispatch, shape, text, sizeof text), dispatch->problem);
-  const ws_rt_candidate *candidate = &dispatch->candidates[index];
+  const ws_rt_candidate *candidate = &dispatch->candidates[choice.candidate];
   long long needed =
       candidate->workspace_bytes(shape, context->session.cu_count);
   if (needed > 0 && workspace_bytes < (unsigned long long)needed)
@@ -423,7 +445,9 @@ int ws_rt_run(const ws_rt_context *context, const long long *shape,
   if (result != WS_RT_OK)
     return result;
   const call run = {context, candidate, shape, slots, stream, out_message};
-  result = launch_all(&run, context->functions[index]);
+  result = launch_all(&run, context->functions[choice.candidate]);
   context->driver->leave(&context->session, previous);
+  if (result == WS_RT_OK)
+    ws__misses_count(context->misses, choice.miss);
   return result;
 }

@@ -13,8 +13,13 @@
 static ws_status read_shapes(ws__task *task, ws_arena *arena, ws_diag *diag) {
   if (!task->shape_set)
     task->shape_set = task->problem->shape_sets[0].name;
-  return ws_problem_read_shapes(task->problem, arena, task->shape_set,
-                                &task->shapes, &task->shape_count, diag);
+  ws_shape_set set;
+  WS_TRY(ws_problem_read_shapes(task->problem, task->layout, arena,
+                                task->shape_set, &set, diag));
+  task->shape_set = set.name;
+  task->shapes = set.shapes;
+  task->shape_count = set.count;
+  return WS_OK;
 }
 
 /* ---- templates ---- */

@@ -26,7 +26,8 @@ static const ws_option rows[] = {
     {"layout", "L", "of a template (default: its target's first)",
      TEXT(layout)},
     {"shapes", "S",
-     "shape set or A,B;A,B or a=A,b=B;... (default: the problem's first set)",
+     "shape set or A,B;A,B or a=A,b=B;... or a log of shapes (default: the "
+     "problem's first set)",
      TEXT(shapes)},
     {"device", "D",
      "cuda, cuda:1, hip, sim, sim:mi300a (default: the target's kind)",
@@ -117,7 +118,11 @@ ws_status bench_options_parse(int argc, char **argv, bench_options *out,
 ws_status bench_read_shapes(bench_job *job, ws_diag *diag) {
   const ws_problem *problem = job->subject.problem;
   const char *text = job->options.shapes;
-  return ws_problem_read_shapes(problem, job->arena,
-                                text ? text : problem->shape_sets[0].name,
-                                &job->shapes, &job->shape_count, diag);
+  ws_shape_set set;
+  WS_TRY(ws_problem_read_shapes(
+      problem, problem->layouts[job->subject.layout].name, job->arena,
+      text ? text : problem->shape_sets[0].name, &set, diag));
+  job->shapes = set.shapes;
+  job->shape_count = set.count;
+  return WS_OK;
 }

@@ -16,10 +16,8 @@ static ws_status find_names(emit_options *out, ws_arena *arena, ws_diag *diag) {
                    ws_target_list());
   if (!out->shapes)
     out->shapes = out->problem->shape_sets[0].name;
-  out->shape_set.name = out->shapes;
-  WS_TRY(ws_problem_read_shapes(out->problem, arena, out->shapes,
-                                &out->shape_set.shapes, &out->shape_set.count,
-                                diag));
+  WS_TRY(ws_problem_read_shapes(out->problem, out->layout, arena, out->shapes,
+                                &out->shape_set, diag));
   if (!out->name)
     out->name = out->problem->name;
   return WS_OK;

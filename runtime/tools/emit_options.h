@@ -46,8 +46,8 @@ typedef struct emit_options {
        "gfx942 or sm_90a (default: the one that the kernels are for)",         \
        EMIT_TEXT(target), .choices = "gfx942 sm_90a"},                         \
       {"shapes", "S",                                                          \
-       "shape sets or shapes, with ';' between, that rules are fitted on and " \
-       "around (default: its first set)",                                      \
+       "shape sets, shapes or logs of shapes, with ';' between, that rules "   \
+       "are fitted on and around (default: its first set)",                    \
        EMIT_TEXT(shapes)},                                                     \
       {"provenance", "P",                                                      \
        "which times decide: hip, cuda, sim, estimate, or a whole provenance "  \

@@ -35,7 +35,8 @@ static const ws_option rows[] = {
     {"target", "T", "only those for this target", WS_OPTION_TEXT,
      AT(export.target), .choices = "gfx942 sm_90a"},
     {"shapes", "S",
-     "shape set, or A,B;A,B or a=A,b=B;... (default: the problem's first set)",
+     "shape set, or A,B;A,B or a=A,b=B;... or a log of shapes (default: the "
+     "problem's first set)",
      WS_OPTION_TEXT, AT(export.shapes)},
     {"seed", "N", "of the inputs (default: 1)", WS_OPTION_SEED,
      AT(export.seed)},

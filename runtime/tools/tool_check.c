@@ -379,19 +379,18 @@ static ws_status build(check_job *job, ws_diag *diag) {
                            diag);
 }
 
-/* Shapes or the name of a set; appends to shapes. */
+/* Appends to shapes. */
 static ws_status read_shapes(check_job *job, const ws_problem *problem,
                              const char *text, ws_shape *shapes, int *count,
                              ws_diag *diag) {
-  const ws_shape *read;
-  int read_count;
-  WS_TRY(ws_problem_read_shapes(problem, job->arena, text, &read, &read_count,
-                                diag));
-  if (read_count > MAX_SHAPES - *count)
+  ws_shape_set set;
+  WS_TRY(ws_problem_read_shapes(problem, job->options->layout, job->arena, text,
+                                &set, diag));
+  if (set.count > MAX_SHAPES - *count)
     return ws_fail(diag, WS_USAGE, NULL, 0, "--shape: more than %d shapes",
                    MAX_SHAPES);
-  for (int i = 0; i < read_count; i++)
-    shapes[(*count)++] = read[i];
+  for (int i = 0; i < set.count; i++)
+    shapes[(*count)++] = set.shapes[i];
   return WS_OK;
 }
 

@@ -62,8 +62,9 @@ const ws_option tune_option_rows[] = {
     {"layout", "L", "the problem's layout (default: the target's first)",
      WS_OPTION_TEXT, AT(layout)},
     {"shapes", "S",
-     "shape set, A,B;A,B or a=A,b=B;..., or table, with a device of that kind "
-     "(default: the problem's first set)",
+     "shape set, A,B;A,B or a=A,b=B;..., a log of shapes that were launched "
+     "(a path with a . or /: docs/search.md), or table, with a device of "
+     "that kind (default: the problem's first set)",
      WS_OPTION_TEXT, AT(shape_set)},
     {"held-out", "S",
      "shape set that winners are confirmed on (default: held-out)",

@@ -8,7 +8,7 @@
 #include "wavesmith/options.h"
 #include "wavesmith/search.h"
 
-enum { TUNE_MODELS = 16, TUNE_STARTS = 64 };
+enum { TUNE_MODELS = 16, TUNE_STARTS = 256 };
 typedef struct tune_arguments {
   ws_tune_options tune;
   const char *models[TUNE_MODELS], *starts[TUNE_STARTS], *points[TUNE_STARTS];

@@ -2,7 +2,9 @@
  *
  * What an emitted selection costs: a dispatch of seven kernels and 24 rules,
  * compiled as a user would, over random legal shapes in random order. Prints
- * the average of the best of several passes and of the loop without the call.
+ * the average of the best of several passes and of the loop without the call;
+ * and of the runtime's choice (ws_rt_pick) where shapes repeat, as a ratio to
+ * the selection of the same shapes.
  */
 #include "../gemm_shape.h"
 #include "synthetic.h"
@@ -61,5 +63,43 @@ WS_TEST(selection_cost) {
          "ns); the bar is 50\n",
          e.report.portfolio_count, e.report.leaf_count,
          best_ns(shapes, e.select), best_ns(shapes, nothing));
+  ws_arena_destroy(e.arena);
+}
+
+/* ---- shapes that repeat ---- */
+enum { REPEATED = 64 }; /* different ones */
+
+static const ws_rt_context *context;
+static int pick(long long m, long long n, long long k) {
+  return ws_rt_pick(context, (const long long[]){m, n, k}) != NULL;
+}
+
+static const ws_rt_dispatch *table;
+static int select_by_table(long long m, long long n, long long k) {
+  return table->select((const long long[]){m, n, k});
+}
+
+WS_TEST(repeat_cost) {
+  emitted e;
+  ws_rng rng;
+  static ws_shape shapes[SHAPES];
+  char message[256];
+  ws_rt_context *opened;
+  prepare_and_load(&e, ws_test_directory(), "-O2");
+  setenv("WAVESMITH_HIP_LIBRARY", WS_FAKE_HIP, 1);
+  if (ws_rt_open(e.dispatch, 0, &opened, message, sizeof message))
+    WS_FAIL("%s", message);
+  context = opened;
+  table = e.dispatch;
+  ws_rng_init(&rng, 1);
+  for (int i = 0; i < SHAPES; i++)
+    shapes[i] = i < REPEATED ? synthetic_shape(&rng)
+                             : shapes[ws_rng_below(&rng, REPEATED)];
+  const double cached = best_ns(shapes, pick);
+  const double selected = best_ns(shapes, select_by_table);
+  printf("# %d shapes repeated: %.1f ns per ws_rt_pick, %.2f of a selection's "
+         "%.1f ns; the bar is 20 ns\n",
+         REPEATED, cached, cached / selected, selected);
+  ws_rt_close(opened);
   ws_arena_destroy(e.arena);
 }

@@ -99,10 +99,11 @@ WS_TEST(every_pair_occurs) {
 WS_TEST(residues_and_depths_are_all_there) {
   ws_coverage c = plan_of(candidate_of(HEAD, "tile_m=128;tile_n=128"), NULL, 5);
   bool m[8] = {false}, n[8] = {false}, depth[200] = {false};
-  bool turned = false, odd_deep = false, many = false;
+  bool turned = false, odd_deep = false, many = false, beside[16] = {false};
   for (int i = 0; i < c.count; i++) {
     const ws_shape *s = &c.cases[i].shape;
     m[s->size[DIM_M] % 128 / 16] = n[s->size[DIM_N] % 128 / 16] = true;
+    beside[s->size[DIM_M] % 16] = true;
     depth[s->size[DIM_K] / 128 < 200 ? s->size[DIM_K] / 128 : 0] = true;
     odd_deep |= s->size[DIM_K] > 128 * 128 && s->size[DIM_K] % 256;
     turned |= c.cases[i].striding != 0;
@@ -111,6 +112,7 @@ WS_TEST(residues_and_depths_are_all_there) {
   }
   for (int i = 0; i < 8; i++)
     WS_CHECK(m[i] && n[i]);
+  WS_CHECK(beside[0] && beside[1] && beside[2] && beside[4] && beside[15]);
   for (int i = 1; i <= 11; i++)
     WS_CHECK(depth[i]);
   WS_CHECK(turned && odd_deep && many);
@@ -206,7 +208,7 @@ WS_TEST(constraints_hold) {
 
 WS_TEST(who_takes_nothing_has_no_plan) {
   ws_coverage c =
-      plan_of(candidate_of(HEAD "require|m == 24|never\n", ""), NULL, 9);
+      plan_of(candidate_of(HEAD "require|n == 24|never\n", ""), NULL, 9);
   WS_CHECK_INT(c.count, 0);
 }
 

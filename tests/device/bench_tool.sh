@@ -94,7 +94,7 @@ expect 1 'broken.json' "$work/broken.json" --archive "$work/tuned.db" --device s
 expect 2 'neither a template' nothing --device sim
 expect 2 'one subject is wanted' --device sim
 expect 2 "has no shape set 'contst'" "$mfma" --device sim --shapes contst
-expect 1 'it needs m % 16 == 0' "$mfma" --device sim --shapes 17,16,128
+expect 1 'it needs n % 16 == 0' "$mfma" --device sim --shapes 16,17,128
 expect 2 '--width is a number' "$mfma" --width wide
 expect 2 'for templates' "$work/tuned.db:$picked" --set a=1
 expect 1 'nothing.ll' nothing.ll

@@ -36,7 +36,7 @@ expect 2 'comes after its --kernel' "${sim[@]}" --grid 1
 expect 2 'needs a --kernel' "${sim[@]}"
 expect 2 "unknown" "${sim[@]}" --colour
 expect 2 "is no shape m,n,k" "$wavesmith" sim "$work/x.co" --problem fp8_gemm_blockscale --shape 16x32 --kernel gemm_ok "${launch[@]}"
-expect 1 "needs m % 16 == 0" "$wavesmith" sim "$work/x.co" --problem fp8_gemm_blockscale --shape 17,32,128 --kernel gemm_ok "${launch[@]}"
+expect 1 "needs n % 16 == 0" "$wavesmith" sim "$work/x.co" --problem fp8_gemm_blockscale --shape 16,33,128 --kernel gemm_ok "${launch[@]}"
 expect 1 'expected an integer' "${sim[@]}" --kernel gemm_ok --grid 'm +' --block 64 --args "$args"
 expect 1 'nonexistent' "$wavesmith" sim /nonexistent.co --kernel gemm_ok --grid 1 --block 1
 

@@ -3,6 +3,7 @@
  * What ws_dispatch_emit writes: compiled without a warning, loaded, and held
  * against the tuner's own evaluation of the same rules and expressions.
  */
+#include "../../runtime/dispatch/dispatch_internal.h"
 #include "../gemm_shape.h"
 #include "synthetic.h"
 #include "wavesmith/sim_error.h"
@@ -151,6 +152,40 @@ WS_TEST(tables_hold_code_and_argument_slots) {
   ws_arena_destroy(e.arena);
 }
 
+WS_TEST(tuned_shapes_are_those_with_times) {
+  emitted e;
+  prepare(&e, ws_test_directory());
+  e.matrix.provenance = "sim:test";
+  emit_into(&e, e.directory);
+  e.dispatch = synthetic_symbol(
+      synthetic_load(e.arena, e.directory, "fp8_gemm", "-O1"), "fp8_gemm");
+  WS_CHECK_INT(e.dispatch->tuned_count, e.matrix.shape_count);
+  for (int s = 0; s < e.matrix.shape_count; s++)
+    for (int d = 0; d < 3; d++)
+      WS_CHECK_INT(e.dispatch->tuned[3 * s + d], e.matrix.shapes[s].size[d]);
+  ws_arena_destroy(e.arena);
+}
+
+WS_TEST(estimates_tune_nothing) {
+  emitted e;
+  prepare_and_load(&e, ws_test_directory(), "-O1");
+  WS_CHECK_INT(e.dispatch->tuned_count, 0);
+  WS_CHECK(!e.dispatch->tuned);
+  ws_arena_destroy(e.arena);
+}
+
+WS_TEST(shapes_without_a_time_are_not_tuned) {
+  const ws_shape shapes[] = {gemm_shape(16, 32, 128), gemm_shape(48, 64, 256),
+                             gemm_shape(80, 96, 384)};
+  double us[] = {NAN, 1, NAN, INFINITY, INFINITY, 2};
+  ws_strbuf text;
+  ws_strbuf_init(&text);
+  WS_CHECK_INT(
+      ws__emit_tuned(&(ws_matrix){shapes, 3, 2, us, "sim:test"}, &text), 2);
+  WS_CHECK_CONTAINS(text.data, "[][3] = {\n  {16,32,128}, {80,96,384},};");
+  ws_strbuf_deinit(&text);
+}
+
 WS_TEST(explain_names_rule_kernel_and_provenance) {
   emitted e;
   char text[1024], small[16];
@@ -160,7 +195,7 @@ WS_TEST(explain_names_rule_kernel_and_provenance) {
   WS_CHECK_CONTAINS(text, "m=1024 n=7168 k=256: rule ");
   WS_CHECK_CONTAINS(text, e.dispatch->candidates[pick].id);
   WS_CHECK_CONTAINS(text, "estimate:test");
-  WS_CHECK_CONTAINS(e.explain(17, 16, 128, text, sizeof text), "not a legal");
+  WS_CHECK_CONTAINS(e.explain(16, 17, 128, text, sizeof text), "not a legal");
   WS_CHECK_INT(strlen(e.explain(1024, 7168, 256, small, sizeof small)), 15);
   ws_arena_destroy(e.arena);
 }

@@ -50,14 +50,35 @@ static void poison(emitted *e, const char *text) {
 
 /* ---- symbols ---- */
 static bool is_expected(const char *symbol) {
-  static const char *const known[] = {
-      "fp8_gemm",   "fp8_gemm_select", "fp8_gemm_explain", "candidates",
-      "rules",      "chains",          "rule_of",          "is_legal",
-      "ws_ceildiv", "ws_min",          "ws_max",           "code_",
-      "spans",      "rows",            "slots",            "tuned_chain",
-      "first_of",   "least_time",      "modelled_",        "listed_",
-      "dimensions", "select_kernel",   "launches_",        "kernargs_",
-      "grid_",      "condition_",      "workspace_",       "accepts_"};
+  static const char *const known[] = {"fp8_gemm",
+                                      "fp8_gemm_select",
+                                      "fp8_gemm_explain",
+                                      "candidates",
+                                      "rules",
+                                      "chains",
+                                      "rule_of",
+                                      "is_legal",
+                                      "ws_ceildiv",
+                                      "ws_min",
+                                      "ws_max",
+                                      "code_",
+                                      "spans",
+                                      "rows",
+                                      "slots",
+                                      "tuned_chain",
+                                      "first_of",
+                                      "least_time",
+                                      "modelled_",
+                                      "listed_",
+                                      "dimensions",
+                                      "select_kernel",
+                                      "launches_",
+                                      "kernargs_",
+                                      "grid_",
+                                      "condition_",
+                                      "workspace_",
+                                      "accepts_",
+                                      "tuned_shapes"};
   for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
     size_t size = strlen(known[i]);
     bool numbered = known[i][size - 1] == '_';
@@ -129,11 +150,12 @@ WS_TEST(names_that_would_collide) {
       "ws_rt_open", "WS_RT_HIP", "candidates", "rules", "rule", "chains",
       "rule_of", "is_legal", "code_0", "launches_0", "accepts_0",
       "kernargs_0_0", "m", "n", "k", "cu_count", "dimensions", "select_kernel",
-      "first_of", "chain"};
+      "first_of", "chain", "tuned_shapes"};
   static const char *const good[] = {"gemm", "reduce", "synthetic",
                                      "fp8",  "kernel", "candidates_of_mine"};
   emitted e;
   prepare(&e, ws_test_directory());
+  e.matrix.provenance = "sim:test"; /* with a table of tuned shapes */
   for (size_t i = 0; i < HOSTILE_NAMES; i++)
     WS_CHECK_INT(emit_as(&e, hostile_name(i), e.directory, NULL), WS_USAGE);
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

@@ -742,7 +742,7 @@ static void expect_refused(int64_t m, int64_t n, int64_t k, const char *part) {
 WS_TEST(illegal_shapes_are_refused_by_name) {
   expect_refused(0, 16, 128, "m = 0; sizes are from 1");
   expect_refused(-16, 16, 128, "m = -16; sizes are from 1");
-  expect_refused(8, 16, 128, "needs m >= 16");
+  expect_refused(16, 8, 128, "needs n >= 16");
   expect_refused(16, 24, 128, "needs n % 16 == 0");
   expect_refused(16, 16, 64, "needs k >= 128");
   expect_refused(16, 16, 192, "needs k % 128 == 0");

@@ -60,7 +60,7 @@ static const ws_rt_candidate candidates[] = {
 static const ws_rt_dispatch dispatch = {
     WS_RT_ABI_VERSION, WS_RT_HIP, "hand",     "hand_gemm", "kmajor",
     "gfx942",          "none",    candidates, 2,           6,
-    select_by_k,       3,         dimensions};
+    select_by_k,       3,         dimensions, NULL,        0};
 
 /* ---- helpers ---------------------------------------------------------------
  */
@@ -116,7 +116,7 @@ WS_TEST(opens_and_unloads) {
 
 WS_TEST(refuses_other_abi) {
   ws_rt_dispatch other = {.abi_version = WS_RT_ABI_VERSION + 1};
-  expect_open(&other, 0, WS_RT_BAD_ABI, "version 3");
+  expect_open(&other, 0, WS_RT_BAD_ABI, "version 4");
 }
 
 static void expect_malformed(ws_rt_kernarg arg, uint32_t bytes) {

@@ -43,7 +43,7 @@ static const ws_rt_candidate candidates[] = {
 static const ws_rt_dispatch dispatch = {
     WS_RT_ABI_VERSION, WS_RT_CUDA, "hand",     "hand_gemm", "kmajor-ocp",
     "sm_90a",          "none",     candidates, 2,           6,
-    select_by_k,       3,          dimensions};
+    select_by_k,       3,          dimensions, NULL,        0};
 
 /* ---- helpers --------------------------------------------------------------
  */

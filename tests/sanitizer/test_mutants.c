@@ -71,8 +71,9 @@ WS_TEST(the_template_itself_is_fine) {
 /* In each order of waves by itself. */
 static void expect_race(const char *mutated, const char *region) {
   for (int order = WS_WAVES_UP; order <= WS_WAVES_DOWN; order++) {
-    ws_run run = {
-        .shape = gemm_shape(128, 128, 256), .order = (ws_wave_order)order, .seed = 1};
+    ws_run run = {.shape = gemm_shape(128, 128, 256),
+                  .order = (ws_wave_order)order,
+                  .seed = 1};
     fixture f = sanitize_runs(arena, mutated, "", &run, 1);
     WS_CHECK(!f.ok);
     expect_finding(&f, "lds-race", region, 0);
@@ -120,13 +121,21 @@ WS_TEST(global_load_out_of_bounds) {
   expect_caught(mutant_of("; global load mask", 0, mask, "add i32 %row, 0"), "",
                 "oob-global-load", "load_rows", "; 16-byte global load");
   expect_caught(mutant_of("; global load mask", 1, mask, "add i32 %row, 0"),
-                "layout=1", "oob-global-load", "load_columns", NULL);
+                "layout=1", "oob-global-load", "load_bands", NULL);
 }
 
 WS_TEST(global_store_out_of_bounds) {
   load();
-  expect_caught(mutant("; global store mask: rows", "i1 %lines", "i1 true"), "",
-                "oob-global-store", "store_c", NULL);
+  expect_caught(mutant("; global store mask: rows of a cut block",
+                       "i1 %within,", "i1 true,"),
+                "", "oob-global-store", "store_blocks", NULL);
+  /* of whole blocks: the standard runs cut one */
+  ws_run run = {.shape = gemm_shape(80, 128, 128), .seed = 1};
+  fixture f = sanitize_runs(
+      arena, mutant("; global store mask: rows\n", "i1 %lines", "i1 true"), "",
+      &run, 1);
+  WS_CHECK(!f.ok);
+  expect_finding(&f, "oob-global-store", "store_blocks", 0);
 }
 
 WS_TEST(lds_out_of_bounds) {

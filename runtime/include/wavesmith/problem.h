@@ -168,12 +168,16 @@ int ws_problem_form(const ws_problem *problem, int layout, int striding);
 /* A shape set by name (NULL: none). */
 const ws_shape_set *ws_problem_shape_set(const ws_problem *problem,
                                          const char *name);
-/* Names of sets and shapes (ws_shape_parse), with ';' between; each shape once,
- * all legal. In the arena. WS_USAGE for neither, WS_INPUT for a shape that is
- * not legal. */
-ws_status ws_problem_read_shapes(const ws_problem *problem, ws_arena *arena,
-                                 const char *text, const ws_shape **out_shapes,
-                                 int *out_count, ws_diag *diag) WS_MUST_CHECK;
+/* Names of sets, shapes (ws_shape_parse) and logs of WAVESMITH_RT_MISSES
+ * (wavesmith/rt.h; paths with a '.' or '/'), with ';' between; each shape once,
+ * all legal. Of a log those of the problem and the layout (NULL: any), most
+ * launched first. The set's name is text, or where a log is in it, which may
+ * grow, its shapes; all lives in the arena, or as long as text. WS_USAGE for
+ * neither, WS_INPUT for a shape that is not legal or a log that is none. */
+ws_status ws_problem_read_shapes(const ws_problem *problem, const char *layout,
+                                 ws_arena *arena, const char *text,
+                                 ws_shape_set *out_set,
+                                 ws_diag *diag) WS_MUST_CHECK;
 const char *ws_type_text(ws_type type);
 int ws_type_bytes(ws_type type);
 

@@ -12,6 +12,20 @@
  *   HIP   libamdhip64.so.7, .so.6, .so
  *   CUDA  libcuda.so.1, .so: the driver itself, without the CUDA runtime
  *
+ * WAVESMITH_RT_MISSES=FILE logs the shapes that are launched and were not
+ * tuned: no tuned shape is within a factor of 2^(1/2) in every dimension. Each
+ * has a JSON object on a line,
+ *   {"dispatch":"gemm","problem":"fp8_gemm_blockscale","layout":"kmajor",
+ *    "target":"gfx942","shape":{"m":3,"n":576,"k":7168},"count":1,
+ *    "nearest":{"m":16,"n":576,"k":7168},"factor":5.333}
+ * at its launches number 1, 2, 4, 8, ... and at ws_rt_close. count: launches
+ * since its last line, so the sum over lines, files and processes is what was
+ * launched. nearest: the tuned shape with the least largest factor; a dispatch
+ * from estimates has none, and logs all that it launches. A context keeps up to
+ * 1024 shapes. Lines are appended by one write each; a file that cannot be
+ * written is one warning on stderr, never an error of a call. Programs with
+ * raised privileges do not look at the variable.
+ *
  * C99 header; its layout is a schema: WS_RT_ABI_VERSION changes with it.
  */
 #ifndef WAVESMITH_RT_H
@@ -24,7 +38,7 @@
 extern "C" {
 #endif
 
-#define WS_RT_ABI_VERSION 3
+#define WS_RT_ABI_VERSION 4
 
 /* Argument slots of a problem call, in the order of the problem's argument
  * table (the emitted header has its slots). */
@@ -96,6 +110,9 @@ typedef struct ws_rt_dispatch {
   int (*select)(const long long *shape); /* -1: illegal shape */
   uint32_t dimension_count;
   const char *const *dimensions; /* names */
+  const long long *tuned; /* [tuned_count][dimension_count]: the shapes with
+                           * times that select was made from; NULL: none */
+  uint32_t tuned_count;
 } ws_rt_dispatch;
 
 /* Results. */
