@@ -9,8 +9,8 @@
 #include <string.h>
 
 enum {
-  LOOKED_AT = 16, /* shapes that a point is judged on: the target and nearest */
-  NEAR = 8        /* timed shapes that parents and known kernels come from */
+  LOOKED_AT = 4, /* shapes that a point is judged on: the target and nearest */
+  NEAR = 8       /* timed shapes that parents and known kernels come from */
 };
 /* Timing a known kernel on further shapes costs no build, but as many times as
  * a new one. */

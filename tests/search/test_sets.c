@@ -283,7 +283,7 @@ WS_TEST(a_search_follows_from_its_seed) {
                      sizeof(int) * (size_t)x->request.sample->count));
     further += x->request.further > 0;
   }
-  WS_CHECK(further > 0 && further < a->knowledge.count / 2);
+  WS_CHECK(further > 0 && further < a->knowledge.count);
   loop_deinit(a);
   loop_deinit(b);
   free(a);
