@@ -151,7 +151,7 @@ static ws_status judge_fold(ws_arena *arena, const ws__portfolio *portfolio,
   const ws_selection_input *input = portfolio->input;
   const ws_matrix known = some_rows(arena, portfolio->filled, group, fold, false),
                   timed = some_rows(arena, input->matrix, group, fold, false),
-                  rows = some_rows(arena, portfolio->filled, group, fold, true);
+                  rows = some_rows(arena, portfolio->expected, group, fold, true);
   const ws_rules *rules;
   const ws_time_models *models;
   int *all = ws_arena_alloc(arena, sizeof *all * (size_t)portfolio->count);

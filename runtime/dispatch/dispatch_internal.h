@@ -108,7 +108,9 @@ typedef struct ws__table {
 /* What the forms are made of: positions are of the portfolio. */
 typedef struct ws__portfolio {
   const ws_selection_input *input;
-  const ws_matrix *filled; /* the input's matrix without gaps */
+  /* The input's matrix without gaps: as expected, and with caution, which is
+   * what choices are made from. */
+  const ws_matrix *expected, *filled;
   const int *columns;
   int count;
   const bool *universal; /* by position: takes every legal shape */

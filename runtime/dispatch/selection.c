@@ -104,7 +104,7 @@ int ws__pick_by_models(const ws__portfolio *portfolio,
 }
 
 /* More would make the emitted selection slow. */
-enum { MOST_LISTED = 16 };
+enum { MOST_LISTED = 12 };
 
 static int compare_counts(const void *a, const void *b) {
   const int *x = a, *y = b; /* {wins, position} */
@@ -221,25 +221,29 @@ ws_status ws_dispatch_choose(ws_arena *arena, const ws_selection_input *given,
                              ws_dispatch_choice *out_choice, ws_diag *diag) {
   ws_selection_input *input = ws_arena_alloc(arena, sizeof *input);
   ws_matrix *filled = ws_arena_alloc(arena, sizeof *filled);
+  ws_matrix *expected = ws_arena_alloc(arena, sizeof *expected);
   ws_selection *s = ws_arena_alloc(arena, sizeof *s);
   *input = *given;
-  *filled = *given->matrix;
+  *filled = *expected = *given->matrix;
   *out_choice = (ws_dispatch_choice){.selection = s};
   if (!input->terms)
     WS_TRY(ws_time_terms_parse(arena, input->problem, ws_time_terms_default(),
                                "terms", &input->terms, diag));
   if (input->max_leaves <= 0)
     input->max_leaves = DEFAULT_LEAVES;
-  if (has_gaps(input->matrix))
-    WS_TRY(ws_time_models_fill(arena, input->problem, input->target,
-                               input->terms, input->entries, input->matrix,
-                               filled, diag));
+  if (has_gaps(input->matrix)) {
+    WS_TRY(ws_time_models_fill(arena, input, 1, filled, diag));
+    WS_TRY(ws_time_models_fill(arena, input, 0, expected, diag));
+  }
   const int most = portfolio_limit(input);
   int *columns = ws_arena_alloc(arena, (size_t)most * sizeof *columns);
   WS_TRY(pick_portfolio(input, filled, most, columns, &out_choice->count,
                         diag));
   s->portfolio = (ws__portfolio){
-      .input = input, .filled = filled, .columns = columns,
+      .input = input,
+      .expected = expected,
+      .filled = filled,
+      .columns = columns,
       .count = out_choice->count};
   s->portfolio.universal = find_universal(arena, &s->portfolio);
   out_choice->columns = columns;
