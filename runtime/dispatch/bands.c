@@ -98,6 +98,35 @@ ws_matrix ws__some_rows(ws_arena *arena, const ws_matrix *from,
 
 /* ---- one turn ---- */
 
+enum { LEAST_TIMINGS = 3 };
+
+bool ws__band_knows(const ws__portfolio *portfolio, const ws_matrix *matrix,
+                    const ws_band *band, int position) {
+  int timed = 0;
+  for (int s = 0; s < matrix->shape_count; s++)
+    timed += matrix->shapes[s].size[0] >= band->first &&
+             matrix->shapes[s].size[0] <= band->last &&
+             isfinite(
+                 ws__matrix_us(matrix, s, portfolio->columns[position]));
+  return timed >= LEAST_TIMINGS;
+}
+
+/* Those that the band knows, or that take every shape. */
+static ws__shortlist list_known(ws_arena *arena, const ws__portfolio *portfolio,
+                                const ws_matrix *timed, const ws_band *band) {
+  int *positions =
+      ws_arena_alloc(arena, sizeof *positions * (size_t)portfolio->count);
+  int count = 0;
+  for (int p = 0; p < portfolio->count; p++)
+    if (ws__band_knows(portfolio, timed, band, p))
+      positions[count++] = p;
+  for (int p = 0; p < portfolio->count; p++)
+    if (portfolio->universal[p] &&
+        !ws__band_knows(portfolio, timed, band, p))
+      positions[count++] = p;
+  return (ws__shortlist){positions, count};
+}
+
 static int pick_nearest(const ws__portfolio *portfolio, const ws_matrix *known,
                         const ws_shape *shape) {
   double least = INFINITY, best_us = INFINITY;
@@ -135,11 +164,14 @@ static int pick_oracle(const ws__portfolio *portfolio, const ws_matrix *rows,
   return best;
 }
 
+/* Beside the best that was timed; what is foreseen of the choice counts where
+ * the choice was not timed, but makes no row better than its best. */
 static void judge_pick(const ws__portfolio *portfolio, const ws_matrix *rows,
-                       int row, int pick, ws_form form, ws_band *band) {
+                       int row, int pick, double best_us, ws_form form,
+                       ws_band *band) {
   const double us =
       pick < 0 ? INFINITY : ws__matrix_us(rows, row, portfolio->columns[pick]);
-  const double ratio = us / ws__matrix_best_us(rows, row);
+  const double ratio = fmax(1, us / best_us);
   band->ln_loss[form] += log(ratio);
   band->worst[form] = fmax(band->worst[form], ratio);
 }
@@ -151,13 +183,13 @@ static ws_status judge_fold(ws_arena *arena, const ws__portfolio *portfolio,
   const ws_matrix
       known = ws__some_rows(arena, portfolio->filled, left_out, false),
       timed = ws__some_rows(arena, input->matrix, left_out, false),
-      rows = ws__some_rows(arena, portfolio->filled, left_out, true);
+      rows = ws__some_rows(arena, portfolio->expected, left_out, true),
+      truth = ws__some_rows(arena, input->matrix, left_out, true);
   const ws_rules *rules;
   const ws_time_models *models;
-  int *all = ws_arena_alloc(arena, sizeof *all * (size_t)portfolio->count);
-  for (int p = 0; p < portfolio->count; p++)
-    all[p] = p;
-  const ws__shortlist every = {all, portfolio->count};
+  ws__shortlist lists[WS_BANDS_MOST];
+  for (int b = 0; b < band_count; b++)
+    lists[b] = list_known(arena, portfolio, &timed, &bands[b]);
   WS_TRY(ws_rules_fit(arena, input->problem, input->entries, &known,
                       portfolio->columns, portfolio->count, input->max_leaves,
                       &rules, diag));
@@ -166,16 +198,20 @@ static ws_status judge_fold(ws_arena *arena, const ws__portfolio *portfolio,
                             portfolio->count, &models, diag));
   for (int s = 0; s < rows.shape_count; s++) {
     const ws_shape *shape = &rows.shapes[s];
-    ws_band *band = &bands[ws__band_of(bands, band_count, shape)];
+    const int at = ws__band_of(bands, band_count, shape);
+    ws_band *band = &bands[at];
     const int picks[WS_FORMS] = {
         [WS_FORM_NEAREST] = pick_nearest(portfolio, &known, shape),
         [WS_FORM_TREE] = ws_rules_pick(rules, shape),
         [WS_FORM_MODELS] =
-            ws__pick_by_models(portfolio, models, &every, shape),
+            ws__pick_by_models(portfolio, models, &lists[at], shape),
         [WS_FORM_ORACLE] = pick_oracle(portfolio, &rows, s)};
+    const double best_us = ws__matrix_best_us(&truth, s);
+    if (isinf(best_us))
+      continue; /* nothing was timed */
     band->shape_count++;
     for (ws_form form = 0; form < WS_FORMS; form++)
-      judge_pick(portfolio, &rows, s, picks[form], form, band);
+      judge_pick(portfolio, &rows, s, picks[form], best_us, form, band);
   }
   return WS_OK;
 }

@@ -73,6 +73,8 @@ typedef struct ws__equations {
       right[WS_TIME_TERMS_MOST];
   int rows;
 } ws__equations;
+/* A model is known no better than times are repeated. */
+extern const double ws__least_error;
 bool ws__is_time(double us);
 /* Of one term, as an expression over dimensions (NULL: 0), on shapes. */
 void ws__term_values(const ws_expr *term, const ws_shape *shapes, int count,
@@ -146,7 +148,9 @@ enum { WS__DEFAULT_LEAVES = 24 };
 /* What the forms are made of: positions are of the portfolio. */
 typedef struct ws__portfolio {
   const ws_selection_input *input;
-  const ws_matrix *filled; /* the input's matrix without gaps */
+  /* The input's matrix without gaps: as expected, and with caution, which is
+   * what choices are made from. */
+  const ws_matrix *expected, *filled;
   const int *columns;
   int count;
   const bool *universal; /* by position: takes every legal shape */
@@ -182,6 +186,10 @@ int ws__number_groups(const ws_matrix *matrix, int *group);
 ws_matrix ws__some_rows(ws_arena *arena, const ws_matrix *from,
                         const bool *marks, bool wanted);
 int ws__band_of(const ws_band *bands, int count, const ws_shape *shape);
+/* Whether a kernel was timed on enough shapes of the band for its model to be
+ * asked there. matrix: with its gaps. */
+bool ws__band_knows(const ws__portfolio *portfolio, const ws_matrix *matrix,
+                    const ws_band *band, int position);
 /* The position of the shortlist with the least time by the models that takes
  * the shape. */
 int ws__pick_by_models(const ws__portfolio *portfolio,

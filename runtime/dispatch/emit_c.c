@@ -570,7 +570,9 @@ static const struct {
   const char *call, *definition;
 } helpers[] = {
     {"ws_ceildiv(", "static long long ws_ceildiv(long long a, long long b) {\n"
-                    "  return a / b + (a % b != 0);\n}\n\n"},
+                    "  return (long long)(((unsigned long long)a +\n"
+                  "                      (unsigned long long)b - 1) /\n"
+                  "                     (unsigned long long)b);\n}\n\n"},
     {"ws_min(", "static long long ws_min(long long a, long long b) {\n"
                 "  return a < b ? a : b;\n}\n\n"},
     {"ws_max(", "static long long ws_max(long long a, long long b) {\n"

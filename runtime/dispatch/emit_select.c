@@ -269,20 +269,31 @@ static void emit_band(const ws__emission *emission, int band, ws_strbuf *out) {
   ws_strbuf_deinit(&sums);
 }
 
+/* Times are positive, so their bits are in their order; the last four give way
+ * to the place in the list. That needs no branch, and branches on times are
+ * foretold badly. */
 static const char least_time[] =
     "/* The kernel with the least time that takes the shape. */\n"
-    "static int least_time(double *us, const short *kernels, int count,\n"
+    "static int least_time(const double *us, const short *kernels, int count,\n"
     "                      const long long *ws_sizes) {\n"
+    "  unsigned long long least, above = 0;\n"
+    "  int i;\n"
     "  for (;;) {\n"
-    "    int best = -1, i;\n"
-    "    for (i = 0; i < count; i++)\n"
-    "      if (us[i] >= 0 && (best < 0 || us[i] < us[best]))\n"
-    "        best = i;\n"
-    "    if (best < 0)\n"
+    "    for (least = ~0ull, i = 0; i < count; i++) {\n"
+    "      union {\n"
+    "        double us;\n"
+    "        unsigned long long bits;\n"
+    "      } time;\n"
+    "      time.us = us[i];\n"
+    "      time.bits = (time.bits & ~15ull) | (unsigned)i;\n"
+    "      time.bits = time.bits < above ? ~0ull : time.bits;\n"
+    "      least = time.bits < least ? time.bits : least;\n"
+    "    }\n"
+    "    if (least == ~0ull)\n"
     "      return -1;\n"
-    "    if (candidates[kernels[best]].accepts(ws_sizes))\n"
-    "      return kernels[best];\n"
-    "    us[best] = -1;\n"
+    "    if (candidates[kernels[least & 15]].accepts(ws_sizes))\n"
+    "      return kernels[least & 15];\n"
+    "    above = least + 1;\n"
     "  }\n"
     "}\n\n";
 

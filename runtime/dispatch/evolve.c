@@ -254,22 +254,33 @@ static ws_status run(search *s, ws_diag *diag) {
 
 /* ---- the report ---- */
 
-static ws_status judge_unseen(search *s, const ws_time_terms *terms,
-                              ws_band *bands, ws_diag *diag) {
+/* What was not timed is foreseen by the terms before in both, so that these
+ * differ by what they choose alone. */
+static ws_status fill_gaps(search *s, const ws_time_terms *before,
+                           ws_matrix *filled, ws_matrix *expected,
+                           ws_diag *diag) {
   ws_selection_input input = *s->input;
-  ws_matrix filled = *s->input->matrix;
+  input.terms = before;
+  WS_TRY(ws_time_models_fill(s->arena, &input, 1, filled, diag));
+  return ws_time_models_fill(s->arena, &input, 0, expected, diag);
+}
+
+static ws_status judge_unseen(search *s, const ws_time_terms *terms,
+                              const ws_matrix *filled,
+                              const ws_matrix *expected, ws_band *bands,
+                              ws_diag *diag) {
+  ws_selection_input input = *s->input;
   const int count = s->report->kernel_count;
   bool *universal = ws_arena_alloc(s->arena, sizeof *universal * (size_t)count);
   input.terms = terms;
   if (input.max_leaves <= 0)
     input.max_leaves = WS__DEFAULT_LEAVES;
-  WS_TRY(ws_time_models_fill(s->arena, input.problem, input.target, terms,
-                             input.entries, input.matrix, &filled, diag));
   for (int p = 0; p < count; p++)
     universal[p] = ws__accepts_every_shape(
         input.entries[s->columns[p]].candidate, input.problem);
   const ws__portfolio portfolio = {.input = &input,
-                                   .filled = &filled,
+                                   .expected = expected,
+                                   .filled = filled,
                                    .columns = s->columns,
                                    .count = count,
                                    .universal = universal};
@@ -290,8 +301,10 @@ static ws_status report(search *s, ws_diag *diag) {
   s->report->terms = text;
   s->report->term_count = after->count;
   s->report->ln_loss_after = s->best.ln_loss;
-  WS_TRY(judge_unseen(s, before, s->report->before, diag));
-  return judge_unseen(s, after, s->report->after, diag);
+  ws_matrix filled, expected;
+  WS_TRY(fill_gaps(s, before, &filled, &expected, diag));
+  WS_TRY(judge_unseen(s, before, &filled, &expected, s->report->before, diag));
+  return judge_unseen(s, after, &filled, &expected, s->report->after, diag);
 }
 
 ws_status ws_terms_evolve(ws_arena *arena, const ws_selection_input *input,

@@ -16,8 +16,10 @@ enum { MOST = WS_TIME_TERMS_MOST };
 /* An own factor is believed as if so many timings more had none. */
 enum { FACTOR_PRIOR = 2 };
 
-/* A model is known no better than times are repeated. */
-static const double least_error = 0.02;
+const double ws__least_error = 0.02;
+
+/* Few terms: the emitted selection evaluates them for every kernel. */
+enum { MOST_KEPT = 5 };
 
 bool ws__is_time(double us) { return isfinite(us) && us > 0; }
 
@@ -166,9 +168,6 @@ static double solve(const ws__equations *in, int terms, const bool *used,
   return loss;
 }
 
-/* Few terms: the emitted selection evaluates them for every kernel. */
-enum { MOST_KEPT = 5 };
-
 void ws__solve_constants(const ws__equations *in, int terms, double *x) {
   bool used[MOST] = {false};
   int kept = 0;
@@ -232,6 +231,8 @@ int ws__fit_factor(const ws__observations *of, int kernel, const bool *left_out,
   for (int t = 0; t < of->terms; t++)
     constants[t] *= exp(ln_factor);
   squares += rows * ln_factor * ln_factor - 2 * ln_factor * sum;
-  *out_error = rows ? fmax(least_error, sqrt(fmax(0, squares) / rows)) : 1;
+  *out_error = rows ? fmax(ws__least_error, sqrt(fmax(0, squares) /
+                                                 fmax(1, rows - MOST_KEPT)))
+                    : 1;
   return rows;
 }

@@ -104,7 +104,7 @@ int ws__pick_by_models(const ws__portfolio *portfolio,
 }
 
 /* More would make the emitted selection slow. */
-enum { MOST_LISTED = 16 };
+enum { MOST_LISTED = 12 };
 
 static int compare_counts(const void *a, const void *b) {
   const int *x = a, *y = b; /* {wins, position} */
@@ -122,9 +122,13 @@ static ws__shortlist make_shortlist(ws_arena *arena, const ws_selection *s,
   int *every = ws_arena_alloc(arena, sizeof *every * (size_t)count);
   ws__shortlist out = {positions, 0};
   bool closed = false;
-  for (int p = 0; p < count; p++)
-    wins[p][1] = every[p] = p;
-  const ws__shortlist all = {every, count};
+  int known = 0;
+  for (int p = 0; p < count; p++) {
+    wins[p][1] = p;
+    if (ws__band_knows(&s->portfolio, s->portfolio.input->matrix, band, p))
+      every[known++] = p;
+  }
+  const ws__shortlist all = {every, known};
   for (int i = 0; i < shape_count; i++)
     if (shapes[i].size[0] >= band->first && shapes[i].size[0] <= band->last) {
       const int pick =
@@ -154,7 +158,7 @@ enum {
   DEFAULT_TIMED_PORTFOLIO = 16, /* of kernels that a card has timed more pay:
                                    each was the best somewhere */
   LARGE_SET = 64,               /* shapes */
-  DEFAULT_LARGE_PORTFOLIO = 32
+  DEFAULT_LARGE_PORTFOLIO = 48
 };
 
 static bool is_estimate(const ws_matrix *matrix) {
@@ -198,9 +202,11 @@ static ws_status fit_forms(ws_arena *arena, ws_selection *s, ws_diag *diag) {
   WS_TRY(ws_rules_fit(arena, input->problem, input->entries,
                       s->portfolio.filled, s->portfolio.columns,
                       s->portfolio.count, input->max_leaves, &s->rules, diag));
+  const ws_time_models *models;
   WS_TRY(ws_time_models_fit(arena, input->problem, input->target, input->terms,
                             input->entries, matrix, s->portfolio.columns,
-                            s->portfolio.count, &s->models, diag));
+                            s->portfolio.count, &models, diag));
+  s->models = models;
   WS_TRY(ws__bands_judge(arena, &s->portfolio, bands, &s->band_count, diag));
   for (int b = 0; b < s->band_count && ws_selection_unmodelled(s); b++)
     bands[b].form = WS_FORM_TREE;
@@ -214,7 +220,7 @@ static ws_status fit_forms(ws_arena *arena, ws_selection *s, ws_diag *diag) {
   s->bands = bands;
   s->shortlists = lists;
   if (!is_estimate(matrix)) /* which know no shape better than another */
-    s->table = ws__table_make(arena, &s->portfolio, s->models);
+    s->table = ws__table_make(arena, &s->portfolio, models);
   return WS_OK;
 }
 
@@ -222,25 +228,29 @@ ws_status ws_dispatch_choose(ws_arena *arena, const ws_selection_input *given,
                              ws_dispatch_choice *out_choice, ws_diag *diag) {
   ws_selection_input *input = ws_arena_alloc(arena, sizeof *input);
   ws_matrix *filled = ws_arena_alloc(arena, sizeof *filled);
+  ws_matrix *expected = ws_arena_alloc(arena, sizeof *expected);
   ws_selection *s = ws_arena_alloc(arena, sizeof *s);
   *input = *given;
-  *filled = *given->matrix;
+  *filled = *expected = *given->matrix;
   *out_choice = (ws_dispatch_choice){.selection = s};
   if (!input->terms)
     WS_TRY(ws_time_terms_parse(arena, input->problem, ws_time_terms_default(),
                                "terms", &input->terms, diag));
   if (input->max_leaves <= 0)
     input->max_leaves = WS__DEFAULT_LEAVES;
-  if (has_gaps(input->matrix))
-    WS_TRY(ws_time_models_fill(arena, input->problem, input->target,
-                               input->terms, input->entries, input->matrix,
-                               filled, diag));
+  if (has_gaps(input->matrix)) {
+    WS_TRY(ws_time_models_fill(arena, input, 1, filled, diag));
+    WS_TRY(ws_time_models_fill(arena, input, 0, expected, diag));
+  }
   const int most = portfolio_limit(input);
   int *columns = ws_arena_alloc(arena, (size_t)most * sizeof *columns);
   WS_TRY(pick_portfolio(input, filled, most, columns, &out_choice->count,
                         diag));
   s->portfolio = (ws__portfolio){
-      .input = input, .filled = filled, .columns = columns,
+      .input = input,
+      .expected = expected,
+      .filled = filled,
+      .columns = columns,
       .count = out_choice->count};
   s->portfolio.universal = find_universal(arena, &s->portfolio);
   out_choice->columns = columns;

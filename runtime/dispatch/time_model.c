@@ -164,32 +164,86 @@ double ws_time_models_error(const ws_time_models *models, int position) {
   return models->models[position].error;
 }
 
-ws_status ws_time_models_fill(ws_arena *arena, const ws_problem *problem,
-                              const ws_target *target,
-                              const ws_time_terms *terms,
-                              const ws_dispatch_entry *entries,
-                              const ws_matrix *matrix, ws_matrix *out_filled,
+/* ---- gaps ---- */
+
+/* What is off on a shape is off for most kernels alike: the mean of what was
+ * timed there, believed as if one more timing had said that nothing is. */
+static double shape_effect(const ws_time_models *models,
+                           const ws_matrix *matrix, int shape) {
+  double sum = 0;
+  int timed = 0;
+  for (int c = 0; c < matrix->candidate_count; c++) {
+    const double us = ws__matrix_us(matrix, shape, c),
+                 said = ws_time_models_us(models, c, &matrix->shapes[shape]);
+    if (ws__is_time(us) && said > 0) {
+      sum += log(us / said);
+      timed++;
+    }
+  }
+  return sum / (timed + 1);
+}
+
+/* Root mean square of what models and shapes leave of a kernel's times. */
+static double rest_error(const ws_time_models *models, const ws_matrix *matrix,
+                         const double *effects, int column) {
+  double squares = 0;
+  int timed = 0;
+  for (int s = 0; s < matrix->shape_count; s++) {
+    const double us = ws__matrix_us(matrix, s, column),
+                 said = ws_time_models_us(models, column, &matrix->shapes[s]);
+    if (!ws__is_time(us) || !(said > 0))
+      continue;
+    const double ln = log(us / said) - effects[s];
+    squares += ln * ln;
+    timed++;
+  }
+  return timed ? fmax(ws__least_error, sqrt(squares / timed)) : 1;
+}
+
+/* Octaves of the first size between a shape and the nearest that the kernel was
+ * timed on: models reach between, not far beyond. */
+static double reach(const ws_matrix *matrix, int column, int shape) {
+  double least = INFINITY;
+  for (int s = 0; s < matrix->shape_count; s++)
+    if (ws__is_time(ws__matrix_us(matrix, s, column)))
+      least = fmin(least, fabs(log2((double)matrix->shapes[s].size[0] /
+                                    (double)matrix->shapes[shape].size[0])));
+  return least;
+}
+
+ws_status ws_time_models_fill(ws_arena *arena, const ws_selection_input *input,
+                              double caution, ws_matrix *out_filled,
                               ws_diag *diag) {
+  const ws_matrix *matrix = input->matrix;
   const size_t count = (size_t)matrix->candidate_count;
-  const size_t cells = count * (size_t)matrix->shape_count;
+  const size_t rows = (size_t)matrix->shape_count;
   const ws_time_models *models;
   int *columns = ws_arena_alloc(arena, sizeof *columns * count);
-  double *us = ws_arena_alloc(arena, sizeof *us * cells);
+  double *us = ws_arena_alloc(arena, sizeof *us * count * rows);
+  double *effects = ws_arena_alloc(arena, sizeof *effects * rows);
   for (int c = 0; c < matrix->candidate_count; c++)
     columns[c] = c;
-  WS_TRY(ws_time_models_fit(arena, problem, target, terms, entries, matrix,
-                            columns, matrix->candidate_count, &models, diag));
+  WS_TRY(ws_time_models_fit(arena, input->problem, input->target, input->terms,
+                            input->entries, matrix, columns,
+                            matrix->candidate_count, &models, diag));
   for (int s = 0; s < matrix->shape_count; s++)
-    for (int c = 0; c < matrix->candidate_count; c++) {
+    effects[s] = shape_effect(models, matrix, s);
+  for (int c = 0; c < matrix->candidate_count; c++) {
+    const double error = rest_error(models, matrix, effects, c);
+    for (int s = 0; s < matrix->shape_count; s++) {
       double *to = &us[(size_t)s * count + (size_t)c];
       *to = ws__matrix_us(matrix, s, c);
-      if (isnan(*to)) {
-        *to = ws_time_models_us(models, c, &matrix->shapes[s]) *
-              exp(ws_time_models_error(models, c));
-        if (!(*to > 0))
-          *to = INFINITY;
-      }
+      if (!isnan(*to))
+        continue;
+      *to = ws_time_models_us(models, c, &matrix->shapes[s]) *
+            exp(effects[s] + caution * error * (1 + reach(matrix, c, s)));
+      const double best = ws__matrix_best_us(matrix, s);
+      if (!(*to > 0))
+        *to = INFINITY;
+      else if (caution > 0 && isfinite(best))
+        *to = fmax(*to, best * exp(caution * error));
     }
+  }
   *out_filled = *matrix;
   out_filled->us = us;
   return WS_OK;

@@ -11,10 +11,11 @@
 #include <string.h>
 
 enum {
-  CU_COUNT = 304,     /* where a grid depends on it */
-  MOST_RESIDUES = 32, /* of an edge, in steps */
-  MOST_GRAINS = 16,   /* of one with more */
-  MOST_TILE_STEPS = 64,
+  CU_COUNT = 304,       /* where a grid depends on it */
+  MOST_RESIDUES = 32,   /* of an edge, in steps */
+  MOST_GRAINS = 16,     /* of one with more */
+  MOST_TILE_STEPS = 64, /* or so much, whichever is more: */
+  MOST_TILE = 1024,
   DEPTH = 4, /* stages of a pipeline, where the code says nothing */
   MOST_DEPTH = 12,
   LARGE_RESIDUES = 8, /* of numbers of blocks, at least */
@@ -50,23 +51,46 @@ double ws__coverage_workgroups(const ws_candidate *candidate,
   return count;
 }
 
+static double workgroups_at(const ws_problem *problem,
+                            const ws_candidate *candidate, int dimension,
+                            int64_t steps) {
+  ws_shape shape = problem->least;
+  shape.size[dimension] = steps * problem->step.size[dimension];
+  return ws__coverage_workgroups(candidate, &shape);
+}
+
+/* The first number of steps beyond `from` at which the grid is another, by
+ * doubling and halving; 0: none within `most`. */
+static int64_t next_change(const ws_problem *problem,
+                           const ws_candidate *candidate, int dimension,
+                           int64_t from, int64_t most) {
+  const double same = workgroups_at(problem, candidate, dimension, from);
+  int64_t without = from, with = from + 1;
+  while (workgroups_at(problem, candidate, dimension, with) == same) {
+    without = with;
+    with = from + 2 * (with - from);
+    if (without - from > most)
+      return 0;
+  }
+  while (with - without > 1) {
+    const int64_t middle = (without + with) / 2;
+    const bool other =
+        workgroups_at(problem, candidate, dimension, middle) != same;
+    *(other ? &with : &without) = middle;
+  }
+  return with;
+}
+
 /* The distance between two extents at which the grid changes. */
 static int64_t tile_along(const ws_problem *problem,
                           const ws_candidate *candidate, int dimension) {
-  ws_shape shape = problem->least;
-  int64_t step = problem->step.size[dimension], before = 0;
-  double workgroups = ws__coverage_workgroups(candidate, &shape);
-  for (int i = 2; i <= 2 * MOST_TILE_STEPS; i++) {
-    shape.size[dimension] = i * step;
-    double now = ws__coverage_workgroups(candidate, &shape);
-    if (now == workgroups)
-      continue;
-    if (before)
-      return i * step - before;
-    before = i * step;
-    workgroups = now;
-  }
-  return problem->block.size[dimension];
+  const int64_t step = problem->step.size[dimension];
+  const int64_t most =
+      MOST_TILE_STEPS * step > MOST_TILE ? MOST_TILE_STEPS : MOST_TILE / step;
+  const int64_t first = next_change(problem, candidate, dimension, 1, most);
+  const int64_t second =
+      first ? next_change(problem, candidate, dimension, first, most) : 0;
+  return second ? (second - first) * step : problem->block.size[dimension];
 }
 
 static int64_t largest_named(const ws_problem *problem, int dimension) {

@@ -259,11 +259,14 @@ int ws_coverage_spots(const ws_problem *problem, const ws_candidate *candidate,
   int count = 0;
   ws_rng rng;
   ws_rng_init(&rng, seed);
+  ws_arena *arena = ws_arena_create();
+  const ws_shape least = ws__coverage_problem(arena, problem, candidate)->least;
+  ws_arena_destroy(arena);
   for (int i = 0; i < run_count; i++)
     most += work_of(problem, candidate, &runs[i].shape, 0);
   for (int d = 0; d < problem->dims->count; d++) {
     ws_run *run = &out_runs[count];
-    *run = (ws_run){.shape = problem->least,
+    *run = (ws_run){.shape = least,
                     .seed = ws_rng_next(&rng) & ~WS_HARD_INPUTS,
                     .spots = SPOTS};
     run->shape.size[d] = ws__coverage_largest_of_set(problem, d);

@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 enum {
-  MAX_SETS = 128,
+  MAX_SETS = 1024,
   MAX_MODULES = 4,
   RELOCATE = 32,
   MAX_PAD = 1 << 20,
@@ -65,7 +65,7 @@ static size_t limit_of(const ws_device_info *info) {
   double host = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
   if (info->simulated)
     return (size_t)1 << 30;
-  return (size_t)(fmin((double)info->memory_bytes, host) / 4);
+  return (size_t)(fmin((double)info->memory_bytes, host) / 2);
 }
 
 ws_inputs *ws_inputs_create(ws_device *device, size_t limit_bytes) {

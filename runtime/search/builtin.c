@@ -17,7 +17,7 @@ typedef struct proposer {
   ws__space *space;
   const ws_candidate *first, *second; /* parents; NULL: none */
   bool guided, near;                  /* near: a small move */
-  int target;                         /* of the request; -1: none */
+  int target;                         /* on a large set, a shape */
   ws__draw draw;                      /* how the last uniform draw ended */
   ws_candidate **out_candidate;
   const char **out_move;
@@ -217,11 +217,13 @@ ws__draw ws__builtin_propose(ws__knowledge *knowledge, ws_rng *rng,
                 .space = knowledge->spaces[0],
                 .guided = request->guided,
                 .near = request->climb > 0,
-                .target = request->target,
                 .first = parent_of(knowledge, request->parents[0]),
                 .second = parent_of(knowledge, request->parents[1]),
                 .out_candidate = out_candidate,
                 .out_move = out_move};
+  if (knowledge->large)
+    p.target = request->target >= 0 ? request->target
+                                    : ws__large_draw_target(knowledge, rng);
   if (!p.first)
     p.first = p.second;
   if (p.first)

@@ -36,11 +36,11 @@ void ws__knowledge_init(ws__knowledge *knowledge, ws_arena *arena,
 }
 
 void ws__knowledge_set_large(ws__knowledge *knowledge, const ws_shape *shapes,
-                             const double *limit_us, bool sampled) {
+                             const double *limit_us) {
   WS_ASSERT(!knowledge->count);
   knowledge->surrogate = NULL;
-  knowledge->large = ws__large_create(
-      knowledge->arena, shapes, knowledge->shape_count, limit_us, sampled);
+  knowledge->large = ws__large_create(knowledge->arena, shapes,
+                                      knowledge->shape_count, limit_us);
 }
 
 /* ---- arrays that grow in an arena ---- */

@@ -17,13 +17,12 @@ enum {
 static const double least_further = 0.02;
 
 ws__large *ws__large_create(ws_arena *arena, const ws_shape *shapes, int count,
-                            const double *limit_us, bool sampled) {
+                            const double *limit_us) {
   ws__large *large = ws_arena_alloc(arena, sizeof *large);
   const ws__ground *ground = ws__ground_create(arena, shapes, count, limit_us);
   *large = (ws__large){.ground = ground,
                        .standing = ws__standing_create(arena, ground),
-                       .transfer = ws__transfer_create(arena, ground),
-                       .sampled = sampled};
+                       .transfer = ws__transfer_create(arena, ground)};
   return large;
 }
 
@@ -102,7 +101,7 @@ int ws__large_draw_parent(const ws__knowledge *k, int target, ws_rng *rng) {
 int ws__large_find_further(const ws__knowledge *k, int target) {
   const ws__large *large = k->large;
   int near[NEAR], found = -1;
-  const int count = large->sampled ? find_near(k, target, near) : 0;
+  const int count = find_near(k, target, near);
   const double now_us = ws__standing_us(large->standing, target);
   double most = least_further;
   for (int i = 0; i < count; i++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * What a run knows on a set of more than WS__ALL_SHAPES shapes, put together:
+ * What a run that ranks by a device knows on a set of more than WS__ALL_SHAPES
+ * shapes, put together:
  * how the portfolio stands, what is believed of what was not timed, and what
  * follows for a request: where it aims, from which kernel it starts, and the
  * sample of shapes that it is timed on.
@@ -16,12 +17,11 @@ typedef struct ws__large {
   const ws__ground *ground;
   ws__standing *standing;
   ws__transfer *transfer;
-  bool sampled; /* a candidate is timed on a sample; estimates are of all */
 } ws__large;
 
 /* limit_us: by shape, the roofline's. */
 ws__large *ws__large_create(ws_arena *arena, const ws_shape *shapes, int count,
-                            const double *limit_us, bool sampled);
+                            const double *limit_us);
 /* Mean over the shapes that were timed of ln(what the portfolio has / us), so 0
  * is as good as all before together. -INFINITY: not timed. */
 double ws__large_score(const ws__large *large, const double *us);

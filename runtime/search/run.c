@@ -65,8 +65,8 @@ static const char *settings_text(const ws_session *s) {
   cJSON_AddStringToObject(json, "provenance", provenance_text(s));
   cJSON_AddNumberToObject(json, "window", s->ring.window);
   add_compared(s, json);
-  if (s->task.shape_count > WS__ALL_SHAPES)
-    cJSON_AddTrueToObject(json, "large");
+  if (s->task.shape_count > WS__ALL_SHAPES && s->ranking.by_device)
+    cJSON_AddTrueToObject(json, "sampled");
   if (s->rounds.size > 0)
     cJSON_AddNumberToObject(json, "round", s->rounds.size);
   if (s->options->start_count + s->options->point_count > 0) {

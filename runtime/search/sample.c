@@ -118,19 +118,15 @@ void ws__large_give_sample(ws__large *large, const ws__space *space,
                .shapes =
                    ws_arena_alloc(arena, sizeof(int) * (PROMISING + SPREAD +
                                                         SPREAD_OF_START))};
-  if (large->sampled) {
-    if (request->target >= 0)
-      choose_promising(&c, request->target);
-    const int racers = request->further   ? 0
-                       : c.count < RACERS ? c.count
-                                          : RACERS;
-    if (!request->further)
-      choose_spread(&c, rng, request->target < 0 ? SPREAD_OF_START : SPREAD);
-    ws__sample *sample = ws_arena_alloc(arena, sizeof *sample);
-    *sample =
-        (ws__sample){.shapes = c.shapes, .count = c.count, .racers = racers};
-    request->sample = sample;
-  }
+  if (request->target >= 0)
+    choose_promising(&c, request->target);
+  const int racers = request->further ? 0 : c.count < RACERS ? c.count : RACERS;
+  if (!request->further)
+    choose_spread(&c, rng, request->target < 0 ? SPREAD_OF_START : SPREAD);
+  ws__sample *sample = ws_arena_alloc(arena, sizeof *sample);
+  *sample =
+      (ws__sample){.shapes = c.shapes, .count = c.count, .racers = racers};
+  request->sample = sample;
   if (space && candidate)
     ws__transfer_expect(large->transfer, space, candidate, request->sample);
 }

@@ -24,11 +24,11 @@ static ws_status add_spaces(ws_session *s) {
   return WS_OK;
 }
 
-/* Times of a device are taken on samples of a large set; estimates of all
- * shapes cost nothing beside a build. */
+/* Times of a device are taken on samples of a large set. Estimates of all
+ * shapes cost nothing beside a build, and tell more than samples would. */
 static void know_large_set(ws_session *s) {
   const ws__task *task = &s->task;
-  if (task->shape_count <= WS__ALL_SHAPES)
+  if (task->shape_count <= WS__ALL_SHAPES || !s->ranking.by_device)
     return;
   ws_arena *arena = ws_arena_create();
   double *limit_us =
@@ -36,8 +36,7 @@ static void know_large_set(ws_session *s) {
   for (int i = 0; i < task->shape_count; i++)
     limit_us[i] =
         ws_target_roofline_us(task->target, task->problem, &task->shapes[i]);
-  ws__knowledge_set_large(&s->knowledge, task->shapes, limit_us,
-                          s->ranking.by_device);
+  ws__knowledge_set_large(&s->knowledge, task->shapes, limit_us);
   ws_arena_destroy(arena);
 }
 

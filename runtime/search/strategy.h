@@ -93,9 +93,10 @@ typedef struct ws__knowledge {
 void ws__knowledge_init(ws__knowledge *knowledge, ws_arena *arena,
                         ws__space *space, ws__seen *seen, int shape_count,
                         double noise, int round);
-/* Before the first result: the set is large (ws__large_create). */
+/* Before the first result: the set is large, and times are taken of samples
+ * (ws__large_create). */
 void ws__knowledge_set_large(ws__knowledge *knowledge, const ws_shape *shapes,
-                             const double *limit_us, bool sampled);
+                             const double *limit_us);
 /* The space of a template of the run; NULL: it is not one yet. */
 ws__space *ws__knowledge_space(const ws__knowledge *knowledge,
                                const ws_template *tmpl);

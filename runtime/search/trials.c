@@ -45,7 +45,9 @@ enum { EDGE_SHAPES = -1, LARGE_SHAPE = -2 };
 /* Of the latter, flops: 1024,1536,7168 takes a simulator 2 s. */
 static const double most_large_flops = 2.4e10;
 enum { MAX_PORTFOLIO = 8, POOL_PER_SHAPE = 2, MAX_FAILURES = 3 };
-enum { MOST_IN_LARGE = 8 }; /* shapes of a candidate beside the search */
+/* Shapes of a candidate beside the search: a dispatch wants as many times of a
+ * kernel (dispatch/measured.c). */
+enum { MOST_IN_LARGE = 12 };
 
 static bool is_large(const ws__trials *t) {
   return t->task->shape_count > WS__ALL_SHAPES;

@@ -93,7 +93,7 @@ static ws_status loop(ws_session *s, ws__progress *progress) {
  * sampled a large set by a device has asked there for what it needs. */
 static ws_status finals(ws_session *s, ws__progress *progress) {
   ws__pool_stop(&s->pool);
-  if (s->knowledge.large && s->ranking.by_device)
+  if (s->knowledge.large)
     return WS_OK;
   WS_TRY(ws__trials_begin_finals(&s->trials, s->diag));
   while (!ws__signals_interrupted() && ws_clock_ms() < s->clock.finals_end_ms &&

@@ -79,7 +79,7 @@ static void sets_search(sets_world *w, strategy_loop *loop, uint64_t seed,
   for (int s = 0; s < SETS_HALF; s++)
     limit_us[s] = oracle_limit_us(&w->searched[s]);
   if (sampled)
-    ws__knowledge_set_large(&loop->knowledge, w->searched, limit_us, true);
+    ws__knowledge_set_large(&loop->knowledge, w->searched, limit_us);
   while (loop->times < times && loop_step(loop))
     ;
 }
