@@ -25,8 +25,10 @@ typedef struct search {
   const ws_selection_input *input;
   const ws_evolve_options *options;
   ws_evolve_report *report;
-  const int *columns;
-  int *fold; /* by row; -1: unseen */
+  bool *unseen;                  /* by row of the input's matrix */
+  int *fold;                     /* by row of the seen */
+  const ws_selection *selection; /* made of the seen rows */
+  const int *columns;            /* of its portfolio */
   ws__vocabulary vocabulary;
   ws__judge *judge;
   ws__judged_terms best;
@@ -62,30 +64,27 @@ static ws_status split(search *s, ws_diag *diag) {
   shuffle(&s->rng, place, count);
   const int unseen = count / ONE_UNSEEN_IN;
   s->fold = ws_arena_alloc(s->arena, sizeof *s->fold * rows);
-  for (size_t r = 0; r < rows; r++)
-    s->fold[r] = place[group[r]] < unseen ? -1 : place[group[r]] % FOLDS;
+  s->unseen = ws_arena_alloc(s->arena, sizeof *s->unseen * rows);
+  int seen = 0;
+  for (size_t r = 0; r < rows; r++) {
+    s->unseen[r] = place[group[r]] < unseen;
+    if (!s->unseen[r])
+      s->fold[seen++] = place[group[r]] % FOLDS;
+  }
   s->report->group_count = count;
   s->report->seen_groups = count - unseen;
   s->report->shape_count = matrix->shape_count;
   return WS_OK;
 }
 
-static const bool *find_unseen(const search *s) {
-  const size_t rows = (size_t)s->input->matrix->shape_count;
-  bool *unseen = ws_arena_alloc(s->arena, sizeof *unseen * rows);
-  for (size_t r = 0; r < rows; r++)
-    unseen[r] = s->fold[r] < 0;
-  return unseen;
-}
-
-/* Of the seen rows. */
 static ws_status choose_portfolio(search *s, ws_diag *diag) {
   ws_matrix *seen = ws_arena_alloc(s->arena, sizeof *seen);
   ws_selection_input input = *s->input;
   ws_dispatch_choice choice;
-  *seen = ws__some_rows(s->arena, s->input->matrix, find_unseen(s), false);
+  *seen = ws__some_rows(s->arena, s->input->matrix, s->unseen, false);
   input.matrix = seen;
   WS_TRY(ws_dispatch_choose(s->arena, &input, &choice, diag));
+  s->selection = choice.selection;
   s->columns = choice.columns;
   s->report->kernel_count = choice.count;
   return WS_OK;
@@ -228,8 +227,7 @@ static ws_status begin(search *s, ws_diag *diag) {
   s->best_arena = ws_arena_create();
   WS_TRY(ws_time_terms_parse(s->best_arena, s->input->problem, first, "terms",
                              &terms, diag));
-  s->judge = ws__judge_create(s->input, s->columns, s->report->kernel_count,
-                              s->fold, FOLDS);
+  s->judge = ws__judge_create(s->selection, s->fold, FOLDS);
   ws__judge_terms(s->judge, terms, NULL, &s->best);
   s->report->ln_loss_before = s->best.ln_loss;
   s->vocabulary =
@@ -284,7 +282,7 @@ static ws_status judge_unseen(search *s, const ws_time_terms *terms,
                                    .columns = s->columns,
                                    .count = count,
                                    .universal = universal};
-  return ws__bands_judge_once(s->arena, &portfolio, find_unseen(s), bands,
+  return ws__bands_judge_once(s->arena, &portfolio, s->unseen, bands,
                               &s->report->band_count, diag);
 }
 

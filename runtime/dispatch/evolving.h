@@ -34,12 +34,13 @@ typedef struct ws__judged_terms {
   double **values;  /* by term: what ws__observations has */
   double loss;      /* what is to fall */
   double ln_loss;   /* mean of ln(time of the choice / best) */
-  int *picks;       /* by row; -1: none was timed */
+  int *picks;       /* by row; -1: it is not judged */
 } ws__judged_terms;
 
-/* fold: by row of the matrix; < 0: is not looked at. */
-ws__judge *ws__judge_create(const ws_selection_input *input, const int *columns,
-                            int count, const int *fold, int fold_count);
+/* Of the selection's portfolio, on all rows of its matrix. fold: by row, in
+ * which of the turns it is left out. Both must outlive the judge. */
+ws__judge *ws__judge_create(const ws_selection *selection, const int *fold,
+                            int fold_count);
 void ws__judge_destroy(ws__judge *judge);
 /* like: values of the terms that it shares are taken from it (NULL: none). */
 void ws__judge_terms(ws__judge *judge, const ws_time_terms *terms,

@@ -21,51 +21,70 @@ static const double model_error = 0.03;
 
 struct ws__judge {
   ws_arena *arena;
-  const ws_selection_input *input;
-  const int *columns, *fold;
+  const ws__portfolio *of;
+  const int *fold; /* by row */
   int kernels, rows, folds;
-  double *us;      /* [kernel * rows + row] */
-  double *best_us; /* by row, of all columns */
+  double *us;      /* [kernel * rows + row]: as timed */
+  double *lost;    /* likewise: ln(time / best timed); NAN: no choice there */
   double *weights; /* [kernel * kernels + other] */
   ws__equations *by_fold; /* [fold * kernels + kernel] */
   double *said;           /* [kernel * rows + row]: models, left out */
-  bool *left_out;         /* by row, of the fold at hand or of no fold */
+  bool *left_out;         /* by row, of the fold at hand */
 };
 
 static const ws_candidate *candidate_of(const ws__judge *j, int kernel) {
-  return j->input->entries[j->columns[kernel]].candidate;
+  return j->of->input->entries[j->of->columns[kernel]].candidate;
 }
 
 static size_t cell(const ws__judge *j, int kernel, int row) {
   return (size_t)kernel * (size_t)j->rows + (size_t)row;
 }
 
-ws__judge *ws__judge_create(const ws_selection_input *input, const int *columns,
-                            int count, const int *fold, int fold_count) {
+/* What was not timed is foreseen; models choose where their kernel was timed in
+ * the band (bands.c). */
+static void find_lost(ws__judge *j, const ws_selection *selection, int kernel) {
+  const ws_matrix *timed = j->of->input->matrix;
+  bool known[WS_BANDS_MOST];
+  for (int b = 0; b < selection->band_count; b++)
+    known[b] = j->of->universal[kernel] ||
+               ws__band_knows(j->of, timed, &selection->bands[b], kernel);
+  for (int s = 0; s < j->rows; s++) {
+    const double us =
+        ws__matrix_us(j->of->expected, s, j->of->columns[kernel]);
+    const double best_us = ws__matrix_best_us(timed, s);
+    const int band = ws__band_of(selection->bands, selection->band_count,
+                                 &timed->shapes[s]);
+    const bool counts = ws__is_time(us) && isfinite(best_us) && known[band];
+    j->us[cell(j, kernel, s)] =
+        ws__matrix_us(timed, s, j->of->columns[kernel]);
+    j->lost[cell(j, kernel, s)] = counts ? fmax(0, log(us / best_us)) : NAN;
+  }
+}
+
+ws__judge *ws__judge_create(const ws_selection *selection, const int *fold,
+                            int fold_count) {
   ws_arena *arena = ws_arena_create();
   ws__judge *j = ws_arena_alloc(arena, sizeof *j);
-  const size_t kernels = (size_t)count, rows = (size_t)input->matrix->shape_count;
+  const ws__portfolio *of = &selection->portfolio;
+  const size_t kernels = (size_t)of->count,
+               rows = (size_t)of->input->matrix->shape_count;
   *j = (ws__judge){.arena = arena,
-                   .input = input,
-                   .columns = columns,
+                   .of = of,
                    .fold = fold,
-                   .kernels = count,
-                   .rows = input->matrix->shape_count,
+                   .kernels = of->count,
+                   .rows = of->input->matrix->shape_count,
                    .folds = fold_count};
   j->us = ws_arena_alloc(arena, sizeof *j->us * kernels * rows);
+  j->lost = ws_arena_alloc(arena, sizeof *j->lost * kernels * rows);
   j->said = ws_arena_alloc(arena, sizeof *j->said * kernels * rows);
-  j->best_us = ws_arena_alloc(arena, sizeof *j->best_us * rows);
   j->left_out = ws_arena_alloc(arena, sizeof *j->left_out * rows);
   j->weights = ws_arena_alloc(arena, sizeof *j->weights * kernels * kernels);
   j->by_fold = ws_arena_alloc(arena, sizeof *j->by_fold * kernels *
                                          (size_t)fold_count);
-  for (int s = 0; s < j->rows; s++)
-    j->best_us[s] = ws__matrix_best_us(input->matrix, s);
-  for (int k = 0; k < count; k++) {
-    for (int s = 0; s < j->rows; s++)
-      j->us[cell(j, k, s)] = ws__matrix_us(input->matrix, s, columns[k]);
-    for (int other = 0; other < count; other++)
-      j->weights[k * count + other] =
+  for (int k = 0; k < of->count; k++) {
+    find_lost(j, selection, k);
+    for (int other = 0; other < of->count; other++)
+      j->weights[k * of->count + other] =
           ws__pool_weight(candidate_of(j, k), candidate_of(j, other));
   }
   return j;
@@ -107,9 +126,9 @@ static void fill_values(const ws__judge *j, const ws__judged_terms *like,
   ws_arena *arena = ws_arena_create();
   for (int k = 0; k < j->kernels && added.count; k++) {
     const ws_expr *const *bound = ws__bind_terms(
-        arena, &added, candidate_of(j, k), j->input->target->cu_count);
+        arena, &added, candidate_of(j, k), j->of->input->target->cu_count);
     for (int i = 0; i < added.count; i++)
-      ws__term_values(bound[i], j->input->matrix->shapes, j->rows,
+      ws__term_values(bound[i], j->of->input->matrix->shapes, j->rows,
                       out->values[slot[i]] + cell(j, k, 0));
   }
   ws_arena_destroy(arena);
@@ -121,7 +140,7 @@ static void sum_by_fold(ws__judge *j, const ws__observations *seen) {
   memset(j->by_fold, 0,
          sizeof *j->by_fold * (size_t)j->folds * (size_t)j->kernels);
   for (int s = 0; s < j->rows; s++)
-    for (int k = 0; k < j->kernels && j->fold[s] >= 0; k++)
+    for (int k = 0; k < j->kernels; k++)
       ws__add_row(seen, k, s, &j->by_fold[j->fold[s] * j->kernels + k]);
 }
 
@@ -152,18 +171,17 @@ static void fit_fold(ws__judge *j, const ws__observations *seen,
         ws__add_equations(&j->by_fold[f * j->kernels + k], 1, seen->terms,
                           &own[k]);
   for (int s = 0; s < j->rows; s++)
-    j->left_out[s] = j->fold[s] == fold || j->fold[s] < 0;
+    j->left_out[s] = j->fold[s] == fold;
   for (int k = 0; k < j->kernels; k++)
     fit_kernel(j, seen, own, fold, k);
 }
 
 /* ---- the loss ---- */
 
-/* Among kernels that were timed on the row. */
 static int pick(const ws__judge *j, int row) {
   int best = -1;
   for (int k = 0; k < j->kernels; k++)
-    if (ws__is_time(j->us[cell(j, k, row)]) &&
+    if (!isnan(j->lost[cell(j, k, row)]) &&
         (best < 0 || j->said[cell(j, k, row)] < j->said[cell(j, best, row)]))
       best = k;
   return best;
@@ -175,12 +193,12 @@ static double shared_loss(const ws__judge *j, int row, int picked) {
   const double least = fmax(j->said[cell(j, picked, row)], 1e-9);
   double sum = 0, shares = 0;
   for (int k = 0; k < j->kernels; k++) {
-    const double us = j->us[cell(j, k, row)];
-    if (!ws__is_time(us))
+    const double lost = j->lost[cell(j, k, row)];
+    if (isnan(lost))
       continue;
     const double above = log(fmax(j->said[cell(j, k, row)], 1e-9) / least);
     const double share = exp(-above / model_error);
-    sum += share * log(us / j->best_us[row]);
+    sum += share * lost;
     shares += share;
   }
   return sum / shares;
@@ -190,12 +208,11 @@ static void judge_rows(const ws__judge *j, ws__judged_terms *out) {
   int rows = 0;
   out->loss = out->ln_loss = 0;
   for (int s = 0; s < j->rows; s++) {
-    out->picks[s] = j->fold[s] < 0 ? -1 : pick(j, s);
+    out->picks[s] = pick(j, s);
     if (out->picks[s] < 0)
       continue;
     out->loss += shared_loss(j, s, out->picks[s]);
-    out->ln_loss +=
-        log(j->us[cell(j, out->picks[s], s)] / j->best_us[s]);
+    out->ln_loss += j->lost[cell(j, out->picks[s], s)];
     rows++;
   }
   out->loss = rows ? out->loss / rows : INFINITY;
@@ -234,13 +251,17 @@ void ws__judged_terms_deinit(ws__judged_terms *judged) {
 
 /* ---- misses ---- */
 
-static int best_timed(const ws__judge *j, int row) {
+static int best_kept(const ws__judge *j, int row) {
   int best = -1;
   for (int k = 0; k < j->kernels; k++)
-    if (ws__is_time(j->us[cell(j, k, row)]) &&
-        (best < 0 || j->us[cell(j, k, row)] < j->us[cell(j, best, row)]))
+    if (!isnan(j->lost[cell(j, k, row)]) &&
+        (best < 0 || j->lost[cell(j, k, row)] < j->lost[cell(j, best, row)]))
       best = k;
   return best;
+}
+
+static double expected_us(const ws__judge *j, int row, int kernel) {
+  return ws__matrix_us(j->of->expected, row, j->of->columns[kernel]);
 }
 
 int ws__judge_misses(const ws__judge *j, const ws__judged_terms *of,
@@ -248,11 +269,12 @@ int ws__judge_misses(const ws__judge *j, const ws__judged_terms *of,
   int count = 0;
   for (int s = 0; s < j->rows; s++) {
     const int chosen = of->picks[s];
-    const int best = chosen < 0 ? -1 : best_timed(j, s);
-    if (chosen == best)
+    const int best = chosen < 0 ? -1 : best_kept(j, s);
+    if (chosen == best ||
+        !(expected_us(j, s, chosen) > expected_us(j, s, best)))
       continue;
-    const ws__miss miss = {&j->input->matrix->shapes[s], chosen, best,
-                           j->us[cell(j, chosen, s)], j->us[cell(j, best, s)]};
+    const ws__miss miss = {&j->of->input->matrix->shapes[s], chosen, best,
+                           expected_us(j, s, chosen), expected_us(j, s, best)};
     int at = count < most ? count++ : most;
     for (; at > 0 && out[at - 1].chosen_us / out[at - 1].best_us <
                          miss.chosen_us / miss.best_us;

@@ -16,10 +16,10 @@
  * and a term that names what a problem or a template has not got is left out
  * there; so is one that may divide by zero or overflow on some shape.
  *
- * Fit: least squares of the relative error, with constants >= 0; kernels of the same template lend their
- * timings, with a weight that falls with the distance of their parameters, so
- * that few timings of a kernel suffice (a shared estimate of this kind is
- * called partial pooling).
+ * Fit: least squares of the relative error, with constants >= 0; kernels of
+ * the same template lend their timings, with a weight that falls with the
+ * distance of their parameters, so that few timings of a kernel suffice (a
+ * shared estimate of this kind is called partial pooling).
  *
  * Threads: no state outside the arguments; models are constant once fitted.
  */
