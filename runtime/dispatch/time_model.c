@@ -109,7 +109,7 @@ static void fit_one(const fitting *f, int position, ws__time_model *model) {
   }
   ws__solve_constants(&all, f->seen.terms, model->us);
   for (int t = 0; t < f->seen.terms; t++)
-    model->us[t] *= f->seen.scale[t];
+    model->us[t] *= model->terms[t] ? f->seen.scale[t] : 0;
   model->timings =
       ws__fit_factor(&f->seen, position, NULL, model->us, &model->error);
 }

@@ -268,6 +268,78 @@ WS_TEST(terms_that_fit_nothing_leave_the_choice_to_the_tree) {
   ws_arena_destroy(w.arena);
 }
 
+/* Kernel 0, of which no term says anything, is best but on one shape: models
+ * that know nothing of it would choose it always, and lose less than a tree
+ * that learned of that shape. */
+WS_TEST(a_kernel_without_a_model_leaves_the_choice_to_the_tree) {
+  world w;
+  build_world(&w);
+  for (int i = 0; i < SHAPES; i++)
+    for (int e = 0; e < KERNELS; e++)
+      w.us[i * KERNELS + e] = e == 0 ? 10 : 20 + e;
+  for (int i = 5; i < SHAPES; i += 11) {
+    w.us[i * KERNELS] = 40;
+    w.us[i * KERNELS + 1] = 10;
+  }
+  w.input.terms = read_terms(&w, "D / (split - 1)\n");
+  ws_dispatch_choice choice;
+  ws_diag diag = {""};
+  if (ws_dispatch_choose(w.arena, &w.input, &choice, &diag) != WS_OK)
+    WS_FAIL("%s", diag.text);
+  WS_CHECK_INT(ws_selection_unmodelled(choice.selection), 1);
+  const ws_band *bands;
+  bool models_won = false;
+  const int count = ws_selection_bands(choice.selection, &bands);
+  for (int b = 0; b < count; b++) {
+    models_won |= bands[b].ln_loss[WS_FORM_MODELS] <
+                  bands[b].ln_loss[WS_FORM_TREE] - 0.01;
+    WS_CHECK_INT(bands[b].form, WS_FORM_TREE);
+  }
+  WS_CHECK(models_won); /* else this would say nothing */
+  ws_arena_destroy(w.arena);
+}
+
+/* ---- the judge ---- */
+
+/* What is chosen on rows does not follow from their own times. */
+WS_TEST(a_fold_is_judged_by_models_of_the_others) {
+  enum { FOLDS = 3 };
+  world w;
+  int fold[SHAPES];
+  ws_rng rng;
+  build_world(&w);
+  ws_rng_init(&rng, 4);
+  for (int i = 0; i < SHAPES; i++)
+    fold[i] = i / SIZES % FOLDS;
+  const ws_time_terms *terms = read_terms(&w, ws_time_terms_default());
+  ws_dispatch_choice choice;
+  ws_diag diag = {""};
+  if (ws_dispatch_choose(w.arena, &w.input, &choice, &diag) != WS_OK)
+    WS_FAIL("%s", diag.text);
+  ws__judged_terms before, after;
+  ws__judge *judge = ws__judge_create(choice.selection, fold, FOLDS);
+  ws__judge_terms(judge, terms, NULL, &before);
+  ws__judge_destroy(judge);
+  for (int i = 0; i < SHAPES; i++)
+    for (int e = 0; e < KERNELS; e++)
+      if (fold[i] == 1)
+        w.us[i * KERNELS + e] *= exp(2 * ws_rng_normal(&rng));
+  judge = ws__judge_create(choice.selection, fold, FOLDS);
+  ws__judge_terms(judge, terms, &before, &after);
+  int moved = 0;
+  for (int i = 0; i < SHAPES; i++) {
+    if (fold[i] == 1)
+      WS_CHECK_INT(after.picks[i], before.picks[i]);
+    moved += after.picks[i] != before.picks[i];
+  }
+  WS_CHECK(moved > 0);
+  WS_CHECK(after.ln_loss > before.ln_loss);
+  ws__judged_terms_deinit(&before);
+  ws__judged_terms_deinit(&after);
+  ws__judge_destroy(judge);
+  ws_arena_destroy(w.arena);
+}
+
 /* ---- the search ---- */
 
 static const ws_evolve_options by_chance = {.evaluations = 400, .seed = 5};
