@@ -28,7 +28,7 @@ static const ws_option option_rows[] = {
     EMIT_SOURCE_ROWS,
     {"out", "FILE", "where the terms go (default: terms.txt)", WS_OPTION_TEXT,
      AT(out)},
-    {"evaluations", "N", "judges N changes (default: 2000)", WS_OPTION_INT64,
+    {"evaluations", "N", "judges N changes (default: 1000)", WS_OPTION_INT64,
      AT(evaluations), .low = 1},
     {"seed", "N", "(default: 1)", WS_OPTION_SEED, AT(seed)},
     {"model", "SPEC",
@@ -64,7 +64,7 @@ static ws_status parse(int argc, char **argv, evolve_options *out,
                        ws_diag *diag) {
   ws_words words;
   *out = (evolve_options){
-      .out = "terms.txt", .evaluations = 2000, .seed = 1, .questions = 4};
+      .out = "terms.txt", .evaluations = 1000, .seed = 1, .questions = 4};
   WS_TRY(ws_options_parse(&evolve_command, argc, argv, out, &words, diag));
   out->emit.help = words.help;
   if (words.help)
