@@ -208,6 +208,9 @@ static void add_grid(shape_list *list, const axis *axes, int dim,
   }
 }
 
+/* A set of many shapes has most first sizes of its layers itself. */
+enum { MANY = 64 };
+
 ws_shape *ws_dispatch_training_shapes(ws_arena *arena,
                                       const ws_problem *problem,
                                       const ws_shape_set *set, int *out_count) {
@@ -218,7 +221,8 @@ ws_shape *ws_dispatch_training_shapes(ws_arena *arena,
   fill_axes(problem, set, axes);
   for (int d = 0; d < problem->dims->count; d++)
     combinations *= axes[d].count;
-  list.capacity = set->count * (1 + axes[0].count) +
+  const int spread = set->count <= MANY ? axes[0].count : 0;
+  list.capacity = set->count * (1 + spread) +
                   (int)(combinations < MOST ? combinations : MOST);
   list.items =
       ws_arena_alloc(arena, (size_t)list.capacity * sizeof *list.items);
@@ -226,7 +230,7 @@ ws_shape *ws_dispatch_training_shapes(ws_arena *arena,
     list_add(&list, set->shapes[i]);
   for (int i = 0; i < set->count;
        i++) /* the set's others at every first size */
-    for (int a = 0; a < axes[0].count; a++) {
+    for (int a = 0; a < spread; a++) {
       ws_shape shape = set->shapes[i];
       shape.size[0] = axes[0].values[a];
       list_add(&list, shape);

@@ -5,7 +5,7 @@
  * candidate takes part when it has a time on every shape of the set that it
  * accepts, or on so many shapes that a time model can tell the others; and a
  * provenance when one of its candidates accepts every legal shape. Rows are the
- * set's shapes, and others on which half of those who take part have times; what
+ * set's shapes, and others on which enough of those who take part have times; what
  * was not timed is NAN. Cards come before simulators, then more candidates before
  * fewer, then the later name (the later model version). A simulator's times are
  * taken unasked only where a whole portfolio can be picked from them: of two
@@ -219,6 +219,13 @@ static bool has_shape(const ws_shape_set *set, const ws_shape *shape) {
   return false;
 }
 
+/* Times of few kernels say little of a shape; of many kernels each was timed on
+ * some of many shapes. */
+static bool says_enough(int timed, int entries) {
+  enum { MANY = 32, FEW = 4 };
+  return entries > MANY ? timed >= FEW : 2 * timed >= entries;
+}
+
 /* The set's shapes, then the others in order. */
 static void collect_shapes(ws_arena *arena, const recorded *times, int count,
                            const ws_shape_set *set, const char *provenance,
@@ -238,8 +245,7 @@ static void collect_shapes(ws_arena *arena, const recorded *times, int count,
   out->shapes = shapes;
   out->shape_count = set->count;
   for (int r = 0; r < row_count; r++)
-    if (2 * rows[r].timed >= count && /* of few it says little */
-        !has_shape(set, &rows[r].shape))
+    if (says_enough(rows[r].timed, count) && !has_shape(set, &rows[r].shape))
       shapes[out->shape_count++] = rows[r].shape;
 }
 

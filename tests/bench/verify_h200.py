@@ -48,7 +48,9 @@ CODE_CLASSES = ((0xff, 0), (0x87, 0), (0x8f, 0x70), (0x80, 0x38), (0x80, 0))
 SCALE_FACTORS = (1, 1, 0, 2.0 ** 12, 2.0 ** -12)
 # m below and beside a tile, n inside a scale block, one k block, odd numbers of
 # them, a long k; then larger ones
-EDGES = ((16, 576, 128), (272, 144, 256), (80, 320, 384), (32, 48, 1024),
+EDGES = ((1, 16, 128), (3, 576, 256), (5, 144, 512), (15, 320, 384),
+         (17, 128, 1024), (63, 576, 128), (65, 272, 256), (127, 512, 512),
+         (129, 96, 384), (1023, 576, 512), (2047, 160, 256), (16, 576, 128), (272, 144, 256), (80, 320, 384), (32, 48, 1024),
          (64, 576, 512), (64, 128, 2048), (256, 256, 512), (512, 512, 1024),
          (1024, 512, 512), (512, 1024, 512), (512, 512, 7168),
          (1024, 1536, 512), (1024, 7168, 256), (2048, 2048, 256),
@@ -63,11 +65,12 @@ def log_uniform(rng, low, high, step):
 
 
 def random_shapes(count, seed):
-    """Extents that divide by 16 only, and such as tiles like."""
+    """Any m, extents that divide by 16 only, and such as tiles like."""
     rng, shapes = random.Random(seed), {}
     while len(shapes) < count:
-        m, n = (log_uniform(rng, 16, MAX_EXTENT, rng.choice((16, 16, 64, 128)))
-                for _ in range(2))
+        m, n = (log_uniform(rng, step, MAX_EXTENT,
+                            rng.choice((step, 16, 64, 128)))
+                for step in (1, 16))
         shape = m, n, log_uniform(rng, 128, MAX_K, 128)
         if m * n <= MAX_OUTPUT:
             shapes[shape] = None
