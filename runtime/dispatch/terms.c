@@ -8,7 +8,8 @@
 
 /* What decides how long a tiled kernel takes: launches and ends (1), rounds of
  * workgroups over the card with one and two resident on a CU, each as such (a
- * prologue, an epilogue) and times its depth; what all workgroups do together;
+ * prologue, an epilogue) and times its depth; what all workgroups do together,
+ * less than one a CU taking as long as one, and one alone in its slice;
  * what must be read and written. A template without tiles has its
  * workgroups. */
 static const char default_terms[] =
@@ -21,6 +22,8 @@ static const char default_terms[] =
     "ceildiv(D, split_k)\n"
     "ceildiv(ceildiv(A, tile_m) * ceildiv(B, tile_n) * split_k, 2 * cu_count) "
     "* ceildiv(D, split_k)\n"
+    "max(workgroups, cu_count) * D\n"
+    "ceildiv(D, split_k)\n"
     "ceildiv(A, tile_m) * ceildiv(B, tile_n) * D\n"
     "ceildiv(A, tile_m) * B * D\n"
     "A * D\n"
