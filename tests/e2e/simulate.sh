@@ -33,7 +33,8 @@ import json, sys
 row = json.loads(open(sys.argv[1]).readlines()[-1])["shapes"][0]
 times = [json.load(open(path)) for path in sys.argv[2:]]
 assert times[0]["time"]["us"] == times[1]["time"]["us"], times
-assert times[0]["time"]["us"] == row["best_us"], (times[0]["time"]["us"], row)
+# Buffers lie elsewhere in the server's process: other channels of L2.
+assert abs(times[0]["time"]["us"] / row["best_us"] - 1) < 0.01, (times[0]["time"]["us"], row)
 assert times[0]["provenance"] == row["provenance"], row
 (launch, *_) = times[0]["time"]["report"]
 profile = launch["profile"]

@@ -98,7 +98,7 @@ done
 gemm=$work/gemm-ptx
 expect 0 '^200.00 us, .* mean of 10 calls' "${run[@]}" CPU_GEMM_SHAPE='16 272 128' "$gemm" --device cuda --time 10 16 272 128
 expect 1 'c\[0\]\[0\] is wrong' "${run[@]}" CPU_GEMM_SHAPE='96 576 512' CPU_GEMM_BREAK=1 "$gemm" 96 576 512
-expect 1 'not a legal shape' "${run[@]}" CPU_GEMM_SHAPE='17 576 512' "$gemm" 17 576 512
+expect 1 'not a legal shape' "${run[@]}" CPU_GEMM_SHAPE='17 577 512' "$gemm" 17 577 512
 expect 2 'are for sm_90a, that is device cuda' "$gemm" --device hip
 expect 3 'WAVESMITH_CUDA_LIBRARY: /nonexistent' env WAVESMITH_CUDA_LIBRARY=/nonexistent.so "$gemm"
 if [ ! -e /dev/nvidiactl ]; then

@@ -110,7 +110,7 @@ cpu=(env WAVESMITH_HIP_LIBRARY="$cpu_hip")
 expect 0 '^512 of 512 sampled elements agree' "${cpu[@]}" CPU_GEMM_SHAPE='96 576 512' "$gemm" 96 576 512
 expect 0 'estimate' "${cpu[@]}" CPU_GEMM_SHAPE='16 272 128' "$gemm" 16 272 128
 expect 1 'c\[0\]\[0\] is wrong' "${cpu[@]}" CPU_GEMM_SHAPE='96 576 512' CPU_GEMM_BREAK=1 "$gemm" 96 576 512
-expect 1 'not a legal shape' "${cpu[@]}" CPU_GEMM_SHAPE='17 576 512' "$gemm" 17 576 512
+expect 1 'not a legal shape' "${cpu[@]}" CPU_GEMM_SHAPE='17 577 512' "$gemm" 17 577 512
 expect 2 usage "$gemm" 96 576
 expect 2 usage "$gemm" --time 0
 expect 2 'are for gfx942, that is device hip' "$gemm" --device cuda
