@@ -113,7 +113,7 @@ ldd "$work/example/gemm" | grep -qiE 'llvm|comgr|hip|cuda' && fail "the example 
 
 echo "# kernels that take their operands through tensor maps"
 quietly make_archive "$work/tma.db" kmajor-ocp 'cuda:NVIDIA H200' \
-  "$source/ir-templates/fp8_gemm_wgmma.ll" '' "$source/ir-templates/fp8_gemm_wgmma.ll" 'tile_m=64;warpgroups=1'
+  "$source/ir-templates/fp8_gemm_wgmma.ll" '' "$source/ir-templates/fp8_gemm_wgmma.ll" 'tile_m=64;warpgroups=1;a_scales=1'
 quietly "$wavesmith" archive export "$work/tma.db" "$work/tma-archive" --best 100
 expect 0 '2 kernels compiled' with_ptx "$wavesmith" build "$work/tma-archive" --name fp8_gemm --out "$work/tma"
 grep -q '^static const ws_rt_tensor_map tensor_maps_0' "$work/tma/fp8_gemm.c" || fail "no tensor maps"
