@@ -111,7 +111,7 @@ bool ws__band_knows(const ws__portfolio *portfolio, const ws_matrix *matrix,
   return timed >= LEAST_TIMINGS;
 }
 
-/* Those that the band knows, or that take every shape. */
+/* Those that the band knows. */
 static ws__shortlist list_known(ws_arena *arena, const ws__portfolio *portfolio,
                                 const ws_matrix *timed, const ws_band *band) {
   int *positions =
@@ -120,11 +120,7 @@ static ws__shortlist list_known(ws_arena *arena, const ws__portfolio *portfolio,
   for (int p = 0; p < portfolio->count; p++)
     if (ws__band_knows(portfolio, timed, band, p))
       positions[count++] = p;
-  for (int p = 0; p < portfolio->count; p++)
-    if (portfolio->universal[p] &&
-        !ws__band_knows(portfolio, timed, band, p))
-      positions[count++] = p;
-  return (ws__shortlist){positions, count};
+  return (ws__shortlist){positions, count, portfolio->fallback};
 }
 
 static int pick_nearest(const ws__portfolio *portfolio, const ws_matrix *known,

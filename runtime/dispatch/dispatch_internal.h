@@ -28,6 +28,8 @@ ws_status ws__features_of(ws_arena *arena, const ws_problem *problem,
                           const ws__feature **out_features, int *out_count,
                           ws_diag *diag) WS_MUST_CHECK;
 
+/* Bytes of the name or number at text; 0: there is none. */
+size_t ws__word_size(const char *text);
 /* "A", "B", "D" -> names of the problem's dimensions; a name is replaced where
  * it stands alone. NULL: the text names a letter that stands for nothing. */
 const char *ws__fill_letters(ws_arena *arena, const ws_problem *problem,
@@ -145,6 +147,11 @@ typedef struct ws__table {
 
 enum { WS__DEFAULT_LEAVES = 24 };
 
+/* The rows of a matrix, and those of the shapes before them (residues.c). In the
+ * arena. */
+ws_matrix ws__with_residues(ws_arena *arena, const ws_selection_input *input,
+                            const ws_matrix *matrix);
+
 /* What the forms are made of: positions are of the portfolio. */
 typedef struct ws__portfolio {
   const ws_selection_input *input;
@@ -154,6 +161,7 @@ typedef struct ws__portfolio {
   const int *columns;
   int count;
   const bool *universal; /* by position: takes every legal shape */
+  int fallback;          /* of these the best alone */
 } ws__portfolio;
 bool ws__portfolio_takes(const ws__portfolio *portfolio, int position,
                          const ws_shape *shape);
@@ -168,8 +176,9 @@ const ws__span *ws__table_find(const ws__table *table, const ws_shape *shape);
 
 /* ---- bands of the first size ---- */
 typedef struct ws__shortlist {
-  const int *positions; /* that the models choose among; one takes every shape */
+  const int *positions; /* that the models choose among */
   int count;
+  int fallback; /* where none of them takes the shape; takes every shape */
 } ws__shortlist;
 /* Cuts the matrix's first sizes into bands and judges the forms in each where
  * groups are left out. */

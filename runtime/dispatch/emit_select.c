@@ -264,8 +264,8 @@ static void emit_band(const ws__emission *emission, int band, ws_strbuf *out) {
   ws_strbuf_printf(out, "  %s;\n", ws__list_sizes(emission, "(void)%s"));
   ws_strbuf_puts(out, sums.data);
   ws_strbuf_printf(
-      out, "  return least_time(ws_us, listed_%d, %d, ws_sizes);\n}\n\n",
-      band, list->count);
+      out, "  return least_time(ws_us, listed_%d, %d, %d, ws_sizes);\n}\n\n",
+      band, list->count, list->fallback);
   ws_strbuf_deinit(&sums);
 }
 
@@ -273,9 +273,9 @@ static void emit_band(const ws__emission *emission, int band, ws_strbuf *out) {
  * to the place in the list. That needs no branch, and branches on times are
  * foretold badly. */
 static const char least_time[] =
-    "/* The kernel with the least time that takes the shape. */\n"
+    "/* The kernel with the least time that takes the shape, else fallback. */\n"
     "static int least_time(const double *us, const short *kernels, int count,\n"
-    "                      const long long *ws_sizes) {\n"
+    "                      int fallback, const long long *ws_sizes) {\n"
     "  unsigned long long least, above = 0;\n"
     "  int i;\n"
     "  for (;;) {\n"
@@ -290,7 +290,7 @@ static const char least_time[] =
     "      least = time.bits < least ? time.bits : least;\n"
     "    }\n"
     "    if (least == ~0ull)\n"
-    "      return -1;\n"
+    "      return fallback;\n"
     "    if (candidates[kernels[least & 15]].accepts(ws_sizes))\n"
     "      return kernels[least & 15];\n"
     "    above = least + 1;\n"

@@ -31,9 +31,9 @@ static const struct {
 };
 enum { FORMS = sizeof forms / sizeof *forms };
 
-static bool is_name(char c) {
-  return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-         (c >= 'A' && c <= 'Z');
+size_t ws__word_size(const char *text) {
+  return strspn(text, "_0123456789abcdefghijklmnopqrstuvwxyz"
+                      "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
 }
 
 /* The name of the dimension that a letter stands for; NULL: of none. */
@@ -51,9 +51,7 @@ const char *ws__fill_letters(ws_arena *arena, const ws_problem *problem,
   bool complete = true;
   ws_strbuf_init(&filled);
   for (const char *c = text; *c;) {
-    size_t size = 0;
-    while (is_name(c[size]))
-      size++;
+    const size_t size = ws__word_size(c);
     const bool letter =
         size == 1 && (*c == 'A' || *c == 'B' || *c == 'D');
     const char *name = letter ? dimension_of(problem, *c) : NULL;

@@ -18,9 +18,9 @@
 #include <stdlib.h>
 
 /* A further kernel must lower the geometric mean regret by 0.1 %, or on 64
- * shapes and more take as much off a tenth of them: below that it costs code
- * size for nothing a clock could see. */
-static const double least_gain = 1e-3, least_gain_of_many = 1e-4;
+ * shapes and more take 3 % off one of them, or as much off several: below that
+ * it costs code size for nothing a clock could see. */
+static const double least_gain = 1e-3, least_sum_of_many = 0.03;
 enum { MANY = 64 };
 
 double ws__matrix_us(const ws_matrix *matrix, int shape, int column) {
@@ -112,7 +112,8 @@ ws_status ws_portfolio_pick(const ws_matrix *matrix, int max_count,
                    matrix->shape_count, max_count);
   cover set = open_cover(matrix);
   const double wanted =
-      matrix->shape_count >= MANY ? least_gain_of_many : least_gain;
+      matrix->shape_count >= MANY ? least_sum_of_many / matrix->shape_count
+                                  : least_gain;
   double loss_before = INFINITY;
   while (*out_count < max_count) {
     double loss;

@@ -90,12 +90,12 @@ const int *ws__make_chain(ws_arena *arena, const ws__portfolio *portfolio,
 int ws__pick_by_models(const ws__portfolio *portfolio,
                        const ws_time_models *models,
                        const ws__shortlist *among, const ws_shape *shape) {
-  int best = -1;
+  int best = among->fallback;
   double least = INFINITY;
   for (int i = 0; i < among->count; i++) {
     const int p = among->positions[i];
     const double us = ws_time_models_us(models, p, shape);
-    if ((best < 0 || us < least) && ws__portfolio_takes(portfolio, p, shape)) {
+    if (us < least && ws__portfolio_takes(portfolio, p, shape)) {
       least = us;
       best = p;
     }
@@ -103,7 +103,8 @@ int ws__pick_by_models(const ws__portfolio *portfolio,
   return best;
 }
 
-/* More would make the emitted selection slow. */
+/* More would make the emitted selection slow; it keeps the place in the list in
+ * four bits. */
 enum { MOST_LISTED = 12 };
 
 static int compare_counts(const void *a, const void *b) {
@@ -111,8 +112,7 @@ static int compare_counts(const void *a, const void *b) {
   return x[0] != y[0] ? y[0] - x[0] : x[1] - y[1];
 }
 
-/* The kernels that the models choose in the band, those chosen most; at the end
- * one that takes every shape. */
+/* The kernels that the models choose in the band, those chosen most. */
 static ws__shortlist make_shortlist(ws_arena *arena, const ws_selection *s,
                                     const ws_band *band, const ws_shape *shapes,
                                     int shape_count) {
@@ -120,15 +120,14 @@ static ws__shortlist make_shortlist(ws_arena *arena, const ws_selection *s,
   int(*wins)[2] = ws_arena_alloc(arena, sizeof *wins * (size_t)count);
   int *positions = ws_arena_alloc(arena, sizeof *positions * (size_t)count);
   int *every = ws_arena_alloc(arena, sizeof *every * (size_t)count);
-  ws__shortlist out = {positions, 0};
-  bool closed = false;
+  ws__shortlist out = {positions, 0, s->portfolio.fallback};
   int known = 0;
   for (int p = 0; p < count; p++) {
     wins[p][1] = p;
     if (ws__band_knows(&s->portfolio, s->portfolio.input->matrix, band, p))
       every[known++] = p;
   }
-  const ws__shortlist all = {every, known};
+  const ws__shortlist all = {every, known, -1};
   for (int i = 0; i < shape_count; i++)
     if (shapes[i].size[0] >= band->first && shapes[i].size[0] <= band->last) {
       const int pick =
@@ -137,17 +136,10 @@ static ws__shortlist make_shortlist(ws_arena *arena, const ws_selection *s,
         wins[pick][0]++;
     }
   qsort(wins, (size_t)count, sizeof *wins, compare_counts);
-  for (int i = 0; i < count; i++) {
-    const int p = wins[i][1];
-    const bool closes = !closed && s->portfolio.universal[p];
-    const bool room = out.count < MOST_LISTED - !closed;
-    if (!closes && !(wins[i][0] && room))
-      continue;
-    if (closes && !wins[i][0] && closed)
-      continue;
-    positions[out.count++] = p;
-    closed |= closes;
-  }
+  for (int i = 0; i < count && out.count < MOST_LISTED && wins[i][0]; i++)
+    positions[out.count++] = wins[i][1];
+  if (!out.count)
+    positions[out.count++] = out.fallback;
   return out;
 }
 
@@ -158,7 +150,7 @@ enum {
   DEFAULT_TIMED_PORTFOLIO = 16, /* of kernels that a card has timed more pay:
                                    each was the best somewhere */
   LARGE_SET = 64,               /* shapes */
-  DEFAULT_LARGE_PORTFOLIO = 48
+  DEFAULT_LARGE_PORTFOLIO = 64
 };
 
 static bool is_estimate(const ws_matrix *matrix) {
@@ -193,6 +185,22 @@ static const bool *find_universal(ws_arena *arena, const ws__portfolio *of) {
   return universal;
 }
 
+/* requires: one takes every shape. */
+static int find_fallback(const ws__portfolio *of) {
+  int best = -1;
+  double least = INFINITY;
+  for (int p = 0; p < of->count; p++) {
+    double sum = 0;
+    for (int s = 0; s < of->filled->shape_count; s++)
+      sum += log(ws__matrix_us(of->filled, s, of->columns[p]));
+    if (of->universal[p] && (best < 0 || sum < least)) {
+      least = sum;
+      best = p;
+    }
+  }
+  return best;
+}
+
 static ws_status fit_forms(ws_arena *arena, ws_selection *s, ws_diag *diag) {
   const ws_selection_input *input = s->portfolio.input;
   const ws_matrix *matrix = input->matrix;
@@ -211,12 +219,17 @@ static ws_status fit_forms(ws_arena *arena, ws_selection *s, ws_diag *diag) {
   for (int b = 0; b < s->band_count && ws_selection_unmodelled(s); b++)
     bands[b].form = WS_FORM_TREE;
   const ws_shape_set set = {"", matrix->shapes, matrix->shape_count};
-  int shape_count;
-  const ws_shape *shapes = ws_dispatch_training_shapes(
-      arena, input->problem, &set, &shape_count);
+  ws_matrix asked = {.candidate_count = matrix->candidate_count};
+  asked.shapes = ws_dispatch_training_shapes(arena, input->problem, &set,
+                                             &asked.shape_count);
+  asked.us = ws_arena_alloc(arena, sizeof *asked.us *
+                                       (size_t)asked.candidate_count *
+                                       (size_t)asked.shape_count);
+  asked = ws__with_residues(arena, input, &asked);
   for (int b = 0; b < s->band_count; b++)
     if (bands[b].form == WS_FORM_MODELS)
-      lists[b] = make_shortlist(arena, s, &bands[b], shapes, shape_count);
+      lists[b] = make_shortlist(arena, s, &bands[b], asked.shapes,
+                                asked.shape_count);
   s->bands = bands;
   s->shortlists = lists;
   if (!is_estimate(matrix)) /* which know no shape better than another */
@@ -244,7 +257,8 @@ ws_status ws_dispatch_choose(ws_arena *arena, const ws_selection_input *given,
   }
   const int most = portfolio_limit(input);
   int *columns = ws_arena_alloc(arena, (size_t)most * sizeof *columns);
-  WS_TRY(pick_portfolio(input, filled, most, columns, &out_choice->count,
+  const ws_matrix covered = ws__with_residues(arena, input, filled);
+  WS_TRY(pick_portfolio(input, &covered, most, columns, &out_choice->count,
                         diag));
   s->portfolio = (ws__portfolio){
       .input = input,
@@ -253,6 +267,7 @@ ws_status ws_dispatch_choose(ws_arena *arena, const ws_selection_input *given,
       .columns = columns,
       .count = out_choice->count};
   s->portfolio.universal = find_universal(arena, &s->portfolio);
+  s->portfolio.fallback = find_fallback(&s->portfolio);
   out_choice->columns = columns;
   return fit_forms(arena, s, diag);
 }

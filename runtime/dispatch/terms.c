@@ -95,11 +95,6 @@ ws_status ws_time_terms_parse(ws_arena *arena, const ws_problem *problem,
 
 /* ---- for one kernel ---- */
 
-static bool is_name(char c) {
-  return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-         (c >= 'A' && c <= 'Z');
-}
-
 /* "workgroups" -> the product of the first launch's grid. */
 static const char *fill_workgroups(ws_arena *arena, const char *text,
                                    const ws_candidate *candidate) {
@@ -108,9 +103,7 @@ static const char *fill_workgroups(ws_arena *arena, const char *text,
   ws_strbuf filled;
   ws_strbuf_init(&filled);
   for (const char *c = text; *c;) {
-    size_t size = 0;
-    while (is_name(c[size]))
-      size++;
+    const size_t size = ws__word_size(c);
     if (size == SIZE && !memcmp(c, word, SIZE)) {
       const ws_launch *launch = &candidate->tmpl->launches[0];
       for (int axis = 0; axis < 3; axis++)
