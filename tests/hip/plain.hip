@@ -19,7 +19,7 @@ gemm(const __hip_fp8_e4m3_fnuz *A, const __hip_fp8_e4m3_fnuz *B,
   const int columns = (N + TILE - 1) / TILE;
   for (int tile = blockIdx.x; tile < columns * M; tile += gridDim.x) {
     int row = tile / columns, first = tile % columns * TILE;
-    for (int i = threadIdx.x; i < K / 128; i += blockDim.x)
+    for (int i = threadIdx.x; i < K / 128 && i < 1024; i += blockDim.x)
       row_scales[i] = scaleA[row * sam + i * sak];
     __syncthreads();
     for (int column = first + (int)threadIdx.x; column < first + TILE;
@@ -32,7 +32,9 @@ gemm(const __hip_fp8_e4m3_fnuz *A, const __hip_fp8_e4m3_fnuz *B,
         for (int k = block * 128; k < block * 128 + 128; k++)
           sum += product<float>(A[(size_t)row * K + k],
                                 B[(size_t)column * K + k]);
-        total += sum * row_scales[block] *
+        total += sum *
+                 (block < 1024 ? row_scales[block]
+                               : scaleA[row * sam + block * sak]) *
                  scaleB[column / 128 * sbn + block * sbk] *
                  twice_half[block & 1] * twice_half[~block & 1];
       }
