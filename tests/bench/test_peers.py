@@ -366,8 +366,8 @@ class VerifyShapes(unittest.TestCase):
         verify_h200.dry(verify_h200.parse(["--dry", "--count", "3"]), out)
         lines = out.getvalue().splitlines()
         self.assertEqual(len(lines), 27 + 18 + 3 + 1)
-        self.assertEqual(lines[0], "16,576,128 edge")
-        self.assertIn("# 37 shapes, ", lines[-1])
+        self.assertEqual(lines[0], "1,16,128 edge")
+        self.assertIn("# 48 shapes, ", lines[-1])
 
 
 class ErringLibrary:
