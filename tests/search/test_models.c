@@ -431,7 +431,7 @@ WS_TEST(a_winner_is_run_whole_where_it_is_chosen) {
 WS_TEST(what_time_does_not_suffice_for_is_said) {
   bench b = slow_start();
   setenv("FAKE_DEVICE_WHOLE_US", "6000000", 1);
-  b.options.minutes = 3.0 / 60;
+  b.options.minutes = 8.0 / 60;
   ws_tune_result result = tune(&b);
   WS_CHECK(result.confirmation_count > 0);
   const ws_confirmation_row *row =
