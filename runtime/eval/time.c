@@ -206,16 +206,19 @@ static ws_status check_whole(ws__timer *t, ws__bench *bench,
 
 /* What the last timed launch of a side left, looked at in full beside what two
  * more leave. A kernel that writes to inputs or behind its output does so on
- * every copy. */
+ * every copy. Guards are looked at over both poisons, one of which may be what
+ * the kernel writes there. */
 static ws_status check_last(ws__timer *t, int side, ws_diag *diag) {
   int copy = 0;
   ws__left left = {.poison = 0};
   ws_measured found = ws__measured_ok(t->device);
   WS_TRY(latest_copy(t, side, &copy, diag));
-  ws_status status = ws__left_fetch(&t->sides[side].benches[copy], &left, diag);
+  ws__bench *timed = &t->sides[side].benches[copy];
+  WS_TRY(ws__bench_check_guards(timed, &found, diag));
+  ws_status status = ws__left_fetch(timed, &left, diag);
   if (status == WS_OK)
     status = start_again(t, side, left.poison, &copy, diag);
-  if (status == WS_OK)
+  if (status == WS_OK && found.verdict == WS_VERDICT_OK)
     status = check_rows(t, copy, 0, PAIRS, &found, diag);
   if (status == WS_OK && found.verdict == WS_VERDICT_OK)
     status = check_whole(t, &t->sides[side].benches[copy], &left, &found, diag);

@@ -17,6 +17,7 @@
  *   token     wrong where c holds what its own launch before left
  *   other     of two rows one is off by much in every second launch
  *   guard     right, and writes behind c
+ *   early     right, and writes behind c in its first fake.right launches
  *   fault     the next call that waits fails, and all after it
  */
 #ifndef WS_FAKE_DEVICE_H

@@ -432,6 +432,22 @@ WS_TEST(a_kernel_that_writes_behind_the_output_while_timed_is_wrong) {
   finish();
 }
 
+/* The launches that are made to look at it are two, so that one byte is not by
+ * chance what the guard holds. */
+WS_TEST(guards_are_looked_at_after_the_last_timed_launch) {
+  begin();
+  settings.warm_up_ms = 0; /* the same number of launches each time */
+  settings.min_samples = settings.max_samples = 20;
+  WS_CHECK_INT(time_of("early", NULL).verdict, WS_VERDICT_OK);
+  fake.right = fake.launches - 2;
+  fake.launches = 0;
+  ws__inputs_renew(inputs); /* or what is wrong is timed once more */
+  ws_measured got = time_of("early", NULL);
+  WS_CHECK_INT(got.verdict, WS_VERDICT_WRONG);
+  WS_CHECK_CONTAINS(got.reason, "behind the end of 'c'");
+  finish();
+}
+
 WS_TEST(faster_than_the_card_can_be_is_wrong) {
   begin();
   settings.roofline_us = 103;
