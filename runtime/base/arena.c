@@ -68,6 +68,17 @@ void *ws_arena_alloc(ws_arena *arena, size_t size) {
   return memory;
 }
 
+void *ws_arena_grow(ws_arena *arena, void *items, size_t size, int count,
+                    int *capacity) {
+  if (count < *capacity)
+    return items;
+  *capacity = *capacity ? 2 * *capacity : 32;
+  void *larger = ws_arena_alloc(arena, size * (size_t)*capacity);
+  if (count)
+    memcpy(larger, items, size * (size_t)count);
+  return larger;
+}
+
 char *ws_arena_strdup(ws_arena *arena, const char *text) {
   return text ? ws_arena_strndup(arena, text, strlen(text)) : NULL;
 }

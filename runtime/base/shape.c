@@ -83,6 +83,21 @@ bool ws_shape_same(const ws_shape *a, const ws_shape *b) {
   return a->dims == b->dims && !memcmp(a->size, b->size, sizeof a->size);
 }
 
+bool ws_shape_same_group(const ws_shape *a, const ws_shape *b) {
+  return !memcmp(a->size + 1, b->size + 1, sizeof a->size - sizeof *a->size);
+}
+
+int ws_shape_number_groups(const ws_shape *shapes, int count, int *out_group) {
+  int groups = 0;
+  for (int s = 0; s < count; s++) {
+    int other = 0;
+    while (!ws_shape_same_group(&shapes[other], &shapes[s]))
+      other++;
+    out_group[s] = other < s ? out_group[other] : groups++;
+  }
+  return groups;
+}
+
 int ws_shape_compare(const ws_shape *a, const ws_shape *b) {
   for (int i = 0; i < WS_MAX_DIMS; i++)
     if (a->size[i] != b->size[i])

@@ -56,28 +56,10 @@ static int cut(const ws_matrix *matrix, ws_band *bands) {
   return count;
 }
 
-/* ---- groups ---- */
+/* ---- rows ---- */
 
-static bool same_group(const ws_shape *a, const ws_shape *b) {
-  return !memcmp(a->size + 1, b->size + 1,
-                 sizeof a->size - sizeof a->size[0]);
-}
-
-/* By shape; groups are numbered in the order of their shapes. */
-int ws__number_groups(const ws_matrix *matrix, int *group) {
-  int count = 0;
-  for (int s = 0; s < matrix->shape_count; s++) {
-    int other = 0;
-    while (other < s &&
-           !same_group(&matrix->shapes[other], &matrix->shapes[s]))
-      other++;
-    group[s] = other < s ? group[other] : count++;
-  }
-  return count;
-}
-
-ws_matrix ws__some_rows(ws_arena *arena, const ws_matrix *from,
-                        const bool *marks, bool wanted) {
+ws_matrix ws_matrix_rows(ws_arena *arena, const ws_matrix *from,
+                         const bool *marks, bool wanted) {
   const size_t columns = (size_t)from->candidate_count;
   ws_shape *shapes =
       ws_arena_alloc(arena, sizeof *shapes * (size_t)from->shape_count);
@@ -177,10 +159,10 @@ static ws_status judge_fold(ws_arena *arena, const ws__portfolio *portfolio,
                             int band_count, ws_diag *diag) {
   const ws_selection_input *input = portfolio->input;
   const ws_matrix
-      known = ws__some_rows(arena, portfolio->filled, left_out, false),
-      timed = ws__some_rows(arena, input->matrix, left_out, false),
-      rows = ws__some_rows(arena, portfolio->expected, left_out, true),
-      truth = ws__some_rows(arena, input->matrix, left_out, true);
+      known = ws_matrix_rows(arena, portfolio->filled, left_out, false),
+      timed = ws_matrix_rows(arena, input->matrix, left_out, false),
+      rows = ws_matrix_rows(arena, portfolio->expected, left_out, true),
+      truth = ws_matrix_rows(arena, input->matrix, left_out, true);
   const ws_rules *rules;
   const ws_time_models *models;
   ws__shortlist lists[WS_BANDS_MOST];
@@ -247,7 +229,7 @@ ws_status ws__bands_judge(ws_arena *arena, const ws__portfolio *portfolio,
   int *group = ws_arena_alloc(arena, sizeof *group * rows);
   bool *left_out = ws_arena_alloc(arena, sizeof *left_out * rows);
   *out_count = begin_bands(matrix, out_bands);
-  if (ws__number_groups(matrix, group) < LEAST_GROUPS || portfolio->count < 2)
+  if (ws_shape_number_groups(matrix->shapes, matrix->shape_count, group) < LEAST_GROUPS || portfolio->count < 2)
     return WS_OK;
   ws_status status = WS_OK;
   for (int fold = 0; fold < FOLDS && status == WS_OK; fold++) {

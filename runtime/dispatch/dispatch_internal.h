@@ -10,6 +10,7 @@
 
 /* Times of silicon, not of a simulator or a model. */
 bool ws__is_of_a_card(const char *provenance);
+bool ws__is_estimate(const char *provenance);
 
 double ws__matrix_us(const ws_matrix *matrix, int shape, int column);
 double ws__matrix_best_us(const ws_matrix *matrix, int shape);
@@ -151,6 +152,11 @@ enum { WS__DEFAULT_LEAVES = 24 };
  * arena. */
 ws_matrix ws__with_residues(ws_arena *arena, const ws_selection_input *input,
                             const ws_matrix *matrix);
+/* Likewise of shapes alone, as the kernels of these columns take them. */
+const ws_shape *ws__shapes_with_residues(ws_arena *arena,
+                                         const ws_selection_input *input,
+                                         const int *columns, int column_count,
+                                         const ws_shape *shapes, int *count);
 
 /* What the forms are made of: positions are of the portfolio. */
 typedef struct ws__portfolio {
@@ -163,6 +169,12 @@ typedef struct ws__portfolio {
   const bool *universal; /* by position: takes every legal shape */
   int fallback;          /* of these the best alone */
 } ws__portfolio;
+/* requires: one of them takes every shape. In the arena. */
+ws__portfolio ws__portfolio_of(ws_arena *arena,
+                               const ws_selection_input *input,
+                               const ws_matrix *expected,
+                               const ws_matrix *filled, const int *columns,
+                               int count);
 bool ws__portfolio_takes(const ws__portfolio *portfolio, int position,
                          const ws_shape *shape);
 /* Positions by time, cut behind the first that takes every shape. In the
@@ -188,12 +200,6 @@ ws_status ws__bands_judge(ws_arena *arena, const ws__portfolio *portfolio,
 ws_status ws__bands_judge_once(ws_arena *arena, const ws__portfolio *portfolio,
                                const bool *left_out, ws_band *out_bands,
                                int *out_count, ws_diag *diag);
-/* By shape the number of its group: all sizes but the first are the same.
- * Returns how many there are. */
-int ws__number_groups(const ws_matrix *matrix, int *group);
-/* Rows of the matrix: those whose mark is `wanted`. In the arena. */
-ws_matrix ws__some_rows(ws_arena *arena, const ws_matrix *from,
-                        const bool *marks, bool wanted);
 int ws__band_of(const ws_band *bands, int count, const ws_shape *shape);
 /* Whether a kernel was timed on enough shapes of the band for its model to be
  * asked there. matrix: with its gaps. */
@@ -218,6 +224,9 @@ struct ws_selection {
 /* Evaluates an expression over dimensions; one that fails is 0. */
 int64_t ws__shape_value(const ws_expr *expr, const ws_shape *shape);
 
+/* Whether a constraint over the shape is left once the candidate's parameters
+ * are known. */
+bool ws__is_constrained(const ws_candidate *candidate);
 /* Whether a candidate accepts every legal shape: none of its constraints is
  * left depending on the shape once its parameters are known, or none refuses
  * a shape of a dense sample. */

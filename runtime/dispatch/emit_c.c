@@ -57,7 +57,7 @@ void ws__emit_banner(const ws__emission *emission, ws_strbuf *out) {
                    emission->target, WAVESMITH_VERSION);
   ws__put_comment(out, emission->provenance);
   ws_strbuf_puts(out, "\n");
-  if (!strncmp(emission->provenance, "estimate", 8))
+  if (ws__is_estimate(emission->provenance))
     ws_strbuf_puts(out, " * that is, they come from a model: no kernel here "
                         "has been timed.\n");
   const double coin = ws_sim_error_coin(emission->provenance);

@@ -19,7 +19,7 @@ static bool has_time(const ws_matrix *matrix, int shape) {
 int ws__emit_tuned(const ws_matrix *matrix, ws_strbuf *out) {
   enum { ON_A_LINE = 3 };
   int count = 0;
-  if (!strncmp(matrix->provenance, "estimate", 8))
+  if (ws__is_estimate(matrix->provenance))
     return 0;
   for (int s = 0; s < matrix->shape_count; s++) {
     char text[WS_SHAPE_TEXT];

@@ -52,7 +52,7 @@ static ws_status split(search *s, ws_diag *diag) {
   const size_t rows = (size_t)matrix->shape_count;
   int *group = ws_arena_alloc(s->arena, sizeof *group * rows);
   int *place = ws_arena_alloc(s->arena, sizeof *place * rows);
-  const int count = ws__number_groups(matrix, group);
+  const int count = ws_shape_number_groups(matrix->shapes, matrix->shape_count, group);
   if (count < LEAST_GROUPS)
     return ws_fail(diag, WS_INPUT, NULL, 0,
                    "the times are of %d groups of shapes (that differ in the "
@@ -81,7 +81,7 @@ static ws_status choose_portfolio(search *s, ws_diag *diag) {
   ws_matrix *seen = ws_arena_alloc(s->arena, sizeof *seen);
   ws_selection_input input = *s->input;
   ws_dispatch_choice choice;
-  *seen = ws__some_rows(s->arena, s->input->matrix, s->unseen, false);
+  *seen = ws_matrix_rows(s->arena, s->input->matrix, s->unseen, false);
   input.matrix = seen;
   WS_TRY(ws_dispatch_choose(s->arena, &input, &choice, diag));
   s->selection = choice.selection;
@@ -252,36 +252,17 @@ static ws_status run(search *s, ws_diag *diag) {
 
 /* ---- the report ---- */
 
-/* What was not timed is foreseen by the terms before in both, so that these
- * differ by what they choose alone. */
-static ws_status fill_gaps(search *s, const ws_time_terms *before,
-                           ws_matrix *filled, ws_matrix *expected,
-                           ws_diag *diag) {
-  ws_selection_input input = *s->input;
-  input.terms = before;
-  WS_TRY(ws_time_models_fill(s->arena, &input, 1, filled, diag));
-  return ws_time_models_fill(s->arena, &input, 0, expected, diag);
-}
-
 static ws_status judge_unseen(search *s, const ws_time_terms *terms,
-                              const ws_matrix *filled,
-                              const ws_matrix *expected, ws_band *bands,
+                              const ws_matrix *expected,
+                              const ws_matrix *filled, ws_band *bands,
                               ws_diag *diag) {
   ws_selection_input input = *s->input;
-  const int count = s->report->kernel_count;
-  bool *universal = ws_arena_alloc(s->arena, sizeof *universal * (size_t)count);
   input.terms = terms;
   if (input.max_leaves <= 0)
     input.max_leaves = WS__DEFAULT_LEAVES;
-  for (int p = 0; p < count; p++)
-    universal[p] = ws__accepts_every_shape(
-        input.entries[s->columns[p]].candidate, input.problem);
-  const ws__portfolio portfolio = {.input = &input,
-                                   .expected = expected,
-                                   .filled = filled,
-                                   .columns = s->columns,
-                                   .count = count,
-                                   .universal = universal};
+  const ws__portfolio portfolio =
+      ws__portfolio_of(s->arena, &input, expected, filled, s->columns,
+                       s->report->kernel_count);
   return ws__bands_judge_once(s->arena, &portfolio, s->unseen, bands,
                               &s->report->band_count, diag);
 }
@@ -299,10 +280,14 @@ static ws_status report(search *s, ws_diag *diag) {
   s->report->terms = text;
   s->report->term_count = after->count;
   s->report->ln_loss_after = s->best.ln_loss;
-  ws_matrix filled, expected;
-  WS_TRY(fill_gaps(s, before, &filled, &expected, diag));
-  WS_TRY(judge_unseen(s, before, &filled, &expected, s->report->before, diag));
-  return judge_unseen(s, after, &filled, &expected, s->report->after, diag);
+  /* What was not timed is foreseen by the terms before in both, so that these
+   * differ by what they choose alone. */
+  ws_selection_input input = *s->input;
+  ws_matrix expected, filled;
+  input.terms = before;
+  WS_TRY(ws_time_models_fill(s->arena, &input, &expected, &filled, diag));
+  WS_TRY(judge_unseen(s, before, &expected, &filled, s->report->before, diag));
+  return judge_unseen(s, after, &expected, &filled, s->report->after, diag);
 }
 
 ws_status ws_terms_evolve(ws_arena *arena, const ws_selection_input *input,

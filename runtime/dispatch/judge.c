@@ -46,8 +46,7 @@ static void find_lost(ws__judge *j, const ws_selection *selection, int kernel) {
   const ws_matrix *timed = j->of->input->matrix;
   bool known[WS_BANDS_MOST];
   for (int b = 0; b < selection->band_count; b++)
-    known[b] = j->of->universal[kernel] ||
-               ws__band_knows(j->of, timed, &selection->bands[b], kernel);
+    known[b] = ws__band_knows(j->of, timed, &selection->bands[b], kernel);
   for (int s = 0; s < j->rows; s++) {
     const double us =
         ws__matrix_us(j->of->expected, s, j->of->columns[kernel]);

@@ -46,6 +46,10 @@ static int rank_of(const char *provenance) {
   return KINDS; /* estimates, which are better made anew */
 }
 
+bool ws__is_estimate(const char *provenance) {
+  return is_of_kind(provenance, "estimate");
+}
+
 bool ws__is_of_a_card(const char *provenance) {
   return is_of_kind(provenance, "hip") || is_of_kind(provenance, "cuda");
 }
@@ -288,7 +292,7 @@ ws_status ws_dispatch_times(ws_archive *archive, ws_arena *arena,
                             ws_dispatch_entry *entries, int *count,
                             ws_matrix *out_matrix, ws_diag *diag) {
   *out_matrix = (ws_matrix){.shapes = set->shapes, .shape_count = set->count};
-  if (!wanted || strncmp(wanted, "estimate", strlen("estimate"))) {
+  if (!wanted || !ws__is_estimate(wanted)) {
     WS_TRY(ws_dispatch_measured(archive, arena, problem, set, wanted, entries,
                                 count, out_matrix, diag));
     if (out_matrix->provenance || wanted)

@@ -59,6 +59,39 @@ static ws_status pick_portfolio(const ws_selection_input *input,
   return WS_OK;
 }
 
+static void find_universal(ws_arena *arena, ws__portfolio *of) {
+  bool *universal =
+      ws_arena_alloc(arena, sizeof *universal * (size_t)of->count);
+  double least = INFINITY;
+  of->fallback = -1;
+  for (int p = 0; p < of->count; p++) {
+    double sum = 0;
+    universal[p] = ws__accepts_every_shape(
+        of->input->entries[of->columns[p]].candidate, of->input->problem);
+    for (int s = 0; s < of->filled->shape_count; s++)
+      sum += log(ws__matrix_us(of->filled, s, of->columns[p]));
+    if (universal[p] && (of->fallback < 0 || sum < least)) {
+      least = sum;
+      of->fallback = p;
+    }
+  }
+  of->universal = universal;
+}
+
+ws__portfolio ws__portfolio_of(ws_arena *arena,
+                               const ws_selection_input *input,
+                               const ws_matrix *expected,
+                               const ws_matrix *filled, const int *columns,
+                               int count) {
+  ws__portfolio out = {.input = input,
+                       .expected = expected,
+                       .filled = filled,
+                       .columns = columns,
+                       .count = count};
+  find_universal(arena, &out);
+  return out;
+}
+
 bool ws__portfolio_takes(const ws__portfolio *portfolio, int position,
                          const ws_shape *shape) {
   return ws_candidate_broken_require(
@@ -153,15 +186,11 @@ enum {
   DEFAULT_LARGE_PORTFOLIO = 64
 };
 
-static bool is_estimate(const ws_matrix *matrix) {
-  return !strncmp(matrix->provenance, "estimate", strlen("estimate"));
-}
-
 static int portfolio_limit(const ws_selection_input *input) {
   const ws_matrix *matrix = input->matrix;
   if (input->max_portfolio > 0)
     return input->max_portfolio;
-  if (!is_estimate(matrix) && matrix->shape_count > LARGE_SET)
+  if (!ws__is_estimate(matrix->provenance) && matrix->shape_count > LARGE_SET)
     return DEFAULT_LARGE_PORTFOLIO;
   return ws__is_of_a_card(matrix->provenance) ? DEFAULT_TIMED_PORTFOLIO
                                               : DEFAULT_PORTFOLIO;
@@ -176,31 +205,6 @@ static bool has_gaps(const ws_matrix *matrix) {
   return false;
 }
 
-static const bool *find_universal(ws_arena *arena, const ws__portfolio *of) {
-  bool *universal =
-      ws_arena_alloc(arena, sizeof *universal * (size_t)of->count);
-  for (int p = 0; p < of->count; p++)
-    universal[p] = ws__accepts_every_shape(
-        of->input->entries[of->columns[p]].candidate, of->input->problem);
-  return universal;
-}
-
-/* requires: one takes every shape. */
-static int find_fallback(const ws__portfolio *of) {
-  int best = -1;
-  double least = INFINITY;
-  for (int p = 0; p < of->count; p++) {
-    double sum = 0;
-    for (int s = 0; s < of->filled->shape_count; s++)
-      sum += log(ws__matrix_us(of->filled, s, of->columns[p]));
-    if (of->universal[p] && (best < 0 || sum < least)) {
-      least = sum;
-      best = p;
-    }
-  }
-  return best;
-}
-
 static ws_status fit_forms(ws_arena *arena, ws_selection *s, ws_diag *diag) {
   const ws_selection_input *input = s->portfolio.input;
   const ws_matrix *matrix = input->matrix;
@@ -210,30 +214,25 @@ static ws_status fit_forms(ws_arena *arena, ws_selection *s, ws_diag *diag) {
   WS_TRY(ws_rules_fit(arena, input->problem, input->entries,
                       s->portfolio.filled, s->portfolio.columns,
                       s->portfolio.count, input->max_leaves, &s->rules, diag));
-  const ws_time_models *models;
   WS_TRY(ws_time_models_fit(arena, input->problem, input->target, input->terms,
                             input->entries, matrix, s->portfolio.columns,
-                            s->portfolio.count, &models, diag));
-  s->models = models;
+                            s->portfolio.count, &s->models, diag));
   WS_TRY(ws__bands_judge(arena, &s->portfolio, bands, &s->band_count, diag));
   for (int b = 0; b < s->band_count && ws_selection_unmodelled(s); b++)
     bands[b].form = WS_FORM_TREE;
   const ws_shape_set set = {"", matrix->shapes, matrix->shape_count};
-  ws_matrix asked = {.candidate_count = matrix->candidate_count};
-  asked.shapes = ws_dispatch_training_shapes(arena, input->problem, &set,
-                                             &asked.shape_count);
-  asked.us = ws_arena_alloc(arena, sizeof *asked.us *
-                                       (size_t)asked.candidate_count *
-                                       (size_t)asked.shape_count);
-  asked = ws__with_residues(arena, input, &asked);
+  int shape_count;
+  const ws_shape *shapes = ws_dispatch_training_shapes(
+      arena, input->problem, &set, &shape_count);
+  shapes = ws__shapes_with_residues(arena, input, s->portfolio.columns,
+                                    s->portfolio.count, shapes, &shape_count);
   for (int b = 0; b < s->band_count; b++)
     if (bands[b].form == WS_FORM_MODELS)
-      lists[b] = make_shortlist(arena, s, &bands[b], asked.shapes,
-                                asked.shape_count);
+      lists[b] = make_shortlist(arena, s, &bands[b], shapes, shape_count);
   s->bands = bands;
   s->shortlists = lists;
-  if (!is_estimate(matrix)) /* which know no shape better than another */
-    s->table = ws__table_make(arena, &s->portfolio, models);
+  if (!ws__is_estimate(matrix->provenance)) /* which know no shape better than another */
+    s->table = ws__table_make(arena, &s->portfolio, s->models);
   return WS_OK;
 }
 
@@ -251,23 +250,15 @@ ws_status ws_dispatch_choose(ws_arena *arena, const ws_selection_input *given,
                                "terms", &input->terms, diag));
   if (input->max_leaves <= 0)
     input->max_leaves = WS__DEFAULT_LEAVES;
-  if (has_gaps(input->matrix)) {
-    WS_TRY(ws_time_models_fill(arena, input, 1, filled, diag));
-    WS_TRY(ws_time_models_fill(arena, input, 0, expected, diag));
-  }
+  if (has_gaps(input->matrix))
+    WS_TRY(ws_time_models_fill(arena, input, expected, filled, diag));
   const int most = portfolio_limit(input);
   int *columns = ws_arena_alloc(arena, (size_t)most * sizeof *columns);
   const ws_matrix covered = ws__with_residues(arena, input, filled);
   WS_TRY(pick_portfolio(input, &covered, most, columns, &out_choice->count,
                         diag));
-  s->portfolio = (ws__portfolio){
-      .input = input,
-      .expected = expected,
-      .filled = filled,
-      .columns = columns,
-      .count = out_choice->count};
-  s->portfolio.universal = find_universal(arena, &s->portfolio);
-  s->portfolio.fallback = find_fallback(&s->portfolio);
+  s->portfolio = ws__portfolio_of(arena, input, expected, filled, columns,
+                                  out_choice->count);
   out_choice->columns = columns;
   return fit_forms(arena, s, diag);
 }

@@ -24,10 +24,6 @@ static int64_t size_of(const ws_matrix *matrix, int shape) {
   return matrix->shapes[shape].size[0];
 }
 
-static bool same_key(const ws_shape *a, const ws_shape *b) {
-  return !memcmp(a->size + 1, b->size + 1, sizeof a->size - sizeof a->size[0]);
-}
-
 static void insert(const ws_matrix *matrix, row_sizes *to, int shape) {
   int at = to->count;
   if (to->count == MOST_SIZES)
@@ -168,7 +164,7 @@ ws__table ws__table_make(ws_arena *arena, const ws__portfolio *portfolio,
     row_sizes sizes = {.count = 0};
     for (int other = s; other < matrix->shape_count; other++)
       if (!taken[other] &&
-          same_key(&matrix->shapes[s], &matrix->shapes[other]) &&
+          ws_shape_same_group(&matrix->shapes[s], &matrix->shapes[other]) &&
           was_timed(portfolio, other)) {
         insert(matrix, &sizes, other);
         taken[other] = true;

@@ -211,40 +211,55 @@ static double reach(const ws_matrix *matrix, int column, int shape) {
   return least;
 }
 
+/* What is foreseen of a cell that was not timed, and that with caution. */
+static void foresee(const ws_time_models *models, const ws_matrix *matrix,
+                    int shape, int column, double effect, double error,
+                    double best_us, double *expected, double *cautious) {
+  *expected = ws_time_models_us(models, column, &matrix->shapes[shape]) *
+              exp(effect);
+  if (!(*expected > 0)) {
+    *expected = *cautious = INFINITY;
+    return;
+  }
+  *cautious = *expected * exp(error * (1 + reach(matrix, column, shape)));
+  if (isfinite(best_us))
+    *cautious = fmax(*cautious, best_us * exp(error));
+}
+
 ws_status ws_time_models_fill(ws_arena *arena, const ws_selection_input *input,
-                              double caution, ws_matrix *out_filled,
+                              ws_matrix *out_expected, ws_matrix *out_cautious,
                               ws_diag *diag) {
   const ws_matrix *matrix = input->matrix;
-  const size_t count = (size_t)matrix->candidate_count;
-  const size_t rows = (size_t)matrix->shape_count;
+  const int count = matrix->candidate_count;
+  const size_t rows = (size_t)matrix->shape_count, cells = (size_t)count * rows;
   const ws_time_models *models;
-  int *columns = ws_arena_alloc(arena, sizeof *columns * count);
-  double *us = ws_arena_alloc(arena, sizeof *us * count * rows);
+  int *columns = ws_arena_alloc(arena, sizeof *columns * (size_t)count);
+  double *expected = ws_arena_alloc(arena, sizeof *expected * cells);
+  double *cautious = ws_arena_alloc(arena, sizeof *cautious * cells);
   double *effects = ws_arena_alloc(arena, sizeof *effects * rows);
-  for (int c = 0; c < matrix->candidate_count; c++)
+  double *errors = ws_arena_alloc(arena, sizeof *errors * (size_t)count);
+  for (int c = 0; c < count; c++)
     columns[c] = c;
   WS_TRY(ws_time_models_fit(arena, input->problem, input->target, input->terms,
-                            input->entries, matrix, columns,
-                            matrix->candidate_count, &models, diag));
+                            input->entries, matrix, columns, count, &models,
+                            diag));
   for (int s = 0; s < matrix->shape_count; s++)
     effects[s] = shape_effect(models, matrix, s);
-  for (int c = 0; c < matrix->candidate_count; c++) {
-    const double error = rest_error(models, matrix, effects, c);
-    for (int s = 0; s < matrix->shape_count; s++) {
-      double *to = &us[(size_t)s * count + (size_t)c];
-      *to = ws__matrix_us(matrix, s, c);
-      if (!isnan(*to))
-        continue;
-      *to = ws_time_models_us(models, c, &matrix->shapes[s]) *
-            exp(effects[s] + caution * error * (1 + reach(matrix, c, s)));
-      const double best = ws__matrix_best_us(matrix, s);
-      if (!(*to > 0))
-        *to = INFINITY;
-      else if (caution > 0 && isfinite(best))
-        *to = fmax(*to, best * exp(caution * error));
+  for (int c = 0; c < count; c++)
+    errors[c] = rest_error(models, matrix, effects, c);
+  memcpy(expected, matrix->us, sizeof *expected * cells);
+  memcpy(cautious, matrix->us, sizeof *cautious * cells);
+  for (int s = 0; s < matrix->shape_count; s++) {
+    const double best_us = ws__matrix_best_us(matrix, s);
+    for (int c = 0; c < count; c++) {
+      const size_t i = (size_t)s * (size_t)count + (size_t)c;
+      if (isnan(matrix->us[i]))
+        foresee(models, matrix, s, c, effects[s], errors[c], best_us,
+                &expected[i], &cautious[i]);
     }
   }
-  *out_filled = *matrix;
-  out_filled->us = us;
+  *out_expected = *out_cautious = *matrix;
+  out_expected->us = expected;
+  out_cautious->us = cautious;
   return WS_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * Whether a candidate takes every legal shape: it has no constraint over the
- * shape, or a sample of shapes keeps all of them.
+ * Whether a candidate takes every legal shape: with its parameters known no
+ * constraint over the shape is left, or a sample of shapes keeps all of them.
  */
 #include "dispatch_internal.h"
 
@@ -31,10 +31,24 @@ static bool accepts_sample(const ws_candidate *candidate,
   return true;
 }
 
+bool ws__is_constrained(const ws_candidate *candidate) {
+  ws_arena *arena = ws_arena_create();
+  const ws_scope scope = ws_candidate_scope(arena, candidate, NULL, 0);
+  bool constrained = false;
+  for (int i = 0; i < candidate->tmpl->require_count && !constrained; i++) {
+    const ws_require *require = &candidate->tmpl->requires[i];
+    int64_t value;
+    constrained =
+        require->uses_shape &&
+        !(ws_expr_is_constant(ws_expr_bind(arena, require->expr, &scope),
+                              &value) &&
+          value);
+  }
+  ws_arena_destroy(arena);
+  return constrained;
+}
+
 bool ws__accepts_every_shape(const ws_candidate *candidate,
                              const ws_problem *problem) {
-  bool constrained = false;
-  for (int i = 0; i < candidate->tmpl->require_count; i++)
-  constrained |= candidate->tmpl->requires[i].uses_shape;
-  return !constrained || accepts_sample(candidate, problem);
+  return !ws__is_constrained(candidate) || accepts_sample(candidate, problem);
 }

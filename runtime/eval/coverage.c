@@ -287,14 +287,8 @@ static void drop_classes(planner *p) {
 ws_covered *ws__planner_add(ws__planner *p, const ws_shape *shape, int striding,
                             bool sampled) {
   ws_coverage *out = p->out;
-  if (out->count == p->room) {
-    p->room = p->room ? 2 * p->room : 64;
-    ws_covered *cases =
-        ws_arena_alloc(p->arena, sizeof *cases * (size_t)p->room);
-    if (out->count)
-      memcpy(cases, p->cases, sizeof *cases * (size_t)out->count);
-    out->cases = p->cases = cases;
-  }
+  out->cases = p->cases = ws_arena_grow(
+      p->arena, p->cases, sizeof *p->cases, out->count, &p->room);
   ws_covered *item = &p->cases[out->count++];
   bool hard = !sampled && out->count % HARD_EACH == 0;
   *item = (ws_covered){.shape = *shape,

@@ -72,14 +72,8 @@ static void add_shape(shape_list *list, const ws_shape *shape) {
   for (int i = 0; i < list->count; i++)
     if (ws_shape_same(&list->shapes[i], shape))
       return;
-  if (list->count == list->room) {
-    list->room = list->room ? 2 * list->room : 64;
-    ws_shape *shapes =
-        ws_arena_alloc(list->arena, sizeof *shapes * (size_t)list->room);
-    if (list->count)
-      memcpy(shapes, list->shapes, sizeof *shapes * (size_t)list->count);
-    list->shapes = shapes;
-  }
+  list->shapes = ws_arena_grow(list->arena, list->shapes, sizeof *shape,
+                               list->count, &list->room);
   list->shapes[list->count++] = *shape;
 }
 

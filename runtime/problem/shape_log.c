@@ -49,14 +49,8 @@ static ws_status parse_line(const shape_log *log, const char *text, size_t size,
 }
 
 static void add(shape_log *log, const logged *item) {
-  if (log->count == log->room) {
-    log->room = log->room ? 2 * log->room : 64;
-    logged *items =
-        ws_arena_alloc(log->arena, sizeof *items * (size_t)log->room);
-    if (log->count)
-      memcpy(items, log->items, sizeof *items * (size_t)log->count);
-    log->items = items;
-  }
+  log->items = ws_arena_grow(log->arena, log->items, sizeof *item, log->count,
+                             &log->room);
   log->items[log->count++] = *item;
 }
 

@@ -43,19 +43,6 @@ void ws__knowledge_set_large(ws__knowledge *knowledge, const ws_shape *shapes,
                                       knowledge->shape_count, limit_us);
 }
 
-/* ---- arrays that grow in an arena ---- */
-/* Room for one more of `size` bytes. */
-static void *with_room(ws_arena *arena, void *items, size_t size, int count,
-                       int *capacity) {
-  if (count < *capacity)
-    return items;
-  *capacity = *capacity ? 2 * *capacity : 64;
-  void *larger = ws_arena_alloc(arena, size * (size_t)*capacity);
-  if (count)
-    memcpy(larger, items, size * (size_t)count);
-  return larger;
-}
-
 ws__space *ws__knowledge_space(const ws__knowledge *knowledge,
                                const ws_template *tmpl) {
   for (int i = 0; i < knowledge->space_count; i++)
@@ -66,7 +53,7 @@ ws__space *ws__knowledge_space(const ws__knowledge *knowledge,
 
 void ws__knowledge_add_space(ws__knowledge *knowledge, ws__space *space) {
   knowledge->spaces =
-      with_room(knowledge->arena, knowledge->spaces, sizeof(ws__space *),
+      ws_arena_grow(knowledge->arena, knowledge->spaces, sizeof(ws__space *),
                 knowledge->space_count, &knowledge->space_capacity);
   knowledge->spaces[knowledge->space_count++] = space;
 }
@@ -156,7 +143,7 @@ static void learn_point(ws__knowledge *knowledge, const ws__result *result) {
 
 int ws__knowledge_add(ws__knowledge *knowledge, const ws__result *result) {
   int index = knowledge->count;
-  knowledge->results = with_room(knowledge->arena, knowledge->results,
+  knowledge->results = ws_arena_grow(knowledge->arena, knowledge->results,
                                  sizeof *result, index, &knowledge->capacity);
   knowledge->results[knowledge->count++] = *result;
   ws__result *added = &knowledge->results[index];

@@ -138,14 +138,8 @@ static bool join(evolution *e, const ws__knowledge *knowledge, island *isle,
                  int result) {
   if (is_member(isle, result))
     return false;
-  if (isle->count == isle->capacity) {
-    isle->capacity = isle->capacity ? 2 * isle->capacity : 32;
-    member *larger =
-        ws_arena_alloc(e->arena, sizeof *larger * (size_t)isle->capacity);
-    if (isle->count)
-      memcpy(larger, isle->members, sizeof *larger * (size_t)isle->count);
-    isle->members = larger;
-  }
+  isle->members = ws_arena_grow(e->arena, isle->members, sizeof *isle->members,
+                                isle->count, &isle->capacity);
   isle->members[isle->count++] = (member){.result = result};
   bool gained = note_gains(knowledge, isle, result);
   drop_losers(knowledge, isle);

@@ -99,14 +99,8 @@ void ws__surrogate_expect(ws__surrogate *s, const ws__space *space,
                           const ws_candidate *candidate) {
   if (find(s, candidate->id.hex))
     return;
-  if (s->count == s->capacity) {
-    s->capacity = s->capacity ? 2 * s->capacity : 64;
-    item *larger =
-        ws_arena_alloc(s->arena, sizeof *larger * (size_t)s->capacity);
-    if (s->count)
-      memcpy(larger, s->items, sizeof *larger * (size_t)s->count);
-    s->items = larger;
-  }
+  s->items = ws_arena_grow(s->arena, s->items, sizeof *s->items, s->count,
+                           &s->capacity);
   item *added = &s->items[s->count++];
   double choices[WS__MOST_CHOICES];
   size_t size =

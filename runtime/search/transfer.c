@@ -98,17 +98,6 @@ ws__transfer *ws__transfer_create(ws_arena *arena, const ws__ground *ground) {
 }
 
 /* ---- points and times ---- */
-static void *with_room(ws_arena *arena, void *items, size_t size, int count,
-                       int *capacity) {
-  if (count < *capacity)
-    return items;
-  *capacity = *capacity ? 2 * *capacity : 16;
-  void *larger = ws_arena_alloc(arena, size * (size_t)*capacity);
-  if (count)
-    memcpy(larger, items, size * (size_t)count);
-  return larger;
-}
-
 /* -1: none. */
 static int find(const ws__transfer *t, const char *id) {
   for (int i = t->count - 1; i >= 0; i--)
@@ -130,7 +119,7 @@ static int add_point(ws__transfer *t, const ws__space *space,
   added->asked = ws_arena_alloc(t->arena, shapes * sizeof *added->asked);
   added->timed = ws_arena_alloc(t->arena, shapes * sizeof *added->timed);
   t->points =
-      with_room(t->arena, t->points, sizeof(point *), t->count, &t->capacity);
+      ws_arena_grow(t->arena, t->points, sizeof(point *), t->count, &t->capacity);
   t->points[t->count] = added;
   return t->count++;
 }
@@ -147,7 +136,7 @@ void ws__transfer_expect(ws__transfer *t, const ws__space *space,
 
 static void add_time(ws__transfer *t, int index, int shape, double us) {
   entries *of = &t->by_shape[shape];
-  of->items = with_room(t->arena, of->items, sizeof *of->items, of->count,
+  of->items = ws_arena_grow(t->arena, of->items, sizeof *of->items, of->count,
                         &of->capacity);
   of->items[of->count++] = (entry){
       index, isfinite(us) ? log(us / t->ground->limit_us[shape]) : INFINITY};

@@ -88,8 +88,8 @@ WS_TEST(gaps_are_filled_and_with_caution_promise_less) {
   prepare(&e, ws_test_directory());
   use_law(&e, 3, "cuda:test");
   const ws_selection_input input = input_of(&e, true_terms(&e));
-  WS_CHECK_INT(ws_time_models_fill(e.arena, &input, 0, &expected, &diag), WS_OK);
-  WS_CHECK_INT(ws_time_models_fill(e.arena, &input, 1, &cautious, &diag), WS_OK);
+  WS_CHECK_INT(
+      ws_time_models_fill(e.arena, &input, &expected, &cautious, &diag), WS_OK);
   int gaps = 0;
   for (int s = 0; s < SHAPES; s++) {
     double best = INFINITY;

@@ -30,6 +30,10 @@ ws_arena *ws_arena_create(void);
 void ws_arena_destroy(ws_arena *arena); /* NULL is allowed */
 /* Zeroed, aligned to 16. size 0 gives a valid pointer. */
 void *ws_arena_alloc(ws_arena *arena, size_t size);
+/* Room for one more item of `size` bytes behind `count`: the array as it is, or
+ * a copy twice as large, whose size is left in *capacity (0 at first). */
+void *ws_arena_grow(ws_arena *arena, void *items, size_t size, int count,
+                    int *capacity);
 char *ws_arena_strdup(ws_arena *arena, const char *text); /* NULL -> NULL */
 char *ws_arena_strndup(ws_arena *arena, const char *text, size_t size);
 char *ws_arena_printf(ws_arena *arena, const char *format, ...)

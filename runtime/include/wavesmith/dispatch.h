@@ -37,6 +37,10 @@ typedef struct ws_matrix {
   const char *provenance;
 } ws_matrix;
 
+/* The rows whose mark is `wanted`; in the arena. */
+ws_matrix ws_matrix_rows(ws_arena *arena, const ws_matrix *from,
+                         const bool *marks, bool wanted);
+
 /* Greedy cover: picks at most max_count columns that minimise the geometric
  * mean over shapes of (best of picked / best of all). The first pick is
  * feasible on every shape; WS_INPUT when no candidate is. Deterministic. */

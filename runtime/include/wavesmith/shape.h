@@ -37,6 +37,11 @@ ws_shape ws_shape_of(const ws_dims *dims, const int64_t *sizes);
 bool ws_shape_same(const ws_shape *a, const ws_shape *b);
 /* By sizes, the first dimension first: as memcmp. */
 int ws_shape_compare(const ws_shape *a, const ws_shape *b);
+/* Whether all sizes but the first are the same: one layer at two batch sizes. */
+bool ws_shape_same_group(const ws_shape *a, const ws_shape *b);
+/* Numbers the groups in the order in which they come, by shape. Returns how
+ * many there are. */
+int ws_shape_number_groups(const ws_shape *shapes, int count, int *out_group);
 double ws_shape_product(const ws_shape *shape); /* of all sizes */
 
 /* "1024,1536,7168"; named: "m=1024,n=1536,k=7168". In the arena, or into room

@@ -70,15 +70,15 @@ double ws_time_models_us(const ws_time_models *models, int position,
 /* Root mean square of ln(time / model) over the kernel's own timings. */
 double ws_time_models_error(const ws_time_models *models, int position);
 
-/* The input's matrix with its gaps (NAN) filled: by the models of all its
- * columns, times what they are off on the shape in the mean over the kernels
- * that were timed there, and, with caution > 0, longer by so many times the
- * kernel's remaining error, and as much again for each octave of the first size
- * from the nearest that it was timed on: what was not timed must promise more;
- * and is then no better than the best that was timed on the shape, times that
- * error. Row by row as before; in the arena. input->terms must be given. */
+/* The input's matrix with its gaps (NAN) filled. expected: by the models of all
+ * its columns, times what they are off on the shape in the mean over the kernels
+ * that were timed there. cautious: longer by the kernel's remaining error, and
+ * as much again for each octave of the first size from the nearest that it was
+ * timed on, since what was not timed must promise more; and no better than the
+ * best that was timed on the shape, times that error. Row by row as before; in
+ * the arena. input->terms must be given. */
 ws_status ws_time_models_fill(ws_arena *arena, const ws_selection_input *input,
-                              double caution, ws_matrix *out_filled,
+                              ws_matrix *out_expected, ws_matrix *out_cautious,
                               ws_diag *diag) WS_MUST_CHECK;
 
 #ifdef __cplusplus
