@@ -229,7 +229,9 @@ ws_status ws__bands_judge(ws_arena *arena, const ws__portfolio *portfolio,
   int *group = ws_arena_alloc(arena, sizeof *group * rows);
   bool *left_out = ws_arena_alloc(arena, sizeof *left_out * rows);
   *out_count = begin_bands(matrix, out_bands);
-  if (ws_shape_number_groups(matrix->shapes, matrix->shape_count, group) < LEAST_GROUPS || portfolio->count < 2)
+  const int groups =
+      ws_shape_number_groups(matrix->shapes, matrix->shape_count, group);
+  if (groups < LEAST_GROUPS || portfolio->count < 2)
     return WS_OK;
   ws_status status = WS_OK;
   for (int fold = 0; fold < FOLDS && status == WS_OK; fold++) {
