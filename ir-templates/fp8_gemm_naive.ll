@@ -49,6 +49,8 @@ define internal float @dot(ptr addrspace(1) %a, i64 %a_step, ptr addrspace(1) %b
 entry:
   %k.slot = alloca i32, addrspace(5)
   %sum.slot = alloca float, addrspace(5)
+  %layout = load i32, ptr addrspace(4) @ws.layout
+  %shuffled = icmp eq i32 %layout, 3
   store i32 0, ptr addrspace(5) %k.slot
   store float 0.0, ptr addrspace(5) %sum.slot
   br label %head
@@ -59,7 +61,13 @@ head:
 body:
   %k64 = zext i32 %k to i64
   %a.offset = mul i64 %k64, %a_step
-  %b.offset = mul i64 %k64, %b_step
+  %b.plain = mul i64 %k64, %b_step
+  ; kmajor-bpreshuffle: 16 bytes of 16 rows each, then the next 16 along k
+  %b.chunk.0 = lshr i64 %k64, 4
+  %b.chunk = shl i64 %b.chunk.0, 8
+  %b.rest = and i64 %k64, 15
+  %b.block = or i64 %b.chunk, %b.rest
+  %b.offset = select i1 %shuffled, i64 %b.block, i64 %b.plain
   %a.at = getelementptr i8, ptr addrspace(1) %a, i64 %a.offset
   %b.at = getelementptr i8, ptr addrspace(1) %b, i64 %b.offset
   %a.byte = load i8, ptr addrspace(1) %a.at, align 1
@@ -109,7 +117,8 @@ entry:
 
 work:
   ; element strides of both operands: along rows of C and along k
-  %kmajor = icmp eq i32 %layout, 0
+  %kmajor = icmp ne i32 %layout, 1
+  %shuffled = icmp eq i32 %layout, 3
   %a.row.step = select i1 %kmajor, i32 %k, i32 1
   %a.k.step = select i1 %kmajor, i32 1, i32 %m
   %b.row.step = select i1 %kmajor, i32 %k, i32 1
@@ -121,11 +130,18 @@ work:
   %b.row.step64 = zext i32 %b.row.step to i64
   %b.k.step64 = zext i32 %b.k.step to i64
   %a.row = mul i64 %row64, %a.row.step64
-  %b.row = mul i64 %column64, %b.row.step64
+  %b.row.plain = mul i64 %column64, %b.row.step64
+  %b.row.0 = and i64 %column64, -16
+  %b.row.1 = mul i64 %b.row.0, %b.row.step64
+  %b.row.2 = and i64 %column64, 15
+  %b.row.3 = shl i64 %b.row.2, 4
+  %b.row.block = add i64 %b.row.1, %b.row.3
+  %b.row = select i1 %shuffled, i64 %b.row.block, i64 %b.row.plain
   %a.base = getelementptr i8, ptr addrspace(1) %a, i64 %a.row
   %b.base = getelementptr i8, ptr addrspace(1) %b, i64 %b.row
   %a.block.step = shl i64 %a.k.step64, 7
-  %b.block.step = shl i64 %b.k.step64, 7
+  %b.block.plain = shl i64 %b.k.step64, 7
+  %b.block.step = select i1 %shuffled, i64 2048, i64 %b.block.plain
 
   ; and of the scales
   %as.m64 = sext i32 %as_stride_m to i64
@@ -190,7 +206,7 @@ attributes #1 = { alwaysinline "target-cpu"="gfx942" }
 !1 = !{!"fp8_gemm_naive", !"1", !"fp8_gemm_blockscale", !"gfx942", !"One thread per element of C: the starting point."}
 
 !wavesmith.param = !{!2, !3, !4}
-!2 = !{!"layout", !"ws.layout", !"0 1", !"layout of a and b: 0 kmajor, 1 mnmajor"}
+!2 = !{!"layout", !"ws.layout", !"0 1 3", !"layout of a and b: 0 kmajor, 1 mnmajor, 3 kmajor-bpreshuffle"}
 !3 = !{!"tile_m", !"ws.tile_m", !"16 32", !"rows of C per workgroup"}
 !4 = !{!"tile_n", !"ws.tile_n", !"16 32 64", !"columns of C per workgroup"}
 
@@ -202,7 +218,7 @@ attributes #1 = { alwaysinline "target-cpu"="gfx942" }
 
 !wavesmith.region = !{!7, !8}
 !7 = !{!"decode", !"Returns the fp32 value of one e4m3fnuz byte, given zero-extended: exponent bias 8, subnormals, 0x80 is NaN. Called by all lanes or by some; no memory, no barrier."}
-!8 = !{!"dot", !"Returns the sum over k = 0..127 of decode(a[k * a_step]) * decode(b[k * b_step]) in fp32. The pointers are this thread's row of A and row of B at the first k of a scale block; steps are in bytes (1, or the row length when k is not contiguous) and 1 only in the kmajor layout, where the pointers are 16-byte aligned. All 128 bytes of both are readable. Runs under divergent control flow: no barrier, no cross-lane operation."}
+!8 = !{!"dot", !"Returns the sum over k = 0..127 of decode(a[k * a_step]) * decode(b[k * b_step]) in fp32; with layout 3 (kmajor-bpreshuffle) b's element is at k / 16 * 256 + k % 16 instead. The pointers are this thread's row of A and row of B at the first k of a scale block; steps are in bytes (1, or the row length when k is not contiguous) and 1 only where k runs along memory (layouts 0 and 3), where the pointers are 16-byte aligned. All 128 elements of both are readable. Runs under divergent control flow: no barrier, no cross-lane operation."}
 
 !wavesmith.variant = !{!9}
 !9 = !{!"decode", !"decode_integer", !"shifts and one multiplication instead of the conversion instruction, which may run at a quarter of the rate"}

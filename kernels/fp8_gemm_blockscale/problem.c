@@ -20,7 +20,13 @@
 
 enum { SCALE_BLOCK = 128, N_STEP = 16 };
 
-enum { LAYOUT_KMAJOR, LAYOUT_MNMAJOR, LAYOUT_KMAJOR_OCP, LAYOUTS };
+enum {
+  LAYOUT_KMAJOR,
+  LAYOUT_MNMAJOR,
+  LAYOUT_KMAJOR_OCP,
+  LAYOUT_KMAJOR_BPRESHUFFLE,
+  LAYOUTS
+};
 
 /* How a matrix of scales lies: without gaps, with gaps behind rows, the other
  * index running along memory, gaps between all elements. */
@@ -51,8 +57,12 @@ static const char definition[] =
     "per 128 x 128 block; the last column block may be cut short (n = 576 has "
     "five). Scales are fp32 of either sign, also near zero.\n"
     "fp8 is e4m3: FNUZ (bias 8, largest 240, 0x80 is NaN) in the layouts "
-    "kmajor and mnmajor, OCP e4m3fn (bias 7, largest 448, 0x7f and 0xff are "
-    "NaN, 0x80 is minus zero) in kmajor-ocp. Operands hold no NaN.\n"
+    "kmajor, mnmajor and kmajor-bpreshuffle, OCP e4m3fn (bias 7, largest 448, "
+    "0x7f and 0xff are NaN, 0x80 is minus zero) in kmajor-ocp. Operands hold "
+    "no NaN.\n"
+    "In kmajor-bpreshuffle B's bytes lie as [n/16][k/16][16 rows][16 k]: "
+    "element (j, k) at (j/16) * 16 * K + (k/16) * 256 + (j%16) * 16 + k%16, K "
+    "being the whole depth; all else is as in kmajor.\n"
     "Legal are every m from 1, n from 16 in multiples of 16, k from 128 in "
     "multiples of 128.\n"
     "A result passes when |got - want| <= 2^-8 |want| + E + 2^-126, where want "
@@ -368,8 +378,19 @@ typedef struct operands {
   int64_t a_row, a_depth, b_row, b_depth; /* element strides */
   int64_t as_m, as_k, bs_n, bs_k;
   double decoded[256];
-  bool ocp;
+  bool ocp, shuffled;
 } operands;
+
+enum { SHUFFLE = 16 };
+
+/* Where B's element (n, k) lies. Shuffled: the rows of a block of 16 x 16
+ * follow one another, and along k the blocks. */
+static int64_t place_in_b(const operands *in, int64_t n, int64_t k) {
+  if (!in->shuffled)
+    return n * in->b_row + k * in->b_depth;
+  return n / SHUFFLE * SHUFFLE * in->b_row + k / SHUFFLE * SHUFFLE * SHUFFLE +
+         n % SHUFFLE * SHUFFLE + k % SHUFFLE;
+}
 
 static void open_operands(const extents *shape, int layout,
                           const void *const *buffers, operands *out) {
@@ -389,6 +410,7 @@ static void open_operands(const extents *shape, int layout,
   for (unsigned i = 0; i < 256; i++)
     out->decoded[i] = fp8_decode(format_of(layout), i);
   out->ocp = format_of(layout) == &ocp;
+  out->shuffled = base_layout(layout) == LAYOUT_KMAJOR_BPRESHUFFLE;
 }
 
 /* What arithmetic may be off by apart from rounding the result (derivation:
@@ -409,8 +431,8 @@ static void decode_panel(const operands *in, int64_t column, int64_t depth,
                          panel *out) {
   for (int64_t j = 0; j < COLUMNS; j++)
     for (int64_t k = 0; k < SCALE_BLOCK; k++) {
-      const double value = in->decoded[in->b[(column + j) * in->b_row +
-                                             (depth + k) * in->b_depth]];
+      const double value =
+          in->decoded[in->b[place_in_b(in, column + j, depth + k)]];
       out->b[k][j / 2][j % 2] = value;
       out->weight[k][j / 4][j % 4] = (float)weight(in, value);
     }
@@ -491,7 +513,7 @@ static double element_a(const operands *in, int64_t m, int64_t k) {
 }
 
 static double element_b(const operands *in, int64_t n, int64_t k) {
-  return in->decoded[in->b[n * in->b_row + k * in->b_depth]] *
+  return in->decoded[in->b[place_in_b(in, n, k)]] *
          in->bs[n / SCALE_BLOCK * in->bs_n + k / SCALE_BLOCK * in->bs_k];
 }
 
@@ -589,14 +611,15 @@ static const ws_problem_definition fp8_gemm_blockscale = {
                         WS_ARG_INPUT,
                         WS_FP8,
                         {"layout == 1 ? k : m", "layout == 1 ? m : k"},
-                        .meaning = "fp8; kmajor and kmajor-ocp [m][k], mnmajor "
-                                   "[k][m]; 16-byte aligned"},
+                        .meaning = "fp8; mnmajor [k][m], the others [m][k]; "
+                                   "16-byte aligned"},
              [ARG_B] = {"b",
                         WS_ARG_INPUT,
                         WS_FP8,
                         {"layout == 1 ? k : n", "layout == 1 ? n : k"},
                         .meaning = "fp8; kmajor and kmajor-ocp [n][k], mnmajor "
-                                   "[k][n]; 16-byte aligned"},
+                                   "[k][n], kmajor-bpreshuffle "
+                                   "[n/16][k/16][16][16]; 16-byte aligned"},
              [ARG_AS] = {"as",
                          WS_ARG_INPUT,
                          WS_F32,
@@ -636,7 +659,9 @@ static const ws_problem_definition fp8_gemm_blockscale = {
                                          "bs")}},
     .layouts = {[LAYOUT_KMAJOR] = {"kmajor", "gfx942", WS_E4M3_FNUZ},
                 [LAYOUT_MNMAJOR] = {"mnmajor", "gfx942", WS_E4M3_FNUZ},
-                [LAYOUT_KMAJOR_OCP] = {"kmajor-ocp", "gfx950 sm_90a", WS_E4M3}},
+                [LAYOUT_KMAJOR_OCP] = {"kmajor-ocp", "gfx950 sm_90a", WS_E4M3},
+                [LAYOUT_KMAJOR_BPRESHUFFLE] = {"kmajor-bpreshuffle", "gfx942",
+                                               WS_E4M3_FNUZ}},
     .stridings = {"dense", "padded", "turned", "spaced", "bs padded",
                   "bs turned", "bs spaced"},
     /* a launch counts its work items in 32 bits, and a template may spend one

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * The shipped templates: size of their spaces, chosen points on edge shapes in
- * both layouts through check and sanitizer, code without scratch, and mutants
+ * all layouts through check and sanitizer, code without scratch, and mutants
  * that show that a wrong template does not pass. Oracle: the problem's fp64
  * reference and the sanitizer.
  */
@@ -58,6 +58,9 @@ static const point naive_points[] = {
 
 WS_TEST(naive_is_right_in_kmajor) { build_points(naive, naive_points, 3, 0); }
 WS_TEST(naive_is_right_in_mnmajor) { build_points(naive, naive_points, 3, 1); }
+WS_TEST(naive_is_right_in_kmajor_bpreshuffle) {
+  build_points(naive, naive_points, 3, 3);
+}
 
 /* ---- mfma -------------------------------------------------------------------
  */
@@ -147,6 +150,51 @@ WS_TEST(mfma_is_right_with_wide_loads_in_mnmajor) {
   build_points(mfma, mnmajor_points, MNMAJOR_POINTS, 1);
 }
 
+WS_TEST(mfma_is_right_in_kmajor_bpreshuffle) {
+  build_points(mfma, mfma_points, MFMA_POINTS, 3);
+}
+
+/* B past LDS: both matrix instructions, both distances, waves along m that
+ * share B, waves that begin past the last column, slices without work, odd
+ * numbers of steps. */
+static const point direct_points[] = {
+    {";tile_m=64;tile_n=128;waves_m=1;waves_n=4;lds_pad=16",
+     "",
+     {GEMM_SIZES(128, 128, 256), GEMM_SIZES(95, 576, 128),
+      GEMM_SIZES(1, 16, 128)}},
+    {";tile_m=16;tile_n=64;waves_m=1;waves_n=4;lds_pad=0;lds_layout=2;"
+     "prefetch=2;lds_buffers=2",
+     "",
+     {GEMM_SIZES(16, 16, 128), GEMM_SIZES(17, 144, 640)}},
+    {";tile_m=64;tile_n=64;tile_k=64;lds_pad=16",
+     "round=round_integer",
+     {GEMM_SIZES(80, 48, 384), GEMM_SIZES(64, 64, 128)}},
+    {";tile_m=32;tile_n=128;tile_k=64;waves_m=1;waves_n=2;prefetch=2;"
+     "split_k=8;lds_pad=16",
+     "reduce=reduce_pairs",
+     {GEMM_SIZES(32, 128, 128), GEMM_SIZES(48, 272, 1152)}},
+    {";tile_m=64;tile_n=64;tile_k=128;mfma=32;lds_pad=16;prefetch=2",
+     "store_c=store_c_pairs",
+     {GEMM_SIZES(80, 48, 384), GEMM_SIZES(1, 16, 128)}},
+    {";tile_m=128;tile_n=64;tile_k=32;mfma=32;lds_pad=0;lds_layout=1;"
+     "order=2;group_m=2",
+     "scale=scale_twice",
+     {GEMM_SIZES(130, 80, 256)}},
+};
+enum { DIRECT_POINTS = sizeof direct_points / sizeof *direct_points };
+
+WS_TEST(mfma_is_right_with_b_past_lds) {
+  point points[DIRECT_POINTS];
+  char texts[DIRECT_POINTS][160];
+  for (int i = 0; i < DIRECT_POINTS; i++) {
+    points[i] = direct_points[i];
+    snprintf(texts[i], sizeof texts[i], ";b_direct=1;lds_read=16%s",
+             direct_points[i].assignments);
+    points[i].assignments = texts[i];
+  }
+  build_points(mfma, points, DIRECT_POINTS, 3);
+}
+
 /* What the machine code must have: no scratch; two waves per SIMD;
  * accumulators where vector instructions reach them; global loads that stay in
  * flight over all matrix instructions (16 or 32 clocks each) of a step, or with
@@ -160,7 +208,11 @@ WS_TEST(chosen_points_compile_as_intended) {
       {"layout=1;lds_pad=0;lds_layout=2;lds_read=16;load_width=8", 64 * 16},
       {"tile_k=64;prefetch=2;lds_buffers=2", 32 * 16 + 1},
       {"mfma=32;tile_k=64;split_k=4", 16 * 32},
-      {"tile_m=64;tile_n=64;prefetch=2", 16 * 16 + 1}};
+      {"tile_m=64;tile_n=64;prefetch=2", 16 * 16 + 1},
+      {"layout=3;b_direct=1;tile_m=64;lds_read=16;lds_pad=16", 32 * 16},
+      {"layout=3;b_direct=1;tile_m=64;tile_n=64;lds_read=16;lds_pad=16;"
+       "prefetch=2",
+       16 * 16}};
   shipped s = open_shipped(mfma);
   for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
     ws_build_result result = build(&s, points[i].assignments, "", NULL, 0,
@@ -204,8 +256,9 @@ static int distinct_legal_points(const shipped *s, int layout) {
 
 WS_TEST(mfma_has_at_least_5000_legal_points_in_each_layout) {
   shipped s = open_shipped(mfma);
-  for (int layout = 0; layout < 2; layout++)
-    WS_CHECK_INT(distinct_legal_points(&s, layout), WANTED_POINTS);
+  static const int layouts[] = {0, 1, 3};
+  for (int i = 0; i < 3; i++)
+    WS_CHECK_INT(distinct_legal_points(&s, layouts[i]), WANTED_POINTS);
   ws_arena_destroy(s.arena);
 }
 
@@ -231,6 +284,11 @@ WS_TEST(illegal_points_are_refused) {
       {"tile_n=16", "a wave's columns are whole"},
       {"tile_k=32;lds_read=16;lds_pad=0", "lanes of one LDS read"},
       {"load_width=8", "belongs to layout mnmajor"},
+      {"b_direct=1;tile_m=64;lds_read=16;lds_pad=16",
+       "belongs to layout kmajor-bpre"},
+      {"layout=3;b_direct=1;tile_m=64", "A's reads must be as wide"},
+      {"layout=3;b_direct=1;tile_m=64;lds_read=16;lds_pad=16;prefetch=0",
+       "at least a step ahead"},
       {"lds_read=16", "rows aligned to 16"},
       {"lds_layout=2", "take the place of padding"},
       {"group_m=4", "bands belong"},
