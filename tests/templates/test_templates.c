@@ -336,6 +336,17 @@ WS_TEST(wrong_templates_are_caught) {
   expect_caught(mfma, "%line.3, ptr addrspace(5) %to.3",
                 "%line.2, ptr addrspace(5) %to.3",
                 "layout=1;tile_m=32;tile_n=32;tile_k=64", cut);
+  const char *direct = "layout=3;b_direct=1;tile_m=32;tile_n=32;tile_k=64;"
+                       "lds_read=16;lds_pad=16";
+  expect_caught(mfma, "mul i32 %lane.k, 256", "mul i32 %lane.k, 512", direct,
+                cut);
+  expect_caught(mfma, "call i32 @llvm.umin.i32(i32 %row, i32 %last)",
+                "add i32 %row, 0", direct, cut);
+  expect_caught(mfma, "%other = sub i32 16, %turn", "%other = add i32 0, %turn",
+                direct, cut);
+  expect_caught(mfma, "%offset.3 = mul i32 %offset.2, 256",
+                "%offset.3 = mul i32 %offset.2, 16",
+                "layout=3;tile_m=32;tile_n=32;tile_k=64", cut);
   expect_caught(mfma, "fmul <4 x float> %as, %bs.all",
                 "fadd <4 x float> %as, %bs.all", small, cut);
   expect_caught(mfma, "fadd <4 x float> %total, %part",
