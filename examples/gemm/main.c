@@ -173,7 +173,8 @@ static int multiply(const gpu *device, const ws_rt_context *context,
     puts("(the times behind this choice are estimates, nothing was measured)");
   const fp8_format format = strstr(fp8_gemm.layout, "ocp") ? FP8_OCP : FP8_FNUZ;
   operands op;
-  int ok = operands_create(&op, m, n, k, format);
+  int ok = operands_create(&op, m, n, k, format,
+                           strstr(fp8_gemm.layout, "bpreshuffle") != NULL);
   need(ok, "out of memory");
   device->open(context);
   run(device, context, &op, wanted->timed_runs);

@@ -36,9 +36,10 @@ static void fill_scales(float *out, size_t bytes, uint64_t *state) {
 }
 
 int operands_create(operands *out, int32_t m, int32_t n, int32_t k,
-                    fp8_format format) {
+                    fp8_format format, int shuffled) {
   size_t rows = (size_t)m, columns = (size_t)n, depth = (size_t)k;
-  *out = (operands){.m = m, .n = n, .k = k, .format = format};
+  *out = (operands){
+      .m = m, .n = n, .k = k, .format = format, .shuffled = shuffled};
   out->a_bytes = rows * depth;
   out->b_bytes = columns * depth;
   out->as_bytes = rows * (size_t)blocks(k) * sizeof *out->as;
@@ -77,6 +78,13 @@ static double decode_fp8(fp8_format format, uint8_t byte) {
   return byte & 0x80 ? -value : value;
 }
 
+static size_t place_in_b(const operands *op, int32_t j, int32_t kk) {
+  size_t row = (size_t)j, k = (size_t)kk, depth = (size_t)op->k;
+  return op->shuffled
+             ? row / 16 * 16 * depth + k / 16 * 256 + row % 16 * 16 + k % 16
+             : row * depth + k;
+}
+
 static double decode_bf16(uint16_t bits) {
   uint32_t wide = (uint32_t)bits << 16;
   float value;
@@ -95,7 +103,7 @@ double operands_error(const operands *op, int32_t i, int32_t j) {
         op->bs[(size_t)(j / BLOCK) * (size_t)(op->k / BLOCK) + (size_t)kb];
     for (int32_t kk = kb * BLOCK; kk < (kb + 1) * BLOCK; kk++) {
       size_t a = (size_t)i * (size_t)op->k + (size_t)kk;
-      size_t b = (size_t)j * (size_t)op->k + (size_t)kk;
+      size_t b = place_in_b(op, j, kk);
       double product = scale * decode_fp8(op->format, op->a[a]) *
                        decode_fp8(op->format, op->b[b]);
       want += product;

@@ -14,17 +14,18 @@ typedef enum fp8_format { FP8_FNUZ, FP8_OCP } fp8_format; /* both e4m3 */
 typedef struct operands {
   int32_t m, n, k;
   fp8_format format;
-  uint8_t *a;  /* [m][k] fp8 */
-  uint8_t *b;  /* [n][k] fp8 */
-  float *as;   /* [k/128][m] */
-  float *bs;   /* [ceil(n/128)][k/128] */
-  uint16_t *c; /* [m][n] bf16 */
+  int shuffled; /* B lies as AITER's shuffle_weight leaves it */
+  uint8_t *a;   /* [m][k] fp8 */
+  uint8_t *b;   /* [n][k] fp8, or [n/16][k/16][16][16] where shuffled */
+  float *as;    /* [k/128][m] */
+  float *bs;    /* [ceil(n/128)][k/128] */
+  uint16_t *c;  /* [m][n] bf16 */
   size_t a_bytes, b_bytes, as_bytes, bs_bytes, c_bytes;
 } operands;
 
 /* 0 when there is no memory; operands_free is then still to be called. */
 int operands_create(operands *out, int32_t m, int32_t n, int32_t k,
-                    fp8_format format);
+                    fp8_format format, int shuffled);
 void operands_free(operands *op);
 
 /* The error of c[i][j] as a share of what rounding allows: at most 1 when it
