@@ -99,9 +99,12 @@ static void add_point(end_to_end *e, int index) {
                           .code_object_size = result->code_object_size};
 }
 
-/* Small, so that running them is quick; edges of every tile size. */
+/* Small, so that running them is quick; edges of every tile size; of m any
+ * number, half of them multiples of 16. */
 static ws_shape random_shape(ws_rng *rng) {
-  return gemm_shape(16 + 16 * (int64_t)ws_rng_below(rng, 16),
+  const int64_t step = ws_rng_below(rng, 2) ? 16 : 1;
+  const uint64_t steps = (uint64_t)(256 / step);
+  return gemm_shape(step + step * (int64_t)ws_rng_below(rng, steps),
                     16 + 16 * (int64_t)ws_rng_below(rng, 16),
                     128 + 128 * (int64_t)ws_rng_below(rng, 5));
 }
