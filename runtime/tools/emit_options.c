@@ -176,8 +176,8 @@ static ws_status fill_matrix(const emit_options *options, ws_archive *archive,
   return ws_fail(diag, WS_INPUT, options->source, 0,
                  "recorded times do not suffice for %s: half of its shapes need "
                  "one, and a kernel that takes every shape one on all or on "
-                 "twelve; and no model estimates those of %s; `wavesmith tune "
-                 "--device %s` takes them",
+                 "twelve; and there is no model that estimates those of %s; "
+                 "`wavesmith tune --device %s` takes them",
                  options->shapes, options->target, options->for_target->device);
 }
 
