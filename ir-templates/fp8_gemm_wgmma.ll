@@ -28,14 +28,17 @@
 ; With cluster_m (cluster_n) > 1 the tiles of a cluster lie side by side along m
 ; (n) and load B (A) once for all of them.
 ;
-; Shared memory: the output buffer (output 0 only); A's stages, tile_m rows of
-; 128 bytes; B's, tile_n such rows; A's scales, tile_m floats a stage; barriers.
+; Shared memory: the output buffer (output 0 only); A's stages, tile_m (or a_rows)
+; rows of 128 bytes; B's, tile_n such rows; A's scales, tile_m floats a stage; barriers.
 ; The 16-byte chunks of the rows of A and B are swizzled by the TMA as wgmma
 ; wants them (128-byte swizzle: chunk ^= row % 8); all stages start at multiples
 ; of 1024.
 ;
 ; TMA fills rows past the operand with zeros and drops rows and columns past C,
-; so cut tiles need no masks. It takes A's scales only where the rows of theirs,
+; so cut tiles need no masks. But it takes more time for such rows than for rows
+; that are there: with a_rows > 0 (small m) stages have only so many rows of A,
+; and what a matrix instruction reads behind them, of other stages, only reaches
+; sums of rows past C. It takes A's scales only where the rows of theirs,
 ; m floats, are whole 16 bytes: a_scales 0 is for m in multiples of 4. With
 ; a_scales 1 a second producer warp loads them by cp.async, for every m and
 ; every stride; full[s] then waits for its lanes, too.
@@ -67,6 +70,7 @@ target triple = "nvptx64-nvidia-cuda"
 @ws.idle_clusters = internal addrspace(4) constant i32 0
 @ws.cluster_m = internal addrspace(4) constant i32 1
 @ws.cluster_n = internal addrspace(4) constant i32 1
+@ws.a_rows = internal addrspace(4) constant i32 0
 @ws.a_scales = internal addrspace(4) constant i32 0
 @ws.b_scales = internal addrspace(4) constant i32 1
 @ws.output = internal addrspace(4) constant i32 0
@@ -143,6 +147,16 @@ entry:
   %a_scales = load i32, ptr addrspace(4) @ws.a_scales
   %loads = icmp eq i32 %a_scales, 1
   ret i1 %loads
+}
+
+; Rows of A that a stage has memory for and the TMA brings.
+define internal i32 @loaded_rows() #1 {
+entry:
+  %tile_m = load i32, ptr addrspace(4) @ws.tile_m
+  %a_rows = load i32, ptr addrspace(4) @ws.a_rows
+  %whole = icmp eq i32 %a_rows, 0
+  %rows = select i1 %whole, i32 %tile_m, i32 %a_rows
+  ret i32 %rows
 }
 
 ; Columns and 64-row blocks of a warpgroup.
@@ -247,9 +261,9 @@ entry:
 
 define internal i32 @a_stage(i32 %stage) #1 {
 entry:
-  %tile_m = load i32, ptr addrspace(4) @ws.tile_m
+  %rows = call i32 @loaded_rows()
   %start = call i32 @ring_start()
-  %bytes = mul i32 %tile_m, 128
+  %bytes = mul i32 %rows, 128
   %offset = mul i32 %stage, %bytes
   %at = add i32 %start, %offset
   ret i32 %at
@@ -737,8 +751,9 @@ entry:
   %cluster_n = load i32, ptr addrspace(4) @ws.cluster_n
   %full = call i32 @full_barrier(i32 %stage)
   %loads = call i1 @loads_scales()
+  %rows = call i32 @loaded_rows()
   %row.bytes = select i1 %loads, i32 128, i32 132
-  %bytes.0 = mul i32 %tile_m, %row.bytes
+  %bytes.0 = mul i32 %rows, %row.bytes
   %bytes.1 = mul i32 %tile_n, 128
   %bytes = add i32 %bytes.0, %bytes.1
   call void @barrier_expect(i32 %full, i32 %bytes)
@@ -2461,7 +2476,7 @@ attributes #2 = { convergent nounwind }
 !wavesmith.template = !{!6}
 !6 = !{!"fp8_gemm_wgmma", !"1", !"fp8_gemm_blockscale", !"sm_90a", !"Warpgroup matrix instructions fed by TMA, two levels of accumulators, split K within clusters."}
 
-!wavesmith.param = !{!10, !11, !12, !13, !14, !15, !16, !17, !18, !19, !20, !21, !93, !102, !95, !22, !23, !97, !24, !25, !91}
+!wavesmith.param = !{!10, !11, !12, !13, !14, !15, !16, !17, !18, !19, !20, !21, !93, !102, !95, !22, !23, !104, !97, !24, !25, !91}
 !10 = !{!"layout", !"ws.layout", !"2", !"layout of a and b: k-major, OCP e4m3"}
 !11 = !{!"tile_m", !"ws.tile_m", !"64 128 192 256", !"rows of C per workgroup"}
 !12 = !{!"tile_n", !"ws.tile_n", !"16 32 48 64 80 96 112 128 144 160 192 256", !"columns of C per workgroup; a tile touches at most two column blocks of 128"}
@@ -2479,12 +2494,13 @@ attributes #2 = { convergent nounwind }
 !95 = !{!"idle_clusters", !"ws.idle_clusters", !"0 1 2 4", !"of persistent workgroups so many clusters less than the multiprocessors would hold: those of a cluster lie in one group of multiprocessors, and where these do not divide by its size the last clusters would start after the others have ended"}
 !22 = !{!"cluster_m", !"ws.cluster_m", !"1 2 4", !"tiles along m that load B together"}
 !23 = !{!"cluster_n", !"ws.cluster_n", !"1 2 4", !"tiles along n that load A together"}
+!104 = !{!"a_rows", !"ws.a_rows", !"0 16 32", !"with tile_m 64, rows of A that are loaded: 0 all of the tile, else for no larger m: rows past A cost the TMA more time than rows of A"}
 !97 = !{!"a_scales", !"ws.a_scales", !"0 1", !"scales of A: 0 by TMA, for m in multiples of 4; 1 by a warp of their own, for every m"}
 !24 = !{!"b_scales", !"ws.b_scales", !"0 1", !"scales of B: 0 loaded one block ahead, 1 those of 32 blocks at a time, kept in the lanes"}
 !25 = !{!"output", !"ws.output", !"0 1 2", !"C goes 0 through a buffer of its own, 1 through the ring's memory (loads wait), 2 from registers"}
 !91 = !{!"fixed_sums", !"ws.fixed_sums", !"0 1", !"partial sums: 1 in registers that stay the same through the loop, 0 where ptxas puts them for each block"}
 
-!wavesmith.require = !{!30, !31, !32, !33, !34, !35, !36, !37, !38, !39, !40, !90, !94, !96, !98, !103}
+!wavesmith.require = !{!30, !31, !32, !33, !34, !35, !36, !37, !38, !39, !40, !90, !94, !96, !98, !103, !105, !106}
 !30 = !{!"warpgroups * warpgroups_n <= 4", !"a workgroup has at most 640 threads"}
 !31 = !{!"tile_m % (64 * warpgroups) == 0", !"a warpgroup's rows are whole 64-row blocks"}
 !32 = !{!"tile_n % (16 * warpgroups_n) == 0", !"a warpgroup's columns are whole groups of 16"}
@@ -2492,23 +2508,25 @@ attributes #2 = { convergent nounwind }
 !34 = !{!"split_k == 1 || cluster_m * cluster_n == 1", !"a cluster shares a tile or loads, not both"}
 !35 = !{!"cluster_m == 1 || cluster_n == 1", !"a cluster shares loads of A or of B, not of both"}
 !36 = !{!"tile_n % (8 * cluster_m) == 0", !"each of a cluster loads whole groups of 8 rows of B"}
-!37 = !{!"output != 1 || 2 * tile_m * tile_n <= 128 * stages * (tile_m + tile_n)", !"the ring's memory holds the tile of C"}
-!38 = !{!"(split_k - 1) * ceildiv(tile_n / warpgroups_n / 16, split_k) * (tile_m / 64) * warpgroups_n * 4096 <= 128 * stages * (tile_m + tile_n)", !"the ring's memory holds the sums of the other slices"}
-!39 = !{!"(output == 0 ? 2 * tile_m * tile_n : 0) + stages * (132 * tile_m + 128 * tile_n + 16) + 24 <= 233472 / occupancy - 1024", !"a multiprocessor has 228 KiB of shared memory, of which each workgroup costs one more"}
+!37 = !{!"output != 1 || 2 * tile_m * tile_n <= 128 * stages * ((a_rows == 0 ? tile_m : a_rows) + tile_n)", !"the ring's memory holds the tile of C"}
+!38 = !{!"(split_k - 1) * ceildiv(tile_n / warpgroups_n / 16, split_k) * (tile_m / 64) * warpgroups_n * 4096 <= 128 * stages * ((a_rows == 0 ? tile_m : a_rows) + tile_n)", !"the ring's memory holds the sums of the other slices"}
+!39 = !{!"(output == 0 ? 2 * tile_m * tile_n : 0) + stages * (128 * (a_rows == 0 ? tile_m : a_rows) + 4 * tile_m + 128 * tile_n + 16) + 24 <= 233472 / occupancy - 1024", !"a multiprocessor has 228 KiB of shared memory, of which each workgroup costs one more"}
 !40 = !{!"tile_m / 64 / warpgroups * (tile_n / warpgroups_n) / 2 + (pipeline + 1) * (tile_n / warpgroups_n / column_steps / 2) + 16 <= (warpgroups * warpgroups_n * occupancy == 1 ? 255 : min(240, (512 / ((warpgroups * warpgroups_n + 1) * occupancy) / 8 * 8 * (warpgroups * warpgroups_n + 1) - 24) / (warpgroups * warpgroups_n) / 8 * 8))", !"accumulators and partial sums leave too few registers for the rest"}
 !90 = !{!"tile_n / warpgroups_n / column_steps / 2 + 26 <= 512 / ((warpgroups * warpgroups_n + 1) * occupancy) / 8 * 8", !"a matrix instruction needs its registers before setmaxnreg gives more (ptxas: C7602)"}
 !96 = !{!"idle_clusters == 0 || persistent == 1 && split_k * cluster_m * cluster_n > 1", !"workgroups that do not walk are as many as tiles, and without clusters every multiprocessor takes one"}
 !94 = !{!"split_last == 0 || split_k > 1 && persistent == 1", !"whole tiles come before shared ones: there must be both, and workgroups that walk"}
 !103 = !{!"exchange_rows == 0 || split_k > 1 && tile_m == 64", !"a warp leaves out all of its rows or none"}
+!105 = !{!"a_rows == 0 || tile_m == 64 && cluster_n == 1 && stages * tile_n >= 64", !"a stage's matrix instructions read 64 rows from its start on, those of stages behind it too"}
+!106 = !{!"a_rows == 0 || m <= a_rows", !"rows of C that A is not loaded for"}
 !98 = !{!"a_scales == 1 || m % 4 == 0", !"TMA takes A's scales only where m of them are whole 16 bytes"}
 
 !wavesmith.lds = !{!41}
-!41 = !{!"ws.lds", !"(output == 0 ? 2 * tile_m * tile_n : 0) + stages * (132 * tile_m + 128 * tile_n + 16) + 24"}
+!41 = !{!"ws.lds", !"(output == 0 ? 2 * tile_m * tile_n : 0) + stages * (128 * (a_rows == 0 ? tile_m : a_rows) + 4 * tile_m + 128 * tile_n + 16) + 24"}
 
 !wavesmith.tensor_map = !{!42, !43, !44, !45}
-!42 = !{!"a_map", !"a", !"u8", !"k", !"m", !"128", !"tile_m / cluster_n", !"128"}
+!42 = !{!"a_map", !"a", !"u8", !"k", !"m", !"128", !"(a_rows == 0 ? tile_m : a_rows) / cluster_n", !"128"}
 !43 = !{!"b_map", !"b", !"u8", !"k", !"n", !"128", !"tile_n / cluster_m", !"128"}
-!44 = !{!"as_map", !"as", !"f32", !"m", !"k / 128", !"tile_m", !"1", !"0"}
+!44 = !{!"as_map", !"as", !"f32", !"m", !"k / 128", !"(a_rows == 0 ? tile_m : a_rows)", !"1", !"0"}
 !45 = !{!"c_map", !"c", !"bf16", !"n", !"m", !"tile_n / warpgroups_n % (64 * split_k) == 0 ? 64 : tile_n / warpgroups_n % (32 * split_k) == 0 ? 32 : 16", !"64", !"2 * (tile_n / warpgroups_n % (64 * split_k) == 0 ? 64 : tile_n / warpgroups_n % (32 * split_k) == 0 ? 32 : 16)"}
 
 !wavesmith.occupancy = !{!46, !99}
@@ -2521,7 +2539,7 @@ attributes #2 = { convergent nounwind }
 
 !wavesmith.region = !{!48, !49, !101, !50, !51, !52, !53, !54, !55, !56}
 !48 = !{!"tile_order", !"Returns which tile of C stands at a position of the walk, as (row of tiles, column of tiles). Must be a bijection: each of the tiles_m * tiles_n tiles exactly once for position = 0 .. tiles_m * tiles_n - 1, whatever these counts (1 included). Workgroups take positions in order, so those of one moment are about 132 neighbours; they share L2, where rows of A and columns of B that several of them use should meet. With cluster_m or cluster_n > 1 a tile is a cluster's. Called by producer and consumers, which must agree: a function of its arguments alone. No memory, no barrier."}
-!49 = !{!"produce", !"By one thread: starts the loads of one stage, all tile_m rows of A and tile_n of B of a block of 128 in k, and tile_m scales of A, and says first how many bytes full_barrier(stage) has to wait for: 132 * tile_m + 128 * tile_n, zeros for what is outside included. With a_scales 1 the scales are produce_scales' part: 128 * (tile_m + tile_n) bytes, and as_map must not be used. A goes to a_stage(stage), B to b_stage(stage), the scales to scale_stage(stage). With cluster_m (cluster_n) > 1 a workgroup loads its part of B's (A's) rows for all of the cluster, rank being its number in it. The stage is empty when this is called. No waiting in here."}
+!49 = !{!"produce", !"By one thread: starts the loads of one stage, all rows of A (loaded_rows(): tile_m, or a_rows) and tile_n of B of a block of 128 in k, and as many scales of A, and says first how many bytes full_barrier(stage) has to wait for: 132 * rows + 128 * tile_n, zeros for what is outside included. With a_scales 1 the scales are produce_scales' part: 128 * (rows + tile_n) bytes, and as_map must not be used. A goes to a_stage(stage), B to b_stage(stage), the scales to scale_stage(stage). With cluster_m (cluster_n) > 1 a workgroup loads its part of B's (A's) rows for all of the cluster, rank being its number in it. The stage is empty when this is called. No waiting in here."}
 !101 = !{!"produce_scales", !"a_scales 1. By one warp: starts the loads of one stage's scales of A, floats to scale_stage(stage) + 4 * i for i below tile_m: of row + i, or anything inside for rows from m on, which must not be read, at as[(row + i) * as_stride_m + block * as_stride_k]. Strides are in elements and may be anything. Each lane arrives at full_barrier(stage) once, when its loads are there (cp.async.mbarrier.arrive.noinc). The stage is empty when this is called. No waiting in here."}
 !50 = !{!"scale_accumulate", !"Adds the partial sums of one step, scaled, to running: running[i] += partial[i] * (A's scale of its row * B's scale of its column block), in fp32, for i below 4 * step_columns() / 8. Element 4j + e has row e / 2 of a_scales (two rows a thread), and is of columns column + 8j .. + 7 of the warpgroup, which are past + column + 8j on from the start of the column block of b_scales[0]; from 128 on b_scales[1] is theirs. Both arrays are private memory that must become registers: constant indices only. By all threads of a warpgroup, while the next matrix instructions may be running. No barrier."}
 !51 = !{!"accumulate_in_turn", !"pipeline 0. The blocks first .. limit - 1 of k of one tile (perhaps none): for each waits for the next full stage of the ring, starts all steps of this warpgroup (multiply), waits for them, releases the stage once the last matrix instruction and the last scale of A have been read, and adds the scaled sums to running (scale_step). Takes each block's b_scales in order with b_scales_take, and advances the ring once a block. All threads of a warpgroup together."}

@@ -107,6 +107,16 @@ POINTS = [
     ("tile_m=64;tile_n=32;warpgroups=1;stages=8;split_k=2", "", 4,
      "4,48,640 12,80,128 100,48,384"),
     ("tile_n=32;stages=5;output=2", "", 4, "4,48,640 132,48,384"),
+    # Few rows of A in a stage: what is read behind them is another stage's, or
+    # B's. All m up to as many; slices, whole tiles before, sharers of B.
+    ("a_rows=16;a_scales=1;tile_m=64;tile_n=64;warpgroups=1;stages=7;output=2;"
+     "persistent=0", "", 3, "1,80,1664 2,48,256 7,272,1152 16,144,384"),
+    ("a_rows=16;a_scales=1;tile_m=64;tile_n=48;warpgroups=1;stages=6;split_k=4;"
+     "exchange_rows=1;output=1", "", 8, "1,144,896 15,80,640 16,48,128"),
+    ("a_rows=32;tile_m=64;tile_n=32;warpgroups=1;stages=5;split_k=3;"
+     "split_last=1;output=0;pipeline=0", "", 6, "4,144,640 20,48,384 32,80,896"),
+    ("a_rows=32;a_scales=1;tile_m=64;tile_n=96;warpgroups=1;warpgroups_n=2;"
+     "stages=3;cluster_m=2;output=2", "", 4, "17,208,512 31,96,384"),
 ]
 
 # Points (by number) that must find it, what is replaced, by what.

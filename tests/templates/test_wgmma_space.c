@@ -2,8 +2,9 @@
  *
  * The space of fp8_gemm_wgmma: shared memory is what its layout needs and what
  * a multiprocessor has, boxes are what a TMA takes, every shape has points that
- * take it, and points compile. Where ptxas is, without spills and without wgmma that it
- * serialises; of random points a few may need more registers than there are.
+ * take it, and points compile. Where ptxas is, without spills and without wgmma
+ * that it serialises; of random points a few may need more registers than there
+ * are.
  */
 #include "../gemm_shape.h"
 #include "template_fixture.h"
@@ -41,6 +42,12 @@ static int64_t gap(int64_t bytes, int64_t align) {
   return (align - bytes % align) % align;
 }
 
+/* Rows of A in a stage. */
+static int64_t rows_of(const ws_candidate *c) {
+  const int64_t rows = value_of(c, "a_rows");
+  return rows ? rows : value_of(c, "tile_m");
+}
+
 /* One piece after the other, each where it must be aligned: output, A, B, A's
  * scales, two barriers a stage and three more. */
 static int64_t needed_bytes(const ws_candidate *c) {
@@ -49,7 +56,7 @@ static int64_t needed_bytes(const ws_candidate *c) {
   int64_t bytes = value_of(c, "output") == 0 ? m * n * 2 : 0;
   bytes += gap(bytes, 1024);
   for (int64_t i = 0; i < stages; i++)
-    bytes += gap(bytes, 1024) + m * 128;
+    bytes += gap(bytes, 1024) + rows_of(c) * 128;
   for (int64_t i = 0; i < stages; i++)
     bytes += gap(bytes, 1024) + n * 128;
   for (int64_t i = 0; i < stages; i++)
@@ -57,10 +64,20 @@ static int64_t needed_bytes(const ws_candidate *c) {
   return bytes + gap(bytes, 8) + (2 * stages + 3) * 8;
 }
 
+/* A matrix instruction reads 64 rows of A: from the last stage on, too, these
+ * must be in memory. */
+static void check_overrun(const ws_candidate *c, int64_t bytes) {
+  const int64_t m = value_of(c, "tile_m"), n = value_of(c, "tile_n");
+  const int64_t stages = value_of(c, "stages"), rows = rows_of(c);
+  const int64_t output = value_of(c, "output") == 0 ? m * n * 2 : 0;
+  WS_CHECK(rows == m || m == 64);
+  WS_CHECK(output + (stages - 1) * rows * 128 + m * 128 <= bytes);
+}
+
 /* What others put into the ring's memory must fit there. */
 static void check_ring(const ws_candidate *c) {
   const int64_t m = value_of(c, "tile_m"), n = value_of(c, "tile_n");
-  const int64_t ring = value_of(c, "stages") * (m + n) * 128;
+  const int64_t ring = value_of(c, "stages") * (rows_of(c) + n) * 128;
   const int64_t slices = value_of(c, "split_k");
   const int64_t groups = n / value_of(c, "warpgroups_n") / 16;
   const int64_t most = (groups + slices - 1) / slices;
@@ -110,6 +127,7 @@ WS_TEST(points_need_what_there_is) {
     const int64_t bytes = evaluate(&s, c, s.tmpl->lds[0].bytes);
     WS_CHECK_INT(bytes, needed_bytes(c));
     WS_CHECK((bytes + RESERVED) * value_of(c, "occupancy") <= MULTIPROCESSOR);
+    check_overrun(c, bytes);
     check_ring(c);
     check_maps(&s, c);
     check_launch(&s, c);
@@ -135,6 +153,25 @@ WS_TEST(only_scales_by_tma_refuse_a_shape) {
                  rows[i] % 4 == 0);
     set(c, "a_scales=1");
     WS_CHECK_INT(ws_candidate_broken_require(c, &shape, NULL), -1);
+  }
+  ws_arena_destroy(s.arena);
+}
+
+/* Rows of C that A would not be loaded for. */
+WS_TEST(few_rows_of_a_are_for_few_rows_of_c) {
+  static const int64_t rows[] = {1, 15, 16, 17, 32, 33, 64, 128};
+  static const char *const points[] = {"a_rows=0", "a_rows=16", "a_rows=32"};
+  static const int64_t most[] = {INT64_MAX, 16, 32};
+  shipped s = open_shipped(wgmma);
+  for (size_t p = 0; p < sizeof points / sizeof *points; p++) {
+    ws_candidate *c = ws_candidate_create(s.arena, s.tmpl);
+    set(c, "tile_m=64;warpgroups=1;a_scales=1");
+    set(c, points[p]);
+    WS_CHECK_INT(ws_candidate_broken_require(c, NULL, NULL), -1);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+      const ws_shape shape = gemm_shape(rows[i], 16, 128);
+      WS_CHECK_INT(ws_candidate_takes(c, &shape), rows[i] <= most[p]);
+    }
   }
   ws_arena_destroy(s.arena);
 }
@@ -179,6 +216,13 @@ WS_TEST(some_parameters_need_clusters_that_walk) {
       /* more slices than groups of 16 columns */
       {"split_k=8;tile_m=64;tile_n=64;warpgroups=1", NULL},
       {"split_k=2;persistent=0;idle_clusters=1", "workgroups that do not walk"},
+      {"a_rows=16", "64 rows from its start"},
+      {"a_rows=16;tile_m=64;warpgroups=1", NULL},
+      {"a_rows=32;tile_m=64;warpgroups=1;cluster_n=2",
+       "64 rows from its start"},
+      {"a_rows=32;tile_m=64;warpgroups=1;cluster_m=2", NULL},
+      {"a_rows=16;tile_m=64;warpgroups=1;tile_n=16;stages=3",
+       "64 rows from its start"},
   };
   shipped s = open_shipped(wgmma);
   for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
@@ -249,6 +293,13 @@ WS_TEST(chosen_points_compile) {
       {"a_scales=1;tile_m=64;tile_n=96;warpgroups=1;stages=5;occupancy=2;"
        "output=2",
        "tile_order=tile_order_snake"},
+      {"a_rows=16;a_scales=1;tile_m=64;tile_n=64;warpgroups=1;stages=7;"
+       "occupancy=3;output=2;split_k=5;exchange_rows=1;persistent=0;"
+       "fixed_sums=0",
+       ""},
+      {"a_rows=32;tile_m=64;tile_n=96;warpgroups=1;stages=6;occupancy=2;"
+       "output=2;split_k=2;exchange_rows=1;persistent=0;fixed_sums=0",
+       ""},
   };
   shipped s = open_shipped(wgmma);
   for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
