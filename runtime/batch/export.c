@@ -176,6 +176,14 @@ static ws_status open_batch(exporter *e, const char *folder, const char *target,
   return ws_batch_open(folder, target, e->out->device, &e->batch, diag);
 }
 
+/* The archive keeps the code: what was measured can be shown again. */
+static ws_status compile(exporter *e, subject *s, ws_diag *diag) {
+  WS_TRY(e->options->compile(e->options->context, e->archive, e->job_arena,
+                             s->candidate, &s->build, diag));
+  return ws_archive_put_code_object(e->archive, s->row.id, s->build.code_object,
+                                    s->build.code_object_size, diag);
+}
+
 static ws_status load(exporter *e, const char *folder, const char *id,
                       subject *out, bool *out_usable, ws_diag *diag) {
   *out_usable = false;
@@ -200,6 +208,9 @@ static ws_status load(exporter *e, const char *folder, const char *id,
     WS_TRY(choose_shapes(e, problem, diag));
   WS_TRY(ws_archive_get_build(e->archive, e->job_arena, id, &found, &out->build,
                               diag));
+  if (found && !out->build.code_object_size && e->options->compile &&
+      out->build.verdict == WS_VERDICT_OK)
+    WS_TRY(compile(e, out, diag));
   *out_usable = found && out->build.code_object_size > 0;
   e->out->without_code += !*out_usable;
   return WS_OK;

@@ -7,6 +7,7 @@
  * again, as `wavesmith build` does it.
  */
 #include "bench_subject.h"
+#include "recompile.h"
 #include "tools.h"
 #include "wavesmith/dispatch.h"
 
@@ -81,23 +82,12 @@ static ws_status open_archive(ws_arena *arena, const char *path,
 }
 
 static ws_status rebuild(ws_arena *arena, ws_archive *archive,
-                         ws_compiler **compiler, const bench_subject *subject,
-                         bench_entry *entry, ws_diag *diag) {
-  ws_dispatch_entry again = {.candidate = entry->candidate,
-                             .result = &entry->build};
-  ws_rebuild_report report;
-  int count = 1;
-  if (!*compiler)
-    WS_TRY(ws_compiler_start(compiler, diag));
-  WS_TRY(ws_dispatch_rebuild(archive, *compiler, arena, subject->target->name,
-                             false, &again, &count, &report, diag));
-  if (report.changed)
-    ws_log(WS_LOG_WARN,
-           "%s compiles to other code with %s than with %s, which recorded it",
-           subject->name, report.compiler, report.recorded_compiler);
-  entry->build = *again.result;
-  entry->code_object = again.code_object;
-  entry->code_object_size = again.code_object_size;
+                         ws_compiler **compiler, bench_entry *entry,
+                         ws_diag *diag) {
+  WS_TRY(recompile(archive, arena, compiler, entry->candidate, &entry->build,
+                   diag));
+  entry->code_object = entry->build.code_object;
+  entry->code_object_size = entry->build.code_object_size;
   return WS_OK;
 }
 
@@ -112,7 +102,7 @@ static ws_status open_archived(ws_arena *arena, const char *path,
   ws_status status = read_candidate(archive, arena, id, path, out, entry, diag);
   if (status == WS_OK && !entry->code_object_size)
     status = entry->build.verdict == WS_VERDICT_OK
-                 ? rebuild(arena, archive, compiler, out, entry, diag)
+                 ? rebuild(arena, archive, compiler, entry, diag)
                  : refuse_build(id, entry, diag);
   ws_archive_close(archive);
   return status;

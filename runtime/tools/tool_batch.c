@@ -4,6 +4,7 @@
  * machine, answers in, and how far it is.
  */
 #include "copy_tree.h"
+#include "recompile.h"
 #include "tools.h"
 #include "wavesmith/batch_transfer.h"
 
@@ -109,12 +110,22 @@ static void print_exported(const char *folder, const ws_batch_exported *out,
   printf("then here: wavesmith batch import ARCHIVE %s\n", folder);
 }
 
+/* context: the compiler, NULL until it is needed. */
+static ws_status compile(void *context, ws_archive *archive, ws_arena *arena,
+                         const ws_candidate *candidate, ws_build_result *build,
+                         ws_diag *diag) {
+  return recompile(archive, arena, context, candidate, build, diag);
+}
+
 static ws_status run_export(batch_arguments *arguments, ws_diag *diag) {
   ws_archive *archive;
+  ws_compiler *compiler = NULL;
   ws_batch_exported exported;
   const char *folder = arguments->words[2];
   arguments->export.ids = (const char *const *)arguments->words + 3;
   arguments->export.id_count = arguments->word_count - 3;
+  arguments->export.compile = compile;
+  arguments->export.context = &compiler;
   WS_TRY(check_choice(arguments, diag));
   WS_TRY(ws_archive_open(arguments->words[1], false, &archive, diag));
   ws_arena *arena = ws_arena_create();
@@ -124,6 +135,7 @@ static ws_status run_export(batch_arguments *arguments, ws_diag *diag) {
     status = copy_device_source(arena, folder, diag);
   if (status == WS_OK)
     print_exported(folder, &exported, arguments->with_source);
+  ws_compiler_stop(compiler);
   ws_arena_destroy(arena);
   ws_archive_close(archive);
   return status;

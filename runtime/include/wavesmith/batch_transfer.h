@@ -26,6 +26,12 @@ typedef struct ws_batch_export_options {
   const char *device; /* NULL: the target's */
   const char *shapes; /* shape set, or shapes; NULL: the first set */
   uint64_t seed;      /* of the inputs; one for all, so that cards keep them */
+  /* Compiles what the archive recorded without its code object (an import has
+   * none), into the arena; NULL: such candidates are left out. */
+  ws_status (*compile)(void *context, ws_archive *archive, ws_arena *arena,
+                       const ws_candidate *candidate, ws_build_result *build,
+                       ws_diag *diag);
+  void *context;
 } ws_batch_export_options;
 
 typedef struct ws_batch_exported {
