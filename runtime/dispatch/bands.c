@@ -38,8 +38,8 @@ int ws__band_of(const ws_band *bands, int count, const ws_shape *shape) {
 static int shapes_between(const ws_matrix *matrix, int64_t low, int64_t high) {
   int count = 0;
   for (int s = 0; s < matrix->shape_count; s++)
-    count += matrix->shapes[s].size[0] >= low &&
-             matrix->shapes[s].size[0] <= high;
+    count +=
+        matrix->shapes[s].size[0] >= low && matrix->shapes[s].size[0] <= high;
   return count;
 }
 
@@ -63,8 +63,8 @@ ws_matrix ws_matrix_rows(ws_arena *arena, const ws_matrix *from,
   const size_t columns = (size_t)from->candidate_count;
   ws_shape *shapes =
       ws_arena_alloc(arena, sizeof *shapes * (size_t)from->shape_count);
-  double *us = ws_arena_alloc(
-      arena, sizeof *us * columns * (size_t)from->shape_count);
+  double *us =
+      ws_arena_alloc(arena, sizeof *us * columns * (size_t)from->shape_count);
   ws_matrix out = *from;
   out.shapes = shapes;
   out.us = us;
@@ -88,9 +88,25 @@ bool ws__band_knows(const ws__portfolio *portfolio, const ws_matrix *matrix,
   for (int s = 0; s < matrix->shape_count; s++)
     timed += matrix->shapes[s].size[0] >= band->first &&
              matrix->shapes[s].size[0] <= band->last &&
-             isfinite(
-                 ws__matrix_us(matrix, s, portfolio->columns[position]));
+             isfinite(ws__matrix_us(matrix, s, portfolio->columns[position]));
   return timed >= LEAST_TIMINGS;
+}
+
+ws__known ws__bands_known(ws_arena *arena, const ws__portfolio *portfolio,
+                          const ws_band *bands, int band_count) {
+  const int count = portfolio->count;
+  bool *knows =
+      ws_arena_alloc(arena, sizeof *knows * (size_t)count * (size_t)band_count);
+  for (int b = 0; b < band_count; b++)
+    for (int p = 0; p < count; p++)
+      knows[b * count + p] =
+          ws__band_knows(portfolio, portfolio->input->matrix, &bands[b], p);
+  return (ws__known){bands, band_count, count, knows};
+}
+
+bool ws__known_at(const ws__known *known, int position, const ws_shape *shape) {
+  const int band = ws__band_of(known->bands, known->band_count, shape);
+  return known->knows[band * known->kernel_count + position];
 }
 
 /* Those that the band knows. */
@@ -112,16 +128,15 @@ static int pick_nearest(const ws__portfolio *portfolio, const ws_matrix *known,
   for (int s = 0; s < known->shape_count; s++) {
     double far = 0;
     for (int d = 0; d < shape->dims->count; d++)
-      far += fabs(log((double)shape->size[d] /
-                      (double)known->shapes[s].size[d]));
+      far +=
+          fabs(log((double)shape->size[d] / (double)known->shapes[s].size[d]));
     if (far < least) {
       least = far;
       nearest = s;
     }
   }
   for (int p = 0; p < portfolio->count; p++) {
-    const double us =
-        ws__matrix_us(known, nearest, portfolio->columns[p]);
+    const double us = ws__matrix_us(known, nearest, portfolio->columns[p]);
     if (us < best_us && ws__portfolio_takes(portfolio, p, shape)) {
       best_us = us;
       best = p;
@@ -158,11 +173,12 @@ static ws_status judge_fold(ws_arena *arena, const ws__portfolio *portfolio,
                             const bool *left_out, ws_band *bands,
                             int band_count, ws_diag *diag) {
   const ws_selection_input *input = portfolio->input;
-  const ws_matrix
-      known = ws_matrix_rows(arena, portfolio->filled, left_out, false),
-      timed = ws_matrix_rows(arena, input->matrix, left_out, false),
-      rows = ws_matrix_rows(arena, portfolio->expected, left_out, true),
-      truth = ws_matrix_rows(arena, input->matrix, left_out, true);
+  const ws_matrix known =
+                      ws_matrix_rows(arena, portfolio->filled, left_out, false),
+                  timed = ws_matrix_rows(arena, input->matrix, left_out, false),
+                  rows = ws_matrix_rows(arena, portfolio->expected, left_out,
+                                        true),
+                  truth = ws_matrix_rows(arena, input->matrix, left_out, true);
   const ws_rules *rules;
   const ws_time_models *models;
   ws__shortlist lists[WS_BANDS_MOST];

@@ -30,8 +30,8 @@ static int best_universal(const ws_selection_input *input,
     double sum = 0;
     for (int s = 0; s < matrix->shape_count; s++)
       sum += log(ws__matrix_us(matrix, s, c));
-    if (sum < best_sum && ws__accepts_every_shape(input->entries[c].candidate,
-                                                  input->problem)) {
+    if (sum < best_sum &&
+        ws__accepts_every_shape(input->entries[c].candidate, input->problem)) {
       best_sum = sum;
       best = c;
     }
@@ -78,8 +78,7 @@ static void find_universal(ws_arena *arena, ws__portfolio *of) {
   of->universal = universal;
 }
 
-ws__portfolio ws__portfolio_of(ws_arena *arena,
-                               const ws_selection_input *input,
+ws__portfolio ws__portfolio_of(ws_arena *arena, const ws_selection_input *input,
                                const ws_matrix *expected,
                                const ws_matrix *filled, const int *columns,
                                int count) {
@@ -95,8 +94,7 @@ ws__portfolio ws__portfolio_of(ws_arena *arena,
 bool ws__portfolio_takes(const ws__portfolio *portfolio, int position,
                          const ws_shape *shape) {
   return ws_candidate_takes(
-      portfolio->input->entries[portfolio->columns[position]].candidate,
-      shape);
+      portfolio->input->entries[portfolio->columns[position]].candidate, shape);
 }
 
 const int *ws__make_chain(ws_arena *arena, const ws__portfolio *portfolio,
@@ -121,8 +119,8 @@ const int *ws__make_chain(ws_arena *arena, const ws__portfolio *portfolio,
 /* ---- by models ---- */
 
 int ws__pick_by_models(const ws__portfolio *portfolio,
-                       const ws_time_models *models,
-                       const ws__shortlist *among, const ws_shape *shape) {
+                       const ws_time_models *models, const ws__shortlist *among,
+                       const ws_shape *shape) {
   int best = among->fallback;
   double least = INFINITY;
   for (int i = 0; i < among->count; i++) {
@@ -209,8 +207,7 @@ static ws_status fit_forms(ws_arena *arena, ws_selection *s, ws_diag *diag) {
   const ws_selection_input *input = s->portfolio.input;
   const ws_matrix *matrix = input->matrix;
   ws_band *bands = ws_arena_alloc(arena, sizeof *bands * WS_BANDS_MOST);
-  ws__shortlist *lists =
-      ws_arena_alloc(arena, sizeof *lists * WS_BANDS_MOST);
+  ws__shortlist *lists = ws_arena_alloc(arena, sizeof *lists * WS_BANDS_MOST);
   WS_TRY(ws_rules_fit(arena, input->problem, input->entries,
                       s->portfolio.filled, s->portfolio.columns,
                       s->portfolio.count, input->max_leaves, &s->rules, diag));
@@ -222,8 +219,8 @@ static ws_status fit_forms(ws_arena *arena, ws_selection *s, ws_diag *diag) {
     bands[b].form = WS_FORM_TREE;
   const ws_shape_set set = {"", matrix->shapes, matrix->shape_count};
   int shape_count;
-  const ws_shape *shapes = ws_dispatch_training_shapes(
-      arena, input->problem, &set, &shape_count);
+  const ws_shape *shapes =
+      ws_dispatch_training_shapes(arena, input->problem, &set, &shape_count);
   shapes = ws__shapes_with_residues(arena, input, s->portfolio.columns,
                                     s->portfolio.count, shapes, &shape_count);
   for (int b = 0; b < s->band_count; b++)
@@ -231,8 +228,12 @@ static ws_status fit_forms(ws_arena *arena, ws_selection *s, ws_diag *diag) {
       lists[b] = make_shortlist(arena, s, &bands[b], shapes, shape_count);
   s->bands = bands;
   s->shortlists = lists;
-  if (!ws__is_estimate(matrix->provenance)) /* which know no shape better than another */
-    s->table = ws__table_make(arena, &s->portfolio, s->models);
+  if (!ws__is_estimate(
+          matrix->provenance)) { /* which know no shape better than another */
+    const ws__known known =
+        ws__bands_known(arena, &s->portfolio, bands, s->band_count);
+    s->table = ws__table_make(arena, &s->portfolio, s->models, &known);
+  }
   return WS_OK;
 }
 
@@ -255,8 +256,8 @@ ws_status ws_dispatch_choose(ws_arena *arena, const ws_selection_input *given,
   const int most = portfolio_limit(input);
   int *columns = ws_arena_alloc(arena, (size_t)most * sizeof *columns);
   const ws_matrix covered = ws__with_residues(arena, input, filled);
-  WS_TRY(pick_portfolio(input, &covered, most, columns, &out_choice->count,
-                        diag));
+  WS_TRY(
+      pick_portfolio(input, &covered, most, columns, &out_choice->count, diag));
   s->portfolio = ws__portfolio_of(arena, input, expected, filled, columns,
                                   out_choice->count);
   out_choice->columns = columns;
@@ -284,9 +285,9 @@ ws_regret ws_selection_regret(const ws_selection *s, const ws_matrix *matrix) {
   double sum = 0;
   for (int i = 0; i < matrix->shape_count; i++) {
     const int pick = ws_selection_pick(s, &matrix->shapes[i]);
-    const double us = pick < 0 ? INFINITY
-                               : ws__matrix_us(matrix, i,
-                                               s->portfolio.columns[pick]);
+    const double us =
+        pick < 0 ? INFINITY
+                 : ws__matrix_us(matrix, i, s->portfolio.columns[pick]);
     const double ratio = us / ws__matrix_best_us(matrix, i);
     if (isnan(us))
       continue; /* not timed */

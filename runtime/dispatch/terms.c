@@ -6,26 +6,27 @@
 
 #include <string.h>
 
+/* All of a cluster have a tile, also where the matrix ends before. */
+#define TILES_M "ceildiv(A, tile_m * cluster_m) * cluster_m"
+#define TILES TILES_M " * ceildiv(B, tile_n * cluster_n) * cluster_n"
+
 /* What decides how long a tiled kernel takes: launches and ends (1), rounds of
  * workgroups over the card with one and two resident on a CU, each as such (a
  * prologue, an epilogue) and times its depth; what all workgroups do together,
- * less than one a CU taking as long as one, and one alone in its slice;
- * what must be read and written. A template without tiles has its
- * workgroups. */
+ * less than one a CU taking as long as one, and one alone in its slice; rows
+ * of tiles past the end; what must be read and written. A template without
+ * tiles has its workgroups. */
 static const char default_terms[] =
     "1\n"
     "ceildiv(workgroups, cu_count)\n"
     "ceildiv(workgroups, cu_count) * D\n"
     "workgroups * D\n"
-    "ceildiv(ceildiv(A, tile_m) * ceildiv(B, tile_n), cu_count)\n"
-    "ceildiv(ceildiv(A, tile_m) * ceildiv(B, tile_n) * split_k, cu_count) * "
-    "ceildiv(D, split_k)\n"
-    "ceildiv(ceildiv(A, tile_m) * ceildiv(B, tile_n) * split_k, 2 * cu_count) "
-    "* ceildiv(D, split_k)\n"
+    "ceildiv(" TILES ", cu_count)\n"
+    "ceildiv(" TILES " * split_k, cu_count) * ceildiv(D, split_k)\n"
+    "ceildiv(" TILES " * split_k, 2 * cu_count) * ceildiv(D, split_k)\n"
     "max(workgroups, cu_count) * D\n"
-    "ceildiv(D, split_k)\n"
-    "ceildiv(A, tile_m) * ceildiv(B, tile_n) * D\n"
-    "ceildiv(A, tile_m) * B * D\n"
+    "ceildiv(D, split_k)\n" TILES " * D\n" TILES_M " * B * D\n"
+    "(" TILES_M " * tile_m - A) * ceildiv(B, tile_n) * D\n"
     "A * D\n"
     "B * D\n"
     "A * B\n";
@@ -95,21 +96,39 @@ ws_status ws_time_terms_parse(ws_arena *arena, const ws_problem *problem,
 
 /* ---- for one kernel ---- */
 
-/* "workgroups" -> the product of the first launch's grid. */
-static const char *fill_workgroups(ws_arena *arena, const char *text,
-                                   const ws_candidate *candidate) {
-  static const char word[] = "workgroups";
-  enum { SIZE = sizeof word - 1 };
+/* Parameters that are 1 where a template has not got them. */
+static const char *const counts[] = {"split_k", "cluster_m", "cluster_n"};
+
+static bool is(const char *word, size_t size, const char *name) {
+  return size == strlen(name) && !memcmp(word, name, size);
+}
+
+static bool is_lacking(const ws_template *tmpl, const char *word, size_t size) {
+  bool count = false;
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+    count |= is(word, size, counts[i]);
+  for (int i = 0; i < tmpl->param_count; i++)
+    if (is(word, size, tmpl->params[i].name))
+      return false;
+  return count;
+}
+
+/* "workgroups" -> the product of the first launch's grid; counts that there
+ * are none of -> 1. */
+static const char *fill_words(ws_arena *arena, const char *text,
+                              const ws_candidate *candidate) {
   ws_strbuf filled;
   ws_strbuf_init(&filled);
   for (const char *c = text; *c;) {
     const size_t size = ws__word_size(c);
-    if (size == SIZE && !memcmp(c, word, SIZE)) {
+    if (is(c, size, "workgroups")) {
       const ws_launch *launch = &candidate->tmpl->launches[0];
       for (int axis = 0; axis < 3; axis++)
         ws_strbuf_printf(&filled, "%s(%s)", axis ? " * " : "(",
                          ws_expr_text(launch->grid[axis]));
       ws_strbuf_puts(&filled, ")");
+    } else if (is_lacking(candidate->tmpl, c, size)) {
+      ws_strbuf_puts(&filled, "1");
     } else {
       ws_strbuf_append(&filled, c, size ? size : 1);
     }
@@ -192,8 +211,8 @@ static applies bind(ws_arena *arena, const char *text,
                     const ws_expr **out) {
   ws_expr *expr;
   ws_diag none;
-  if (ws_expr_parse(arena, fill_workgroups(arena, text, candidate), "term", 0,
-                    &expr, &none) != WS_OK)
+  if (ws_expr_parse(arena, fill_words(arena, text, candidate), "term", 0, &expr,
+                    &none) != WS_OK)
     return TOO_LONG;
   *out = ws_expr_bind(arena, expr, scope);
   if (!names_only_sizes(*out, candidate->tmpl->dims))
