@@ -23,6 +23,7 @@ static const char default_terms[] =
     "ceildiv(ceildiv(A, tile_m) * ceildiv(B, tile_n) * split_k, 2 * cu_count) "
     "* ceildiv(D, split_k)\n"
     "max(workgroups, cu_count) * D\n"
+    "workgroups * D * (D % 1024 ? 0 : D % 2048 ? 1 : D % 4096 ? 2 : 4)\n"
     "ceildiv(D, split_k)\n"
     "ceildiv(A, tile_m) * ceildiv(B, tile_n) * D\n"
     "ceildiv(A, tile_m) * B * D\n"
