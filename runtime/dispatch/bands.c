@@ -78,6 +78,40 @@ ws_matrix ws_matrix_rows(ws_arena *arena, const ws_matrix *from,
   return out;
 }
 
+/* ---- models near a band ---- */
+
+/* What bounds a kernel changes with the first size: constants that hold from one
+ * row to 16384 rows hold nowhere well. A row weighs less by the octaves between
+ * its first size and the band (a normal curve of this width), and something
+ * however far, so that no constant hangs in the air. */
+static const double octaves = 2, least_weight = 0.02;
+
+static double octaves_from(const ws_band *band, const ws_shape *shape) {
+  const double size = log2((double)shape->size[0]);
+  return fmax(0, fmax(log2((double)band->first) - size,
+                      size - log2((double)band->last)));
+}
+
+ws_status ws__bands_fit(ws_arena *arena, const ws__portfolio *portfolio,
+                        const ws_matrix *timed, const ws_band *bands, int count,
+                        const ws_time_models **out_by_band, ws_diag *diag) {
+  const ws_selection_input *input = portfolio->input;
+  double *weights = ws_arena_alloc(
+      arena, sizeof *weights * (size_t)timed->shape_count);
+  for (int b = 0; b < count; b++) {
+    for (int s = 0; s < timed->shape_count; s++) {
+      const double far = octaves_from(&bands[b], &timed->shapes[s]) / octaves;
+      weights[s] =
+          least_weight + (1 - least_weight) * exp(-far * far / 2);
+    }
+    WS_TRY(ws_time_models_fit(arena, input->problem, input->target,
+                              input->terms, input->entries, timed, weights,
+                              portfolio->columns, portfolio->count,
+                              &out_by_band[b], diag));
+  }
+  return WS_OK;
+}
+
 /* ---- one turn ---- */
 
 enum { LEAST_TIMINGS = 3 };
@@ -164,16 +198,15 @@ static ws_status judge_fold(ws_arena *arena, const ws__portfolio *portfolio,
       rows = ws_matrix_rows(arena, portfolio->expected, left_out, true),
       truth = ws_matrix_rows(arena, input->matrix, left_out, true);
   const ws_rules *rules;
-  const ws_time_models *models;
+  const ws_time_models *models[WS_BANDS_MOST];
   ws__shortlist lists[WS_BANDS_MOST];
   for (int b = 0; b < band_count; b++)
     lists[b] = list_known(arena, portfolio, &timed, &bands[b]);
   WS_TRY(ws_rules_fit(arena, input->problem, input->entries, &known,
                       portfolio->columns, portfolio->count, input->max_leaves,
                       &rules, diag));
-  WS_TRY(ws_time_models_fit(arena, input->problem, input->target, input->terms,
-                            input->entries, &timed, portfolio->columns,
-                            portfolio->count, &models, diag));
+  WS_TRY(ws__bands_fit(arena, portfolio, &timed, bands, band_count, models,
+                       diag));
   for (int s = 0; s < rows.shape_count; s++) {
     const ws_shape *shape = &rows.shapes[s];
     const int at = ws__band_of(bands, band_count, shape);
@@ -182,7 +215,7 @@ static ws_status judge_fold(ws_arena *arena, const ws__portfolio *portfolio,
         [WS_FORM_NEAREST] = pick_nearest(portfolio, &known, shape),
         [WS_FORM_TREE] = ws_rules_pick(rules, shape),
         [WS_FORM_MODELS] =
-            ws__pick_by_models(portfolio, models, &lists[at], shape),
+            ws__pick_by_models(portfolio, models[at], &lists[at], shape),
         [WS_FORM_ORACLE] = pick_oracle(portfolio, &rows, s)};
     const double best_us = ws__matrix_best_us(&truth, s);
     if (isinf(best_us))

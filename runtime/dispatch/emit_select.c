@@ -219,9 +219,10 @@ static int term_index(const ws__emission *emission, term_names *names,
   return i;
 }
 
-static void emit_sum(const ws__emission *emission, int index, int position,
+static void emit_sum(const ws__emission *emission, int band, int index,
                      term_names *names, ws_strbuf *out) {
-  const ws_time_models *models = emission->selection->models;
+  const ws_time_models *models = emission->selection->by_band[band];
+  const int position = emission->selection->shortlists[band].positions[index];
   const ws__time_model *model = &models->models[position];
   const char *plus = "";
   ws_strbuf_printf(out, "  ws_us[%d] = ", index);
@@ -244,7 +245,7 @@ static void emit_band(const ws__emission *emission, int band, ws_strbuf *out) {
   ws_strbuf sums;
   ws_strbuf_init(&sums);
   for (int i = 0; i < list->count; i++)
-    emit_sum(emission, i, list->positions[i], &names, &sums);
+    emit_sum(emission, band, i, &names, &sums);
   ws_strbuf_printf(out, "static const short listed_%d[%d] = {", band,
                    list->count);
   for (int i = 0; i < list->count; i++)

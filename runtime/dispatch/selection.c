@@ -147,8 +147,9 @@ static int compare_counts(const void *a, const void *b) {
 
 /* The kernels that the models choose in the band, those chosen most. */
 static ws__shortlist make_shortlist(ws_arena *arena, const ws_selection *s,
-                                    const ws_band *band, const ws_shape *shapes,
-                                    int shape_count) {
+                                    const ws_band *band,
+                                    const ws_time_models *models,
+                                    const ws_shape *shapes, int shape_count) {
   const int count = s->portfolio.count;
   int(*wins)[2] = ws_arena_alloc(arena, sizeof *wins * (size_t)count);
   int *positions = ws_arena_alloc(arena, sizeof *positions * (size_t)count);
@@ -164,7 +165,7 @@ static ws__shortlist make_shortlist(ws_arena *arena, const ws_selection *s,
   for (int i = 0; i < shape_count; i++)
     if (shapes[i].size[0] >= band->first && shapes[i].size[0] <= band->last) {
       const int pick =
-          ws__pick_by_models(&s->portfolio, s->models, &all, &shapes[i]);
+          ws__pick_by_models(&s->portfolio, models, &all, &shapes[i]);
       if (pick >= 0)
         wins[pick][0]++;
     }
@@ -211,13 +212,17 @@ static ws_status fit_forms(ws_arena *arena, ws_selection *s, ws_diag *diag) {
   ws_band *bands = ws_arena_alloc(arena, sizeof *bands * WS_BANDS_MOST);
   ws__shortlist *lists =
       ws_arena_alloc(arena, sizeof *lists * WS_BANDS_MOST);
+  const ws_time_models **by_band =
+      ws_arena_alloc(arena, sizeof(ws_time_models *) * WS_BANDS_MOST);
   WS_TRY(ws_rules_fit(arena, input->problem, input->entries,
                       s->portfolio.filled, s->portfolio.columns,
                       s->portfolio.count, input->max_leaves, &s->rules, diag));
   WS_TRY(ws_time_models_fit(arena, input->problem, input->target, input->terms,
-                            input->entries, matrix, s->portfolio.columns,
+                            input->entries, matrix, NULL, s->portfolio.columns,
                             s->portfolio.count, &s->models, diag));
   WS_TRY(ws__bands_judge(arena, &s->portfolio, bands, &s->band_count, diag));
+  WS_TRY(ws__bands_fit(arena, &s->portfolio, matrix, bands, s->band_count,
+                       by_band, diag));
   for (int b = 0; b < s->band_count && ws_selection_unmodelled(s); b++)
     bands[b].form = WS_FORM_TREE;
   const ws_shape_set set = {"", matrix->shapes, matrix->shape_count};
@@ -228,8 +233,10 @@ static ws_status fit_forms(ws_arena *arena, ws_selection *s, ws_diag *diag) {
                                     s->portfolio.count, shapes, &shape_count);
   for (int b = 0; b < s->band_count; b++)
     if (bands[b].form == WS_FORM_MODELS)
-      lists[b] = make_shortlist(arena, s, &bands[b], shapes, shape_count);
+      lists[b] = make_shortlist(arena, s, &bands[b], by_band[b], shapes,
+                                shape_count);
   s->bands = bands;
+  s->by_band = by_band;
   s->shortlists = lists;
   if (!ws__is_estimate(matrix->provenance)) /* which know no shape better than another */
     s->table = ws__table_make(arena, &s->portfolio, s->models);
@@ -274,7 +281,7 @@ int ws_selection_pick(const ws_selection *s, const ws_shape *shape) {
       return span->chain[i];
   const int band = ws__band_of(s->bands, s->band_count, shape);
   return s->bands[band].form == WS_FORM_MODELS
-             ? ws__pick_by_models(&s->portfolio, s->models,
+             ? ws__pick_by_models(&s->portfolio, s->by_band[band],
                                   &s->shortlists[band], shape)
              : ws_rules_pick(s->rules, shape);
 }
