@@ -2,7 +2,7 @@
 #
 #   wavesmith_add_kernels(NAME name ARCHIVE folder [PROBLEM rmsnorm.c]
 #                         [LAYOUT kmajor] [TARGET gfx942] [MAX_KERNELS 8]
-#                         [PROVENANCE estimate])
+#                         [SHAPES "llm;contest"] [PROVENANCE estimate])
 #
 # (LAYOUT and TARGET default to what the archive's kernels are for; PROBLEM is
 # the file of a problem that does not come with wavesmith)
@@ -14,10 +14,10 @@
 # again when the archive, or wavesmith itself, changes.
 
 function(wavesmith_add_kernels)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;ARCHIVE;PROBLEM;LAYOUT;TARGET;MAX_KERNELS;PROVENANCE" "")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;ARCHIVE;PROBLEM;LAYOUT;TARGET;MAX_KERNELS;SHAPES;PROVENANCE" "")
   if(arg_UNPARSED_ARGUMENTS OR arg_KEYWORDS_MISSING_VALUES)
     message(FATAL_ERROR "wavesmith_add_kernels: what is '${arg_UNPARSED_ARGUMENTS}${arg_KEYWORDS_MISSING_VALUES}'? "
-                        "It takes NAME, ARCHIVE, PROBLEM, LAYOUT, TARGET, MAX_KERNELS and PROVENANCE, each with a value.")
+                        "It takes NAME, ARCHIVE, PROBLEM, LAYOUT, TARGET, MAX_KERNELS, SHAPES and PROVENANCE, each with a value.")
   endif()
   if(NOT arg_NAME MATCHES "^[A-Za-z_][A-Za-z0-9_]*$")
     message(FATAL_ERROR "wavesmith_add_kernels: NAME '${arg_NAME}' must be a C identifier.")
@@ -37,11 +37,12 @@ function(wavesmith_add_kernels)
     endif()
     list(APPEND options --problem ${problem})
   endif()
-  foreach(option LAYOUT TARGET MAX_KERNELS PROVENANCE)
+  foreach(option LAYOUT TARGET MAX_KERNELS SHAPES PROVENANCE)
     if(DEFINED arg_${option})
       string(TOLOWER ${option} flag)
       string(REPLACE _ - flag ${flag})
-      list(APPEND options --${flag} ${arg_${option}})
+      string(REPLACE ";" "$<SEMICOLON>" value "${arg_${option}}")
+      list(APPEND options --${flag} ${value})
     endif()
   endforeach()
 

@@ -15,9 +15,10 @@
 ;   scale    partial -> running         once per 128 k
 ;
 ; and at the end store_c, or with split_k store_partials and a second kernel,
-; fp8_gemm_reduce. With two LDS buffers the first barrier is not needed: a wave
-; that stores to one buffer has passed the barrier before which every wave read
-; it.
+; fp8_gemm_reduce, or in layout kmajor-add add_c: every slice rounds its sums to
+; bf16 and adds them to C, two columns per atomic, with no workspace. With two
+; LDS buffers the first barrier is not needed: a wave that stores to one buffer
+; has passed the barrier before which every wave read it.
 ;
 ; LDS, per buffer: A tile, tile_m rows of tile_k + lds_pad bytes; B tile, tile_n
 ; such rows; tile_m scales of A; 16 bytes for the one or two of B.
@@ -1679,6 +1680,30 @@ cut.end:
   ret void
 }
 
+; Two columns of a row of C: stored, or in layout kmajor-add added.
+define internal void @put_pair(ptr addrspace(1) %at, i32 %pair) #1 {
+entry:
+  %layout = load i32, ptr addrspace(4) @ws.layout
+  %nontemporal = load i32, ptr addrspace(4) @ws.nontemporal
+  %adds = icmp eq i32 %layout, 4
+  %stream = icmp eq i32 %nontemporal, 1
+  br i1 %adds, label %add, label %store
+add:
+  %terms = bitcast i32 %pair to <2 x bfloat>
+  %before = atomicrmw fadd ptr addrspace(1) %at, <2 x bfloat> %terms syncscope("agent") monotonic, align 4 ; addition to C
+  br label %end
+store:
+  br i1 %stream, label %past, label %kept
+past:
+  store i32 %pair, ptr addrspace(1) %at, align 4, !nontemporal !61
+  br label %end
+kept:
+  store i32 %pair, ptr addrspace(1) %at, align 4
+  br label %end
+end:
+  ret void
+}
+
 ; Lanes of neighbouring columns swap halves, so that each stores two columns of
 ; two rows in words: the even lane rows 0 and 2 of the four, the odd one 1 and 3.
 ; Partners are both inside or both outside, as n is even.
@@ -1692,14 +1717,12 @@ entry:
   %waves_m = load i32, ptr addrspace(4) @ws.waves_m
   %waves_n = load i32, ptr addrspace(4) @ws.waves_n
   %mfma = load i32, ptr addrspace(4) @ws.mfma
-  %nontemporal = load i32, ptr addrspace(4) @ws.nontemporal
   %count_m.0 = udiv i32 %tile_m, %waves_m
   %count_m = udiv i32 %count_m.0, %mfma
   %count_n.0 = udiv i32 %tile_n, %waves_n
   %count_n = udiv i32 %count_n.0, %mfma
   %quads.0 = mul i32 %mfma, %mfma
   %quads = udiv i32 %quads.0, 256
-  %stream = icmp eq i32 %nontemporal, 1
   %lane.column = urem i32 %lane, %mfma
   %lane.half = and i32 %lane.column, 16
   %parity = and i32 %lane, 1
@@ -1778,22 +1801,12 @@ write.then:
   %lower.at = getelementptr i16, ptr addrspace(1) %lower.line, i32 %across
   br i1 %upper.write, label %upper.then, label %upper.end
 upper.then:
-  br i1 %stream, label %upper.past, label %upper.kept
-upper.past:
-  store i32 %upper, ptr addrspace(1) %upper.at, align 4, !nontemporal !61
-  br label %upper.end
-upper.kept:
-  store i32 %upper, ptr addrspace(1) %upper.at, align 4
+  call void @put_pair(ptr addrspace(1) %upper.at, i32 %upper)
   br label %upper.end
 upper.end:
   br i1 %lower.write, label %lower.then, label %lower.end
 lower.then:
-  br i1 %stream, label %lower.past, label %lower.kept
-lower.past:
-  store i32 %lower, ptr addrspace(1) %lower.at, align 4, !nontemporal !61
-  br label %lower.end
-lower.kept:
-  store i32 %lower, ptr addrspace(1) %lower.at, align 4
+  call void @put_pair(ptr addrspace(1) %lower.at, i32 %lower)
   br label %lower.end
 lower.end:
   br label %write.end
@@ -1819,6 +1832,21 @@ i.exit:
 }
 
 define internal void @store_c_pairs(ptr addrspace(5) %running, ptr addrspace(1) %c, i32 %row, i32 %column, i32 %m, i32 %n, i32 %lane) #1 {
+entry:
+  %cut = call i1 @cuts_block(i32 %row, i32 %m)
+  br i1 %cut, label %cut.then, label %cut.else
+cut.then:
+  call void @store_block_pairs(ptr addrspace(5) %running, ptr addrspace(1) %c, i32 %row, i32 %column, i32 %m, i32 %n, i32 %lane, i1 true)
+  br label %cut.end
+cut.else:
+  call void @store_block_pairs(ptr addrspace(5) %running, ptr addrspace(1) %c, i32 %row, i32 %column, i32 %m, i32 %n, i32 %lane, i1 false)
+  br label %cut.end
+cut.end:
+  ret void
+}
+
+; ---- region add_c: running sums + C -> C ---------------------------------------
+define internal void @add_c(ptr addrspace(5) %running, ptr addrspace(1) %c, i32 %row, i32 %column, i32 %m, i32 %n, i32 %lane) #1 {
 entry:
   %cut = call i1 @cuts_block(i32 %row, i32 %m)
   br i1 %cut, label %cut.then, label %cut.else
@@ -2101,7 +2129,7 @@ rows.end:
   ret void
 }
 
-define amdgpu_kernel void @fp8_gemm_mfma(ptr addrspace(1) noalias readonly %a, ptr addrspace(1) noalias readonly %b, ptr addrspace(1) noalias readonly %as, ptr addrspace(1) noalias readonly %bs, ptr addrspace(1) noalias writeonly %c, ptr addrspace(1) noalias writeonly %workspace, i32 %m, i32 %n, i32 %k, i32 %as_stride_m, i32 %as_stride_k, i32 %bs_stride_n, i32 %bs_stride_k) #0 {
+define amdgpu_kernel void @fp8_gemm_mfma(ptr addrspace(1) noalias readonly %a, ptr addrspace(1) noalias readonly %b, ptr addrspace(1) noalias readonly %as, ptr addrspace(1) noalias readonly %bs, ptr addrspace(1) noalias %c, ptr addrspace(1) noalias writeonly %workspace, i32 %m, i32 %n, i32 %k, i32 %as_stride_m, i32 %as_stride_k, i32 %bs_stride_n, i32 %bs_stride_k) #0 {
 entry:
   %running = alloca [16 x <4 x float>], align 16, addrspace(5)
   %partial = alloca [16 x <4 x float>], align 16, addrspace(5)
@@ -2120,8 +2148,10 @@ entry:
   %lds_buffers = load i32, ptr addrspace(4) @ws.lds_buffers
   %prefetch = load i32, ptr addrspace(4) @ws.prefetch
   %split_k = load i32, ptr addrspace(4) @ws.split_k
+  %layout = load i32, ptr addrspace(4) @ws.layout
   %b_direct = load i32, ptr addrspace(4) @ws.b_direct
   %direct = icmp eq i32 %b_direct, 1
+  %adds = icmp eq i32 %layout, 4
   %thread = call i32 @llvm.amdgcn.workitem.id.x()
   %group = call i32 @llvm.amdgcn.workgroup.id.x()
   %slice = call i32 @llvm.amdgcn.workgroup.id.y()
@@ -2364,6 +2394,11 @@ step.exit:
   %c.row = add i32 %tile.row, %wave.row
   %c.column = add i32 %tile.column, %wave.column
   %whole = icmp eq i32 %split_k, 1
+  br i1 %adds, label %out.add, label %out.store
+out.add:
+  call void @add_c(ptr addrspace(5) %running, ptr addrspace(1) %c, i32 %c.row, i32 %c.column, i32 %m, i32 %n, i32 %lane)
+  br label %out.end
+out.store:
   br i1 %whole, label %out.then, label %out.else
 out.then:
   call void @store_c(ptr addrspace(5) %running, ptr addrspace(1) %c, i32 %c.row, i32 %c.column, i32 %m, i32 %n, i32 %lane)
@@ -2416,7 +2451,7 @@ attributes #2 = { "amdgpu-flat-work-group-size"="256,256" "target-cpu"="gfx942" 
 !3 = !{!"fp8_gemm_mfma", !"1", !"fp8_gemm_blockscale", !"gfx942", !"Matrix instructions on tiles staged in LDS, two levels of accumulators, split K."}
 
 !wavesmith.param = !{!4, !5, !6, !7, !8, !9, !10, !11, !12, !13, !14, !15, !16, !62, !65, !17, !18, !19, !20}
-!4 = !{!"layout", !"ws.layout", !"0 1 3", !"layout of a and b: 0 kmajor, 1 mnmajor (transposed on the way to LDS), 3 kmajor-bpreshuffle"}
+!4 = !{!"layout", !"ws.layout", !"0 1 3 4", !"layout: 0 kmajor, 1 mnmajor (transposed on the way to LDS), 3 kmajor-bpreshuffle, 4 kmajor-add (kmajor, added to C)"}
 !5 = !{!"tile_m", !"ws.tile_m", !"16 32 64 128 256", !"rows of C per workgroup"}
 !6 = !{!"tile_n", !"ws.tile_n", !"16 32 64 128 256", !"columns of C per workgroup"}
 !7 = !{!"tile_k", !"ws.tile_k", !"32 64 128", !"depth staged in LDS at a time"}
@@ -2431,12 +2466,12 @@ attributes #2 = { "amdgpu-flat-work-group-size"="256,256" "target-cpu"="gfx942" 
 !16 = !{!"load_width", !"ws.load_width", !"4 8", !"layout mnmajor: rows (bytes) per global load; a thread transposes 4 rows x 16 k or 8 x 8"}
 !62 = !{!"any_m", !"ws.any_m", !"0 1", !"layout mnmajor: 1 takes every m, 0 multiples of load_width"}
 !65 = !{!"b_direct", !"ws.b_direct", !"0 1", !"layout kmajor-bpreshuffle: 1 loads B's operands of matrix instructions straight to registers, past LDS, once for each of waves_m"}
-!17 = !{!"split_k", !"ws.split_k", !"1 2 4 8", !"slices of k that run in parallel, summed by a second kernel"}
+!17 = !{!"split_k", !"ws.split_k", !"1 2 4 8", !"slices of k that run in parallel, summed by a second kernel; in layout kmajor-add each adds its sums to C"}
 !18 = !{!"order", !"ws.order", !"0 1 2", !"workgroup to tile: 0 row by row, 1 in bands of group_m tile rows, 2 the same within each XCD"}
 !19 = !{!"group_m", !"ws.group_m", !"1 2 4 8 16", !"tile rows of a band"}
-!20 = !{!"nontemporal", !"ws.nontemporal", !"0 1", !"1: stores of C bypass the caches"}
+!20 = !{!"nontemporal", !"ws.nontemporal", !"0 1", !"1: stores of C bypass the caches (kmajor-add has none)"}
 
-!wavesmith.require = !{!21, !22, !23, !24, !25, !26, !27, !28, !29, !30, !31, !32, !63, !64, !66, !67}
+!wavesmith.require = !{!21, !22, !23, !24, !25, !26, !27, !28, !29, !30, !31, !32, !63, !64, !66, !67, !73}
 !21 = !{!"waves_m * waves_n <= 16", !"a workgroup has at most 1024 threads"}
 !22 = !{!"tile_m % (waves_m * mfma) == 0", !"a wave's rows are whole matrix instructions"}
 !23 = !{!"tile_n % (waves_n * mfma) == 0", !"a wave's columns are whole matrix instructions"}
@@ -2446,6 +2481,7 @@ attributes #2 = { "amdgpu-flat-work-group-size"="256,256" "target-cpu"="gfx942" 
 !64 = !{!"layout != 1 || any_m == 1 || m % load_width == 0", !"loads of load_width rows need them aligned"}
 !66 = !{!"layout == 3 || b_direct == 0", !"b_direct belongs to layout kmajor-bpreshuffle"}
 !67 = !{!"b_direct == 0 || (lds_read == 16 && prefetch > 0)", !"b_direct loads 16 bytes per lane, so that A's reads must be as wide, and at least a step ahead"}
+!73 = !{!"layout != 4 || nontemporal == 0", !"nontemporal is for stores of C; layout kmajor-add has atomics in their place"}
 !26 = !{!"lds_read == 8 || lds_pad != 8", !"16-byte reads need rows aligned to 16"}
 !27 = !{!"lds_layout == 0 || lds_pad == 0", !"permuted chunks take the place of padding"}
 !28 = !{!"order == 0 ? group_m == 1 : order == 2 || group_m > 1", !"bands belong to orders 1 and 2"}
@@ -2459,12 +2495,12 @@ attributes #2 = { "amdgpu-flat-work-group-size"="256,256" "target-cpu"="gfx942" 
 
 !wavesmith.launch = !{!34, !35}
 !34 = !{!"fp8_gemm_mfma", !"ceildiv(m, tile_m) * ceildiv(n, tile_n)", !"split_k", !"1", !"64 * waves_m * waves_n", !"1"}
-!35 = !{!"fp8_gemm_reduce", !"ceildiv(m * n, 1024)", !"1", !"1", !"256", !"split_k > 1"}
+!35 = !{!"fp8_gemm_reduce", !"ceildiv(m * n, 1024)", !"1", !"1", !"256", !"split_k > 1 && layout != 4"}
 
 !wavesmith.workspace = !{!36}
-!36 = !{!"split_k > 1 ? 4 * split_k * ceildiv(m, 16) * 16 * n : 0"}
+!36 = !{!"split_k > 1 && layout != 4 ? 4 * split_k * ceildiv(m, 16) * 16 * n : 0"}
 
-!wavesmith.region = !{!37, !38, !39, !40, !71, !72, !69, !41, !42, !43, !44, !45, !46, !70, !47, !48, !49, !50, !51}
+!wavesmith.region = !{!37, !38, !39, !40, !71, !72, !69, !41, !42, !43, !44, !45, !46, !70, !47, !48, !49, !74, !50, !51}
 !37 = !{!"tile_order", !"Returns which tile of C workgroup number group makes, as (row of tiles, column of tiles). Must be a bijection: each of the tiles_m * tiles_n tiles exactly once for group = 0 .. tiles_m * tiles_n - 1, whatever these counts (1 included). Workgroups start in order of their number and go to the 8 XCDs in turn (number modulo 8); each XCD has an L2 of its own, so neighbours in time on one XCD should share rows of A or columns of B. Parameters order and group_m ask for a walk. Uniform; no memory, no barrier."}
 !38 = !{!"lds_offset", !"Returns where in a tile the 16 bytes (row, k .. k+15) lie, k a multiple of 16 below tile_k, row below tile_m or tile_n: a byte offset from the tile's start. One-to-one, and every chunk within tile rows * (tile_k + lds_pad) bytes. Aligned to 16, or to 8 when lds_pad is 8. Called by all that write or read a tile, so any permutation is right; a good one spreads over the 32 banks of 4 bytes what one LDS instruction touches: ds_read_b64 16 consecutive lanes (rows r .. r+15, equal k), ds_read_b128 8 lanes in groups 0-3 and 20-23, 4-7 and 16-19, ... (rows 0-3 and 4-7 at neighbouring k), ds_write_b128 8 consecutive lanes (kmajor: chunks of a row; mnmajor: rows 4 apart, equal k), ds_write_b64 16 (mnmajor with load_width 8: rows 8 apart). No memory, no barrier."}
 !39 = !{!"load_rows", !"Layout kmajor, and A in kmajor-bpreshuffle. Starts loading this thread's part of a tile of A or B: rows origin .. origin+rows-1, bytes depth .. depth+tile_k-1, of an operand with extent rows of length bytes. Which part is agreed with store_rows: chunk i of thread t is number i * threads + t, threads = 64 * waves_m * waves_n, of the tile's rows * tile_k / 16 chunks of 16 bytes, numbered along the rows. The bytes go to registers[i] (private memory of 16 slots of 16 bytes). Rows from extent on must not be read: take any row inside instead. origin < extent; rows is tile_m or tile_n; all pointers 16-byte aligned, depth and length multiples of 32. wave = thread / 64, uniform. Called before the barriers of its tile, with prefetch one or two tiles ahead; do not wait for the data here. No LDS, no barrier."}
@@ -2480,10 +2516,11 @@ attributes #2 = { "amdgpu-flat-work-group-size"="256,256" "target-cpu"="gfx942" 
 !46 = !{!"mma", !"Adds to partial this wave's part of A tile times B tile: rows row_a .. row_a + tile_m/waves_m - 1 of tile a, rows row_b .. row_b + tile_n/waves_n - 1 of tile b (columns of C), all tile_k of k. Tiles are read through read_fragments or at lds_offset(row, k), 16 bytes each. partial (private memory) holds the blocks of mfma x mfma elements of C, block (i, j) at index i * count_n + j in the matrix instruction's own layout: with 16x16x32 4 floats, row 4 * (lane / 16) + e, column lane % 16; with 32x32x16 16 floats, row 8 * (e / 4) + 4 * (lane / 32) + e % 4, column lane % 32. Operands of one instruction: lane l holds row l % mfma, 8 bytes of k; any assignment of k to lanes and instructions is right if A's and B's agree and each k is used once. All 64 lanes call it together between two barriers; lane = 0 .. 63, rows uniform. No barrier in here."}
 !70 = !{!"mma_direct", !"With b_direct = 1: mma with B's operands in registers, where load_direct has put them; rows row_a .. row_a + tile_m/waves_m - 1 of tile a through read_fragments. registers[w * count_n + j] are two operands of 8 bytes each, for the two halves of the 16 bytes of k that a lane reads of A in window w. All 64 lanes together between two barriers; no barrier in here."}
 !47 = !{!"scale", !"End of a scale block of 128 in k: running += partial * (scale of A's row * scale of B's column block), element by element in fp32; both in the layout that mma describes. Row r of the wave's part has its scale at a_scales[row + r], column s at b_scales[(column + s) / 128] (one or two blocks in a tile; blocks of mfma columns never straddle two). Both are in LDS, 16-byte aligned a_scales, valid until the next barrier. partial need not be cleared. All lanes; no barrier in here."}
-!48 = !{!"round", !"Returns four fp32 values as the bits of bf16, rounded to nearest, ties to even; infinity stays infinity. Called by store_c and reduce. No memory, no barrier."}
-!49 = !{!"store_c", !"Rounds running (layout of mma) with round and stores it: element (r, s) of the wave's part is C[row + r][column + s], C is [m][n], 2 bytes each, 16-byte aligned. Rows from m and columns from n on must not be written; n, row and column are multiples of 16, m is any number. Every other element of the wave's part must be. Parameter nontemporal asks for streaming stores. All lanes; only with split_k = 1."}
-!50 = !{!"store_partials", !"With split_k > 1: stores running (layout of mma) as fp32 to this slice of the workspace, [m][n], 16-byte aligned, where m is C's rounded up to a multiple of 16: rows from m and columns from n on must not be written. Slices without work store their zeros too."}
-!51 = !{!"reduce", !"With split_k > 1, in a kernel of its own: for 4 elements of C from element on (a multiple of 4), adds the split_k slices of the workspace (slice z at workspace + z * count floats; count is at least m * n) in an order that depends on nothing else, applies round, and stores them to c. all pointers 16-byte aligned."}
+!48 = !{!"round", !"Returns four fp32 values as the bits of bf16, rounded to nearest, ties to even; infinity stays infinity. Called by store_c, add_c and reduce. No memory, no barrier."}
+!49 = !{!"store_c", !"Rounds running (layout of mma) with round and stores it: element (r, s) of the wave's part is C[row + r][column + s], C is [m][n], 2 bytes each, 16-byte aligned. Rows from m and columns from n on must not be written; n, row and column are multiples of 16, m is any number. Every other element of the wave's part must be. Parameter nontemporal asks for streaming stores. All lanes; only with split_k = 1, not in layout kmajor-add."}
+!74 = !{!"add_c", !"Layout kmajor-add, whatever split_k is. Rounds running (layout of mma) with round and adds it to C, once: element (r, s) of the wave's part to C[row + r][column + s], C is [m][n], bf16, 16-byte aligned. The other slices of k add to the same elements at the same time, in any order, so only atomics may touch C: atomicrmw fadd of <2 x bfloat>, syncscope(\22agent\22) monotonic, aligned to 4, whose result is not used (one instruction on gfx942, that rounds to nearest; in OpenCL C __builtin_amdgcn_global_atomic_fadd_v2bf16; a cmpxchg loop is right and slow). Rows from m and columns from n on must not be touched; n, row and column are multiples of 16, m is any number. Every other element of the wave's part must be added to, also by slices without work (zeros). All lanes."}
+!50 = !{!"store_partials", !"With split_k > 1, not in layout kmajor-add: stores running (layout of mma) as fp32 to this slice of the workspace, [m][n], 16-byte aligned, where m is C's rounded up to a multiple of 16: rows from m and columns from n on must not be written. Slices without work store their zeros too."}
+!51 = !{!"reduce", !"With split_k > 1, not in layout kmajor-add, in a kernel of its own: for 4 elements of C from element on (a multiple of 4), adds the split_k slices of the workspace (slice z at workspace + z * count floats; count is at least m * n) in an order that depends on nothing else, applies round, and stores them to c. all pointers 16-byte aligned."}
 
 !wavesmith.variant = !{!52, !53, !54, !55, !56, !57, !58, !59, !60}
 !52 = !{!"tile_order", !"tile_order_snake", !"every other band backwards: the turn shares columns of B"}

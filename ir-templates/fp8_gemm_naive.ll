@@ -88,7 +88,7 @@ exit:
 }
 
 ; ---- kernel -----------------------------------------------------------------
-define amdgpu_kernel void @fp8_gemm_naive(ptr addrspace(1) noalias readonly %a, ptr addrspace(1) noalias readonly %b, ptr addrspace(1) noalias readonly %as, ptr addrspace(1) noalias readonly %bs, ptr addrspace(1) noalias writeonly %c, i32 %m, i32 %n, i32 %k, i32 %as_stride_m, i32 %as_stride_k, i32 %bs_stride_n, i32 %bs_stride_k) #0 {
+define amdgpu_kernel void @fp8_gemm_naive(ptr addrspace(1) noalias readonly %a, ptr addrspace(1) noalias readonly %b, ptr addrspace(1) noalias readonly %as, ptr addrspace(1) noalias readonly %bs, ptr addrspace(1) noalias %c, i32 %m, i32 %n, i32 %k, i32 %as_stride_m, i32 %as_stride_k, i32 %bs_stride_n, i32 %bs_stride_k) #0 {
 entry:
   %block.slot = alloca i32, addrspace(5)
   %sum.slot = alloca float, addrspace(5)
@@ -184,12 +184,22 @@ body:
   br label %head
 
 store:
-  %total = load float, ptr addrspace(5) %sum.slot
-  %rounded = fptrunc float %total to bfloat
+  %adds = icmp eq i32 %layout, 4
   %n64 = zext i32 %n to i64
   %c.row = mul i64 %row64, %n64
   %c.offset = add i64 %c.row, %column64
   %c.at = getelementptr bfloat, ptr addrspace(1) %c, i64 %c.offset
+  br i1 %adds, label %add, label %round
+add: ; one thread per element: nobody else adds to it
+  %before = load bfloat, ptr addrspace(1) %c.at, align 2
+  %before.wide = fpext bfloat %before to float
+  %product = load float, ptr addrspace(5) %sum.slot
+  %product.next = fadd float %product, %before.wide
+  store float %product.next, ptr addrspace(5) %sum.slot
+  br label %round
+round:
+  %total = load float, ptr addrspace(5) %sum.slot
+  %rounded = fptrunc float %total to bfloat
   store bfloat %rounded, ptr addrspace(1) %c.at, align 2
   br label %exit
 exit:
@@ -206,7 +216,7 @@ attributes #1 = { alwaysinline "target-cpu"="gfx942" }
 !1 = !{!"fp8_gemm_naive", !"1", !"fp8_gemm_blockscale", !"gfx942", !"One thread per element of C: the starting point."}
 
 !wavesmith.param = !{!2, !3, !4}
-!2 = !{!"layout", !"ws.layout", !"0 1 3", !"layout of a and b: 0 kmajor, 1 mnmajor, 3 kmajor-bpreshuffle"}
+!2 = !{!"layout", !"ws.layout", !"0 1 3 4", !"layout: 0 kmajor, 1 mnmajor, 3 kmajor-bpreshuffle, 4 kmajor-add"}
 !3 = !{!"tile_m", !"ws.tile_m", !"16 32", !"rows of C per workgroup"}
 !4 = !{!"tile_n", !"ws.tile_n", !"16 32 64", !"columns of C per workgroup"}
 
@@ -218,7 +228,7 @@ attributes #1 = { alwaysinline "target-cpu"="gfx942" }
 
 !wavesmith.region = !{!7, !8}
 !7 = !{!"decode", !"Returns the fp32 value of one e4m3fnuz byte, given zero-extended: exponent bias 8, subnormals, 0x80 is NaN. Called by all lanes or by some; no memory, no barrier."}
-!8 = !{!"dot", !"Returns the sum over k = 0..127 of decode(a[k * a_step]) * decode(b[k * b_step]) in fp32; with layout 3 (kmajor-bpreshuffle) b's element is at k / 16 * 256 + k % 16 instead. The pointers are this thread's row of A and row of B at the first k of a scale block; steps are in bytes (1, or the row length when k is not contiguous) and 1 only where k runs along memory (layouts 0 and 3), where the pointers are 16-byte aligned. All 128 elements of both are readable. Runs under divergent control flow: no barrier, no cross-lane operation."}
+!8 = !{!"dot", !"Returns the sum over k = 0..127 of decode(a[k * a_step]) * decode(b[k * b_step]) in fp32; with layout 3 (kmajor-bpreshuffle) b's element is at k / 16 * 256 + k % 16 instead. The pointers are this thread's row of A and row of B at the first k of a scale block; steps are in bytes (1, or the row length when k is not contiguous) and 1 only where k runs along memory (not in layout 1), where the pointers are 16-byte aligned. All 128 elements of both are readable. Runs under divergent control flow: no barrier, no cross-lane operation."}
 
 !wavesmith.variant = !{!9}
 !9 = !{!"decode", !"decode_integer", !"shifts and one multiplication instead of the conversion instruction, which may run at a quarter of the rate"}

@@ -72,22 +72,22 @@ static void make_buffers(const sanitize_job *job, const ws_run *run,
                          void *data[WS_PROBLEM_MAX_ARGS]) {
   const ws_problem *problem = job->problem;
   for (int i = 0; i < problem->arg_count; i++) {
-    const ws_problem_arg *arg = &problem->args[i];
+    ws_arg_role role = ws_problem_arg_role(problem, i, job->layout);
     data[i] = NULL;
-    if (arg->role == WS_ARG_SCALAR)
+    if (role == WS_ARG_SCALAR)
       continue;
     int64_t bytes =
-        arg->role == WS_ARG_WORKSPACE
+        role == WS_ARG_WORKSPACE
             ? workspace_bytes(job, run)
             : ws_problem_arg_bytes(problem, i, &run->shape, job->layout);
     data[i] = prepared->inputs[i];
-    if (arg->role != WS_ARG_INPUT) {
+    if (role != WS_ARG_INPUT) {
       data[i] = ws__memory_allocate(bytes, problem->alignment);
       memset(data[i], 0xff, (size_t)bytes); /* NaN as f32 and bf16 */
     }
     ws_buffer *buffer =
-        ws__memory_add_buffer(arg->name, arg->role, data[i], bytes);
-    if (arg->role == WS_ARG_INOUT) {
+        ws__memory_add_buffer(problem->args[i].name, role, data[i], bytes);
+    if (role == WS_ARG_INOUT) {
       memcpy(data[i], prepared->inputs[i], (size_t)bytes);
       ws__memory_give(buffer);
     }

@@ -36,7 +36,7 @@ static const int64_t most_generated = 64 << 20;
 static void fill_inputs(ws_prepared *out) {
   const ws_problem *problem = out->problem;
   for (int i = 0; i < problem->arg_count; i++) {
-    if (!ws_arg_is_content(problem->args[i].role))
+    if (!ws_arg_is_content(ws_problem_arg_role(problem, i, out->layout)))
       continue;
     int64_t bytes = ws_problem_arg_bytes(problem, i, &out->shape, out->layout);
     if (bytes > most_generated) {

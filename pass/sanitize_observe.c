@@ -205,6 +205,7 @@ static void observe_global(const ws_record_slot *slot, uint32_t bytes) {
   int64_t lines = distinct_lines(slot);
   if (slot->site->atomic) {
     observed->atomic_ops++;
+    observed->vmem_store_bytes += total;
   } else if (slot->site->writes) {
     observed->vmem_store_ops++;
     observed->vmem_store_bytes += total;

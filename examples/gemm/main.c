@@ -35,14 +35,17 @@ void need_function(const ws_rt_context *context, const char *name,
   memcpy(place, &function, sizeof function);
 }
 
-/* Device memory with a copy of `from`; NULL: filled with NaN, so that an
- * element that no kernel writes shows. */
-static void *to_device(const gpu *device, const void *from, size_t size) {
+static void *filled(const gpu *device, int byte, size_t size) {
   void *memory = device->allocate(size ? size : 1);
-  if (from)
-    device->upload(memory, from, size);
-  else if (size)
-    device->fill(memory, 0xff, size);
+  if (size)
+    device->fill(memory, byte, size);
+  return memory;
+}
+
+/* Device memory with a copy of `from`. */
+static void *to_device(const gpu *device, const void *from, size_t size) {
+  void *memory = device->allocate(size);
+  device->upload(memory, from, size);
   return memory;
 }
 
@@ -88,8 +91,11 @@ static void run(const gpu *device, const ws_rt_context *context, operands *op,
   void *b = to_device(device, op->b, op->b_bytes);
   void *as = to_device(device, op->as, op->as_bytes);
   void *bs = to_device(device, op->bs, op->bs_bytes);
-  void *c = to_device(device, NULL, op->c_bytes);
-  void *workspace = to_device(device, NULL, workspace_bytes);
+  /* NaN, so that an element that no kernel writes shows; kernels that add to C
+   * find zeros */
+  enum { NAN_BYTE = 0xff };
+  void *c = filled(device, op->adds ? 0 : NAN_BYTE, op->c_bytes);
+  void *workspace = filled(device, NAN_BYTE, workspace_bytes);
   void *stream = device->create_stream();
 
   int32_t as_stride_m = 1, as_stride_k = op->m;
@@ -175,6 +181,7 @@ static int multiply(const gpu *device, const ws_rt_context *context,
   operands op;
   int ok = operands_create(&op, m, n, k, format,
                            strstr(fp8_gemm.layout, "bpreshuffle") != NULL);
+  op.adds = !strcmp(fp8_gemm.layout, "kmajor-add");
   need(ok, "out of memory");
   device->open(context);
   run(device, context, &op, wanted->timed_runs);

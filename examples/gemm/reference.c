@@ -92,15 +92,24 @@ static double decode_bf16(uint16_t bits) {
   return value;
 }
 
+/* What rounding parts and their sums to bf16 may cost, besides the last one:
+ * at most 8 additions; parts: the magnitudes of the sums of blocks. */
+static double adding_error(const operands *op, double parts, double want) {
+  double additions = fmin(op->k / BLOCK, 8);
+  double partial = (parts + fabs(want)) / 2;
+  return ldexp(1.0625 * ((additions - 1) * partial + parts), -8);
+}
+
 /* What rounding allows: 2^-8 of the value for bf16, and for sums a share of the
  * sum of magnitudes (AMD, fp32) or of the root of the sum of squares (NVIDIA's
  * matrix unit); kernels/fp8_gemm_blockscale/README.md derives them. */
 double operands_error(const operands *op, int32_t i, int32_t j) {
-  double want = 0, magnitude = 0, square = 0;
+  double want = 0, magnitude = 0, square = 0, parts = 0;
   for (int32_t kb = 0; kb < op->k / BLOCK; kb++) {
     double scale =
         (double)op->as[(size_t)kb * (size_t)op->m + (size_t)i] *
         op->bs[(size_t)(j / BLOCK) * (size_t)(op->k / BLOCK) + (size_t)kb];
+    double before = want;
     for (int32_t kk = kb * BLOCK; kk < (kb + 1) * BLOCK; kk++) {
       size_t a = (size_t)i * (size_t)op->k + (size_t)kk;
       size_t b = place_in_b(op, j, kk);
@@ -110,11 +119,13 @@ double operands_error(const operands *op, int32_t i, int32_t j) {
       magnitude += fabs(product);
       square += product * product;
     }
+    parts += fabs(want - before);
   }
   double sums = op->format == FP8_OCP
                     ? ldexp(sqrt(square), -8)
                     : ldexp((op->k / 16 + 16) * magnitude, -23);
-  double bound = ldexp(fabs(want), -8) + sums + ldexp(1, -126);
+  double bound = ldexp(fabs(want), -8) + sums + ldexp(1, -126) +
+                 (op->adds ? adding_error(op, parts, want) : 0);
   double got = decode_bf16(op->c[(size_t)i * (size_t)op->n + (size_t)j]);
   double error = fabs(got - want) / bound;
   return isfinite(error) ? error : INFINITY;

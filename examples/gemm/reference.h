@@ -15,6 +15,7 @@ typedef struct operands {
   int32_t m, n, k;
   fp8_format format;
   int shuffled; /* B lies as AITER's shuffle_weight leaves it */
+  int adds;     /* slices of k are rounded and added to C, which held zeros */
   uint8_t *a;   /* [m][k] fp8 */
   uint8_t *b;   /* [n][k] fp8, or [n/16][k/16][16][16] where shuffled */
   float *as;    /* [k/128][m] */

@@ -25,6 +25,7 @@ enum {
   LAYOUT_MNMAJOR,
   LAYOUT_KMAJOR_OCP,
   LAYOUT_KMAJOR_BPRESHUFFLE,
+  LAYOUT_KMAJOR_ADD,
   LAYOUTS
 };
 
@@ -57,19 +58,27 @@ static const char definition[] =
     "per 128 x 128 block; the last column block may be cut short (n = 576 has "
     "five). Scales are fp32 of either sign, also near zero.\n"
     "fp8 is e4m3: FNUZ (bias 8, largest 240, 0x80 is NaN) in the layouts "
-    "kmajor, mnmajor and kmajor-bpreshuffle, OCP e4m3fn (bias 7, largest 448, "
+    "kmajor, mnmajor, kmajor-bpreshuffle and kmajor-add, OCP e4m3fn (bias 7, "
+    "largest 448, "
     "0x7f and 0xff are NaN, 0x80 is minus zero) in kmajor-ocp. Operands hold "
     "no NaN.\n"
     "In kmajor-bpreshuffle B's bytes lie as [n/16][k/16][16 rows][16 k]: "
     "element (j, k) at (j/16) * 16 * K + (k/16) * 256 + (j%16) * 16 + k%16, K "
     "being the whole depth; all else is as in kmajor.\n"
+    "In kmajor-add the sum is added to what C holds at entry (bf16, zeros for "
+    "a plain product); all else is as in kmajor. k may be cut between scale "
+    "blocks into at most 8 slices, each of which rounds its part to bf16 and "
+    "adds it to C, in any order.\n"
     "Legal are every m from 1, n from 16 in multiples of 16, k from 128 in "
     "multiples of 128.\n"
     "A result passes when |got - want| <= 2^-8 |want| + E + 2^-126, where want "
     "is computed in fp64. E = (k/16 + 16) 2^-23 sum |as bs a b| with FNUZ, "
     "2^-8 sqrt(sum (as bs a b)^2) with OCP. That allows fp32 sums in any order "
     "and matrix instructions (Hopper's keep 14 bits within a block of 128); "
-    "bf16 must be rounded to nearest (truncation fails).\n";
+    "bf16 must be rounded to nearest (truncation fails). In kmajor-add E is "
+    "larger by 1.0625 2^-8 ((s - 1) (|c| + B + |want|) / 2 + B) + 3 s 2^-126, "
+    "where c is C at entry, B the sum of the magnitudes of the scaled sums of "
+    "blocks, s the smaller of 8 and k/128.\n";
 
 enum { STRIDINGS = 7 };
 static const struct {
@@ -341,6 +350,23 @@ static void generate_hard_scales(ws_rng *rng, int64_t count, float *out) {
              factors[ws_rng_below(rng, sizeof factors / sizeof factors[0])];
 }
 
+static uint16_t bf16_of(float value) {
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+/* What C holds before something is added to it: of the size of results. */
+static void generate_c(const extents *shape, bool hard, ws_rng *rng,
+                       int64_t count, uint16_t *out) {
+  const float size = (float)sqrt((double)shape->k);
+  for (int64_t i = 0; i < count; i++) {
+    float value;
+    (hard ? generate_hard_scales : generate_scales)(rng, 1, &value);
+    out[i] = bf16_of(value * size);
+  }
+}
+
 static void generate(int arg, const int64_t *dims, int layout, uint64_t seed,
                      void *out_bytes) {
   const extents shape = extents_of(dims);
@@ -353,6 +379,8 @@ static void generate(int arg, const int64_t *dims, int layout, uint64_t seed,
                                               out_bytes);
   else if (arg == ARG_AS || arg == ARG_BS)
     (hard ? generate_hard_scales : generate_scales)(&rng, bytes / 4, out_bytes);
+  else if (arg == ARG_C)
+    generate_c(&shape, hard, &rng, bytes / 2, out_bytes);
 }
 
 /* ---- reference ------------------------------------------------------------
@@ -378,6 +406,7 @@ typedef struct operands {
   int64_t a_row, a_depth, b_row, b_depth; /* element strides */
   int64_t as_m, as_k, bs_n, bs_k;
   double decoded[256];
+  const uint16_t *c; /* that the product is added to; NULL: it is not */
   bool ocp, shuffled;
 } operands;
 
@@ -409,6 +438,7 @@ static void open_operands(const extents *shape, int layout,
   out->bs_k = scalar_of(ARG_BS_STRIDE_K, shape, layout);
   for (unsigned i = 0; i < 256; i++)
     out->decoded[i] = fp8_decode(format_of(layout), i);
+  out->c = base_layout(layout) == LAYOUT_KMAJOR_ADD ? buffers[ARG_C] : NULL;
   out->ocp = format_of(layout) == &ocp;
   out->shuffled = base_layout(layout) == LAYOUT_KMAJOR_BPRESHUFFLE;
 }
@@ -425,6 +455,38 @@ static double error_of_weight(const operands *in, const extents *shape,
                               double sum) {
   return in->ocp ? ldexp(sqrt(sum), -8)
                  : ldexp((double)(shape->k / 16 + 16) * sum, -23);
+}
+
+/* ---- kmajor-add: README.md derives both ---- */
+
+enum { MOST_ADDITIONS = 8 };
+
+static double additions(const extents *shape) {
+  return fmin((double)blocks(shape->k), MOST_ADDITIONS);
+}
+
+/* What rounding parts and sums may cost an element, apart from its last
+ * rounding; parts: the magnitudes of its blocks' sums. */
+static double error_of_adding(const extents *shape, double before, double parts,
+                              double want) {
+  const double partial = (fabs(before) + parts + fabs(want)) / 2;
+  return ldexp(1.0625, -8) * ((additions(shape) - 1) * partial + parts) +
+         ldexp(3 * additions(shape), -126);
+}
+
+/* The same of a row, whose errors' signs are random: squares of what it holds
+ * before, and of its products. */
+static double error_of_adding_row(const extents *shape, double before,
+                                  double products) {
+  return ldexp(sqrt(additions(shape) * (before + products) + products), -8);
+}
+
+static void add_before(const operands *in, const extents *shape,
+                       int64_t element, double parts, double *value,
+                       double *error) {
+  const double before = ws_load(WS_BF16, in->c, element);
+  *value += before;
+  *error += error_of_adding(shape, before, parts, *value);
 }
 
 static void decode_panel(const operands *in, int64_t column, int64_t depth,
@@ -480,6 +542,8 @@ static void slices(const int64_t *dims, int layout, const void *const *buffers,
   operands in;
   panel b;
   open_operands(shape, layout, buffers, &in);
+  double *parts = in.c ? calloc((size_t)count, sizeof *parts) : NULL;
+  WS_ASSERT((!in.c || parts) && "out of memory");
   memset(out_value, 0, (size_t)count * sizeof(double));
   memset(out_error, 0, (size_t)count * sizeof(double));
   for (int64_t n = 0; n < shape->n; n += COLUMNS)
@@ -497,11 +561,18 @@ static void slices(const int64_t *dims, int layout, const void *const *buffers,
         for (int j = 0; j < COLUMNS; j++) {
           out_value[at + j] += scale * sum[j];
           out_error[at + j] += scale_weight * weights[j];
+          if (parts)
+            parts[at + j] += fabs(scale * sum[j]);
         }
       }
     }
-  for (int64_t i = 0; i < count; i++)
+  for (int64_t i = 0; i < count; i++) {
     out_error[i] = error_of_weight(&in, shape, out_error[i]);
+    if (parts)
+      add_before(&in, shape, m_begin * shape->n + i, parts[i], &out_value[i],
+                 &out_error[i]);
+  }
+  free(parts);
 }
 
 /* ---- what is too large to be compared whole: README.md ---------------------
@@ -525,28 +596,38 @@ static void elements(const int64_t *dims, int layout,
   open_operands(&shape, layout, buffers, &in);
   for (int i = 0; i < count; i++) {
     const int64_t m = indices[i] / shape.n, n = indices[i] % shape.n;
-    double weights = 0;
+    double weights = 0, parts = 0, block = 0;
     out_value[i] = 0;
     for (int64_t k = 0; k < shape.k; k++) {
       const double product = element_a(&in, m, k) * element_b(&in, n, k);
       out_value[i] += product;
       weights += weight(&in, product);
+      block = k % SCALE_BLOCK ? block + product : product;
+      if (k % SCALE_BLOCK == SCALE_BLOCK - 1)
+        parts += fabs(block);
     }
     out_error[i] = error_of_weight(&in, &shape, weights);
+    if (in.c)
+      add_before(&in, &shape, indices[i], parts, &out_value[i], &out_error[i]);
   }
 }
 
-/* sum[k] = sum over n of sign[n] b[n][k], weights[k] that of the weights. In
- * blocks, so that neither layout is walked against its grain for long. */
+/* Of a column of B over n: the sum with signs, of weights, of squares. */
+typedef struct column {
+  double sum, weights, squares;
+} column;
+
+/* In blocks, so that neither layout is walked against its grain for long. */
 static void project_b(const extents *shape, const operands *in,
-                      const double *sign, double *sum, double *weights) {
+                      const double *sign, column *out) {
   for (int64_t n0 = 0; n0 < shape->n; n0 += N_STEP)
     for (int64_t k0 = 0; k0 < shape->k; k0 += SCALE_BLOCK)
       for (int64_t n = n0; n < n0 + N_STEP; n++)
         for (int64_t k = k0; k < k0 + SCALE_BLOCK; k++) {
           const double b = element_b(in, n, k);
-          sum[k] += sign[n] * b;
-          weights[k] += weight(in, b);
+          out[k].sum += sign[n] * b;
+          out[k].weights += weight(in, b);
+          out[k].squares += b * b;
         }
 }
 
@@ -559,27 +640,45 @@ static double error_of_row(const operands *in, const extents *shape,
                          in->ocp ? sum : 2 * sum / sqrt((double)shape->n));
 }
 
+/* What a row holds before, times signs; its squares. */
+static double project_before(const extents *shape, const operands *in,
+                             const double *signs, int64_t row,
+                             double *out_squares) {
+  double sum = 0;
+  *out_squares = 0;
+  for (int64_t n = 0; n < shape->n; n++) {
+    const double before = ws_load(WS_BF16, in->c, row * shape->n + n);
+    sum += signs[n] * before;
+    *out_squares += before * before;
+  }
+  return sum;
+}
+
 static void project(const int64_t *dims, int layout, const void *const *buffers,
                     const double *signs, const int64_t *rows, int64_t count,
                     double *out_value, double *out_error) {
   const extents shape = extents_of(dims);
-  double *sum = calloc((size_t)(2 * shape.k), sizeof *sum);
-  WS_ASSERT(sum && "out of memory");
-  double *weights = sum + shape.k;
+  column *b = calloc((size_t)shape.k, sizeof *b);
+  WS_ASSERT(b && "out of memory");
   operands in;
   open_operands(&shape, layout, buffers, &in);
-  project_b(&shape, &in, signs, sum, weights);
+  project_b(&shape, &in, signs, b);
   for (int64_t i = 0; i < count; i++) {
-    double want = 0, weight_sum = 0;
+    double want = 0, weight_sum = 0, squares = 0, before;
     for (int64_t k = 0; k < shape.k; k++) {
       const double a = element_a(&in, rows[i], k);
-      want += a * sum[k];
-      weight_sum += weight(&in, a) * weights[k];
+      want += a * b[k].sum;
+      weight_sum += weight(&in, a) * b[k].weights;
+      squares += a * a * b[k].squares;
     }
     out_value[i] = want;
     out_error[i] = error_of_row(&in, &shape, weight_sum);
+    if (!in.c)
+      continue;
+    out_value[i] += project_before(&shape, &in, signs, rows[i], &before);
+    out_error[i] += error_of_adding_row(&shape, before, squares);
   }
-  free(sum);
+  free(b);
 }
 
 /* ---- the definition --------------------------------------------------------
@@ -617,7 +716,8 @@ static const ws_problem_definition fp8_gemm_blockscale = {
                         WS_ARG_INPUT,
                         WS_FP8,
                         {"layout == 1 ? k : n", "layout == 1 ? n : k"},
-                        .meaning = "fp8; kmajor and kmajor-ocp [n][k], mnmajor "
+                        .meaning = "fp8; kmajor, kmajor-ocp and kmajor-add "
+                                   "[n][k], mnmajor "
                                    "[k][n], kmajor-bpreshuffle "
                                    "[n/16][k/16][16][16]; 16-byte aligned"},
              [ARG_AS] = {"as",
@@ -637,7 +737,8 @@ static const ws_problem_definition fp8_gemm_blockscale = {
                         WS_ARG_OUTPUT,
                         WS_BF16,
                         {"m", "n"},
-                        .meaning = "bf16 [m][n]; 16-byte aligned"},
+                        .meaning = "bf16 [m][n], in kmajor-add with values at "
+                                   "entry; 16-byte aligned"},
              [ARG_WORKSPACE] = {"workspace", WS_ARG_WORKSPACE, WS_U8,
                                 .meaning = "undefined bytes; 16-byte aligned"},
              [ARG_M] = {"m", WS_ARG_SCALAR, WS_I32,
@@ -661,7 +762,9 @@ static const ws_problem_definition fp8_gemm_blockscale = {
                 [LAYOUT_MNMAJOR] = {"mnmajor", "gfx942", WS_E4M3_FNUZ},
                 [LAYOUT_KMAJOR_OCP] = {"kmajor-ocp", "gfx950 sm_90a", WS_E4M3},
                 [LAYOUT_KMAJOR_BPRESHUFFLE] = {"kmajor-bpreshuffle", "gfx942",
-                                               WS_E4M3_FNUZ}},
+                                               WS_E4M3_FNUZ},
+                [LAYOUT_KMAJOR_ADD] = {"kmajor-add", "gfx942", WS_E4M3_FNUZ,
+                                       .inout = "c"}},
     .stridings = {"dense", "padded", "turned", "spaced", "bs padded",
                   "bs turned", "bs spaced"},
     /* a launch counts its work items in 32 bits, and a template may spend one

@@ -410,3 +410,17 @@ int ws_candidate_broken_require(const ws_candidate *candidate,
   }
   return -1;
 }
+
+bool ws_candidate_takes(const ws_candidate *candidate, const ws_shape *shape) {
+  const ws_template *tmpl = candidate->tmpl;
+  ws_binding bindings[BINDINGS_MAX];
+  ws_scope scope = {bindings, fill_bindings(candidate, shape, 0, bindings)};
+  for (int i = 0; i < tmpl->require_count; i++) {
+    int64_t holds = 0;
+    if (tmpl->requires[i].uses_shape &&
+        (ws_expr_eval(tmpl->requires[i].expr, &scope, &holds, NULL) != WS_OK ||
+         !holds))
+      return false;
+  }
+  return true;
+}

@@ -88,9 +88,13 @@ static const char *upper(ws_arena *arena, const char *text) {
   return copy;
 }
 
-static const char *slot_type(const ws_problem_arg *arg) {
-  if (arg->role != WS_ARG_SCALAR)
-    return "pointer";
+static const char *slot_type(const ws__emission *emission, int index) {
+  const ws_problem *problem = emission->problem;
+  const ws_problem_arg *arg = &problem->args[index];
+  int layout = ws_problem_layout_index(problem, emission->layout);
+  ws_arg_role role = ws_problem_arg_role(problem, index, layout);
+  if (role != WS_ARG_SCALAR)
+    return role == WS_ARG_INOUT ? "pointer, read and written" : "pointer";
   return arg->type == WS_F32   ? "float"
          : arg->type == WS_I64 ? "int64"
                                : "int32";
@@ -105,7 +109,7 @@ static void emit_slots(const ws__emission *emission, ws_strbuf *out) {
   for (int i = 0; i < problem->arg_count; i++) {
     ws_strbuf_printf(out, "  %s_ARG_%s = %d, /* %s: ", prefix,
                      upper(emission->arena, problem->args[i].name), i,
-                     slot_type(&problem->args[i]));
+                     slot_type(emission, i));
     ws__put_comment(out, problem->args[i].meaning);
     ws_strbuf_puts(out, " */\n");
   }
@@ -571,8 +575,8 @@ static const struct {
 } helpers[] = {
     {"ws_ceildiv(", "static long long ws_ceildiv(long long a, long long b) {\n"
                     "  return (long long)(((unsigned long long)a +\n"
-                  "                      (unsigned long long)b - 1) /\n"
-                  "                     (unsigned long long)b);\n}\n\n"},
+                    "                      (unsigned long long)b - 1) /\n"
+                    "                     (unsigned long long)b);\n}\n\n"},
     {"ws_min(", "static long long ws_min(long long a, long long b) {\n"
                 "  return a < b ? a : b;\n}\n\n"},
     {"ws_max(", "static long long ws_max(long long a, long long b) {\n"

@@ -9,6 +9,7 @@
  */
 #include "dispatch_internal.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -116,19 +117,21 @@ static unsigned long long hash_of(const int64_t *key, int count) {
   return hash;
 }
 
-static void emit_slots(const ws__table *table, int key_count, int bits,
-                       ws_strbuf *out) {
-  short slots[1 << 14];
+static void emit_slots(ws_arena *arena, const ws__table *table, int key_count,
+                       int bits, ws_strbuf *out) {
   const unsigned mask = (1u << bits) - 1;
-  memset(slots, -1, sizeof slots);
+  int *slots = ws_arena_alloc(arena, (mask + 1) * sizeof *slots);
+  for (unsigned i = 0; i <= mask; i++)
+    slots[i] = -1;
   for (int r = 0; r < table->count; r++) {
     unsigned slot =
         (unsigned)(hash_of(table->rows[r].key, key_count) >> (64 - bits));
     while (slots[slot] >= 0)
       slot = (slot + 1) & mask;
-    slots[slot] = (short)r;
+    slots[slot] = r;
   }
-  ws_strbuf_printf(out, "static const short slots[%u] = {", mask + 1);
+  ws_strbuf_printf(out, "static const %s slots[%u] = {",
+                   table->count > SHRT_MAX ? "int" : "short", mask + 1);
   for (unsigned i = 0; i <= mask; i++)
     ws_strbuf_printf(out, "%s%d,", i % 18 ? " " : "\n  ", slots[i]);
   ws_strbuf_puts(out, "\n};\n\n");
@@ -171,7 +174,7 @@ static void emit_table(const ws__emission *emission, chain_list *chains,
     span += row->span_count;
   }
   ws_strbuf_puts(out, "};\n");
-  emit_slots(table, dims - 1, bits, out);
+  emit_slots(emission->arena, table, dims - 1, bits, out);
   ws_strbuf_puts(out, "/* A chain; -1: the shape is not near a tuned one. */\n"
                       "static int tuned_chain(const long long *ws_sizes) {\n");
   ws_strbuf_printf(out, hash_text, dims);

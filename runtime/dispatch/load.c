@@ -141,7 +141,7 @@ static ws_status estimate_one(const ws_problem *problem,
                               ws_diag *diag) {
   ws_estimate estimate;
   *out_us = INFINITY;
-  if (ws_candidate_broken_require(entry->candidate, shape, NULL) >= 0)
+  if (!ws_candidate_takes(entry->candidate, shape))
     return WS_OK;
   WS_TRY(ws_model_estimate(&ws_mi300x, problem, entry->candidate, entry->result,
                            shape, &estimate, diag));

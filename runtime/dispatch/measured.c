@@ -74,8 +74,7 @@ static double time_on(const recorded *times, const ws_shape *shape,
 static bool is_complete(const ws_dispatch_entry *entry, const recorded *times,
                         const ws_shape_set *set, const char *provenance) {
   for (int s = 0; s < set->count; s++)
-    if (ws_candidate_broken_require(entry->candidate, &set->shapes[s], NULL) <
-            0 &&
+    if (ws_candidate_takes(entry->candidate, &set->shapes[s]) &&
         isnan(time_on(times, &set->shapes[s], provenance)))
       return false;
   return true;
@@ -258,10 +257,9 @@ static void fill_cells(const ws_dispatch_entry *entries, const recorded *times,
   for (int e = 0; e < out->candidate_count; e++)
     for (int s = 0; s < out->shape_count; s++)
       us[(size_t)s * (size_t)out->candidate_count + (size_t)e] =
-          ws_candidate_broken_require(entries[e].candidate, &out->shapes[s],
-                                      NULL) >= 0
-              ? INFINITY
-              : time_on(&times[e], &out->shapes[s], provenance);
+          ws_candidate_takes(entries[e].candidate, &out->shapes[s])
+              ? time_on(&times[e], &out->shapes[s], provenance)
+              : INFINITY;
   out->us = us;
 }
 

@@ -30,10 +30,6 @@ static choosy find_choosy(ws_arena *arena, const ws_selection_input *input,
   return out;
 }
 
-static bool takes(const ws_candidate *candidate, const ws_shape *shape) {
-  return ws_candidate_broken_require(candidate, shape, NULL) < 0;
-}
-
 /* The shape before; false: there is none, or the same kernels take it. */
 static bool shape_before(const ws_problem *problem, const choosy *of,
                          const ws_shape *shape, ws_shape *out) {
@@ -42,7 +38,8 @@ static bool shape_before(const ws_problem *problem, const choosy *of,
   if (!of->count || out->size[0] < 1 || !ws_problem_is_legal(problem, out))
     return false;
   for (int i = 0; i < of->count; i++)
-    if (takes(of->items[i], shape) != takes(of->items[i], out))
+    if (ws_candidate_takes(of->items[i], shape) !=
+        ws_candidate_takes(of->items[i], out))
       return true;
   return false;
 }
@@ -84,7 +81,7 @@ ws_matrix ws__with_residues(ws_arena *arena, const ws_selection_input *input,
       continue;
     double *row = us + (size_t)out.shape_count * columns;
     for (int c = 0; c < matrix->candidate_count; c++) {
-      row[c] = takes(input->entries[c].candidate, &before)
+      row[c] = ws_candidate_takes(input->entries[c].candidate, &before)
                    ? ws__matrix_us(matrix, s, c)
                    : INFINITY;
       taken |= isfinite(row[c]) != 0;

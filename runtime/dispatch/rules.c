@@ -66,8 +66,7 @@ static int64_t value_of(const fit *f, int feature, int shape) {
 static bool accepts(const struct ws_rules *rules, int position,
                     const ws_shape *shape) {
   return !rules->candidates ||
-         ws_candidate_broken_require(rules->candidates[position], shape, NULL) <
-             0;
+         ws_candidate_takes(rules->candidates[position], shape);
 }
 
 /* ---- losses

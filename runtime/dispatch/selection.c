@@ -94,9 +94,9 @@ ws__portfolio ws__portfolio_of(ws_arena *arena,
 
 bool ws__portfolio_takes(const ws__portfolio *portfolio, int position,
                          const ws_shape *shape) {
-  return ws_candidate_broken_require(
-             portfolio->input->entries[portfolio->columns[position]].candidate,
-             shape, NULL) < 0;
+  return ws_candidate_takes(
+      portfolio->input->entries[portfolio->columns[position]].candidate,
+      shape);
 }
 
 const int *ws__make_chain(ws_arena *arena, const ws__portfolio *portfolio,

@@ -25,7 +25,7 @@ static bool accepts_sample(const ws_candidate *candidate,
                        far[digits % FARS] / step * step;
     }
     if (ws_problem_is_legal(problem, &shape) &&
-        ws_candidate_broken_require(candidate, &shape, NULL) >= 0)
+        !ws_candidate_takes(candidate, &shape))
       return false;
   }
   return true;

@@ -18,7 +18,7 @@ enum { MAX_FINDINGS = 32 };
  */
 
 static ws_arg_role role_of(const ws__bench *bench, int arg) {
-  return bench->problem->args[arg].role;
+  return ws_problem_arg_role(bench->problem, arg, bench->workload->layout);
 }
 
 /* By a kernel, and there. */
@@ -257,6 +257,10 @@ ws_status ws__bench_poison(ws__bench *bench, int byte, ws_diag *diag) {
     if (is_written(bench, i) && bench->bytes[i] + bench->guard)
       WS_TRY(ws_device_fill(bench->device, bench->memory[i], byte,
                             bench->bytes[i] + bench->guard, diag));
+  return ws__bench_restore(bench, diag);
+}
+
+ws_status ws__bench_restore(ws__bench *bench, ws_diag *diag) {
   for (int i = 0; bench->problem && i < bench->problem->arg_count; i++)
     if (role_of(bench, i) == WS_ARG_INOUT &&
         !ws_device_info_of(bench->device)->dry_timing)

@@ -44,6 +44,8 @@ enum { WS__POISON_NAN = 0xff /* NaN in every float format */ };
 int ws__bench_other_poison(ws_inputs *inputs, int byte);
 ws_status ws__bench_poison(ws__bench *bench, int byte,
                            ws_diag *diag) WS_MUST_CHECK;
+/* What is read and written holds the set's contents again. */
+ws_status ws__bench_restore(ws__bench *bench, ws_diag *diag) WS_MUST_CHECK;
 /* Starts the launches in order. */
 ws_status ws__bench_start(ws__bench *bench, ws_diag *diag) WS_MUST_CHECK;
 

@@ -285,8 +285,9 @@ static ws__expected *find_reference(const ws__input_set *set, int64_t begin,
 void ws__inputs_collect(ws_inputs *inputs, ws__input_set *set,
                         const void *out_buffers[WS_PROBLEM_MAX_ARGS]) {
   for (int i = 0; i < WS_PROBLEM_MAX_ARGS; i++) {
-    bool input = i < set->problem->arg_count &&
-                 ws_arg_is_content(set->problem->args[i].role);
+    bool input =
+        i < set->problem->arg_count &&
+        ws_arg_is_content(ws_problem_arg_role(set->problem, i, set->layout));
     out_buffers[i] = set->results[i] ? set->results[i]
                      : input         ? ws__inputs_contents(inputs, set, i)
                                      : NULL;
@@ -372,7 +373,7 @@ const ws__projection *ws__inputs_projection(ws_inputs *inputs,
 
 static ws_status place_argument(ws_inputs *inputs, ws__input_set *set, int arg,
                                 ws__input_copy *copy, ws_diag *diag) {
-  ws_arg_role role = set->problem->args[arg].role;
+  ws_arg_role role = ws_problem_arg_role(set->problem, arg, set->layout);
   bool result = ws_arg_is_result(role);
   size_t guard = result ? set->guard : 0;
   if (role != WS_ARG_INPUT && (!result || !set->guard))

@@ -25,7 +25,8 @@ static bool is_output(const ws__bench *bench, int arg) {
 
 /* All of it must be stored: what is read and written may stay in parts. */
 static bool is_all_stored(const ws__bench *bench, int arg) {
-  return bench->problem->args[arg].role == WS_ARG_OUTPUT;
+  return ws_problem_arg_role(bench->problem, arg, bench->workload->layout) ==
+         WS_ARG_OUTPUT;
 }
 
 static int64_t slices_of(const ws__bench *bench) {

@@ -67,6 +67,7 @@ ws_status ws__timer_enqueue(ws__timer *t, int side, int copy, int slot,
 }
 
 ws_status ws__timer_repeat(ws__timer *t, int side, int copy, ws_diag *diag) {
+  WS_TRY(ws__bench_restore(&t->sides[side].benches[copy], diag));
   WS_TRY(start_side(t, side, copy, diag));
   return ws_device_synchronise(t->device, diag);
 }

@@ -49,7 +49,8 @@ typedef struct ws__timer {
 /* Poison, flush, events and launches of one side on one copy. */
 ws_status ws__timer_enqueue(ws__timer *t, int side, int copy, int slot,
                             ws_diag *diag) WS_MUST_CHECK;
-/* The launches once more, on what they left themselves; waits for them. */
+/* The launches once more, on what they left themselves but for what they read
+ * and write, which is as it was at first; waits for them. */
 ws_status ws__timer_repeat(ws__timer *t, int side, int copy,
                            ws_diag *diag) WS_MUST_CHECK;
 ws_status ws__timer_read(ws__timer *t, int slot, double *out_us,

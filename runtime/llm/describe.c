@@ -24,9 +24,10 @@ static const char *const role_texts[] = {
     [WS_ARG_WORKSPACE] = "workspace",
 };
 
-static const char *role_text(const ws_problem_arg *arg) {
-  return arg->role == WS_ARG_SCALAR ? ws_type_text(arg->type)
-                                    : role_texts[arg->role];
+static const char *role_text(const ws_problem *problem, int arg, int layout) {
+  ws_arg_role role = ws_problem_arg_role(problem, arg, layout);
+  return role == WS_ARG_SCALAR ? ws_type_text(problem->args[arg].type)
+                               : role_texts[role];
 }
 
 char *ws_describe_advice(ws_arena *arena, const ws_problem *problem,
@@ -47,7 +48,7 @@ char *ws_describe_problem(ws_arena *arena, const ws_problem *problem,
                    layout, problem->layouts[layout].name);
   for (int i = 0; i < problem->arg_count; i++)
     ws_strbuf_printf(&out, "- %s (%s): %s\n", problem->args[i].name,
-                     role_text(&problem->args[i]), problem->args[i].meaning);
+                     role_text(problem, i, layout), problem->args[i].meaning);
   return finish(arena, &out);
 }
 

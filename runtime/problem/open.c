@@ -204,6 +204,24 @@ static ws_status open_arg(opening *o, ws_problem_arg *arg, int index) {
   return WS_OK;
 }
 
+/* The names of a layout's .inout, each an output. */
+static ws_status open_inout(opening *o, int layout) {
+  const char *at = o->out->layouts[layout].inout;
+  const ws_problem *out = o->out;
+  for (size_t size; at && *(at += strspn(at, " ")); at += size) {
+    size = strcspn(at, " ");
+    int arg = 0;
+    while (arg < out->arg_count && (strncmp(out->args[arg].name, at, size) ||
+                                    out->args[arg].name[size]))
+      arg++;
+    if (arg == out->arg_count || out->args[arg].role != WS_ARG_OUTPUT)
+      return REFUSE(o, "%s: '%.*s' in .inout of the layout '%s' is no output",
+                    o->given->name, (int)size, at, out->layouts[layout].name);
+    o->parts->args[arg].inout |= 1U << layout;
+  }
+  return WS_OK;
+}
+
 static ws_status open_args(opening *o) {
   ws_problem_arg *args =
       ws_arena_alloc(o->arena, sizeof *args * WS_PROBLEM_MAX_ARGS);
@@ -214,6 +232,8 @@ static ws_status open_args(opening *o) {
     args[o->out->arg_count] = o->given->args[o->out->arg_count];
     WS_TRY(open_arg(o, &args[o->out->arg_count], o->out->arg_count));
   }
+  for (int i = 0; i < o->out->layout_count; i++)
+    WS_TRY(open_inout(o, i));
   if (!o->out->output_count)
     return REFUSE(o, "%s has no output", o->given->name);
   if (o->given->slices && o->out->output_count > 1)

@@ -15,6 +15,7 @@ typedef struct ws__argument {
   const ws_expr *extents[WS_PROBLEM_MAX_EXTENTS];
   int extent_count;
   const ws_expr *value, *low, *high; /* NULL: none */
+  unsigned inout; /* bit of each layout in which an output is read, too */
 } ws__argument;
 
 struct ws__problem_parts {

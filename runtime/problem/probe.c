@@ -55,7 +55,7 @@ static int look(const ws_problem *problem, progress *shared) {
   double *value, *error, *again, *error_again;
   shared->step = "the inputs";
   for (int i = 0; i < problem->arg_count; i++)
-    if (ws_arg_is_content(problem->args[i].role)) {
+    if (ws_arg_is_content(ws_problem_arg_role(problem, i, 0))) {
       int64_t bytes = ws_problem_arg_bytes(problem, i, shape, 0);
       buffers[i] = guarded(bytes);
       ws_problem_generate(problem, i, shape, 0, 1, buffers[i]);

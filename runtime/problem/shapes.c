@@ -89,6 +89,13 @@ bool ws_arg_is_content(ws_arg_role role) {
   return role == WS_ARG_INPUT || role == WS_ARG_INOUT;
 }
 
+ws_arg_role ws_problem_arg_role(const ws_problem *problem, int arg, int form) {
+  unsigned layout = (unsigned)(form % problem->layout_count);
+  return problem->parts->args[arg].inout >> layout & 1
+             ? WS_ARG_INOUT
+             : problem->args[arg].role;
+}
+
 ws_type ws_problem_arg_type(const ws_problem *problem, int arg, int form) {
   const ws_problem_layout *layout =
       &problem->layouts[form % problem->layout_count];
@@ -187,7 +194,7 @@ double ws_problem_flops(const ws_problem *problem, const ws_shape *shape) {
   if (problem->parts->flops)
     return value_of(problem->parts->flops, problem, shape);
   for (int i = 0; i < problem->arg_count; i++)
-    if (ws_arg_is_content(problem->args[i].role))
+    if (ws_arg_is_content(ws_problem_arg_role(problem, i, 0)))
       sum += (double)ws__arg_elements(problem, i, shape, 0);
   return sum;
 }
@@ -199,6 +206,6 @@ double ws_problem_least_bytes(const ws_problem *problem,
     return value_of(problem->parts->bytes, problem, shape);
   for (int i = 0; i < problem->arg_count; i++)
     sum += (double)ws_problem_arg_bytes(problem, i, shape, 0) *
-           (problem->args[i].role == WS_ARG_INOUT ? 2 : 1);
+           (ws_problem_arg_role(problem, i, 0) == WS_ARG_INOUT ? 2 : 1);
   return sum;
 }

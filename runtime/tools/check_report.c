@@ -53,12 +53,14 @@ static void print_amdgpu_kernel(const check_report *report,
     printf("           %d threads, %d workgroups per CU\n", threads,
            ws_occupancy_workgroups(facts, threads, facts->lds_bytes));
   printf("           %d MFMA, %d VALU, %d LDS reads, %d LDS writes, %d loads, "
-         "%d stores, %d barriers, %d waits\n",
+         "%d stores, ",
          facts->mix.mfma_16x16x32 + facts->mix.mfma_32x32x16 +
              facts->mix.mfma_other,
          facts->mix.valu + facts->mix.valu_trans, facts->mix.ds_read,
-         facts->mix.ds_write, facts->mix.vmem_load, facts->mix.vmem_store,
-         facts->mix.barrier, facts->mix.wait);
+         facts->mix.ds_write, facts->mix.vmem_load, facts->mix.vmem_store);
+  if (facts->mix.vmem_atomic)
+    printf("%d atomics, ", facts->mix.vmem_atomic);
+  printf("%d barriers, %d waits\n", facts->mix.barrier, facts->mix.wait);
 }
 
 static void print_nvptx_kernel(const check_report *report,

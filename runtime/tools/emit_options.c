@@ -169,12 +169,14 @@ static ws_status fill_matrix(const emit_options *options, ws_archive *archive,
     return WS_OK;
   if (wanted && strncmp(wanted, "estimate", strlen("estimate")))
     return ws_fail(diag, WS_INPUT, options->source, 0,
-                   "no kernel that takes every shape has times of provenance "
-                   "'%s' on all shapes of %s; `wavesmith tune` takes them",
+                   "times of provenance '%s' do not suffice for %s: half of its "
+                   "shapes need one, and a kernel that takes every shape one "
+                   "on all or on twelve; `wavesmith tune` takes them",
                    wanted, options->shapes);
   return ws_fail(diag, WS_INPUT, options->source, 0,
-                 "no kernel that takes every shape has times on all shapes of "
-                 "%s, and there is no model that estimates those of %s; "
+                 "recorded times do not suffice for %s: half of its shapes need "
+                 "one, and a kernel that takes every shape one on all or on "
+                 "twelve; and there is no model that estimates those of %s; "
                  "`wavesmith tune --device %s` takes them",
                  options->shapes, options->target, options->for_target->device);
 }

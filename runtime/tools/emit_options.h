@@ -47,8 +47,8 @@ typedef struct emit_options {
        EMIT_TEXT(shapes)},                                                     \
       {"provenance", "P",                                                      \
        "which times decide: hip, cuda, sim, estimate, or a whole provenance "  \
-       "(default: hip or cuda, else sim where the kernels have times on all "  \
-       "shapes of the set, else estimate)",                                    \
+       "(default: hip or cuda, else sim where it has times enough, else "       \
+       "estimate)",                                                            \
        EMIT_TEXT(provenance), .choices = "hip cuda sim estimate"},             \
       {"terms", "FILE",                                                        \
        "terms of the time models, one expression a line, in place of the "     \

@@ -289,7 +289,7 @@ static void print_text(const dispatch_job *job) {
          job->options.name, emitted->portfolio_count, job->loaded_count,
          emitted->leaf_count, job->training.provenance);
   if (job->entry_count < job->loaded_count)
-    printf("%d of the candidates have such times on all shapes of %s\n\n",
+    printf("%d of the candidates have such times on all shapes of %s, or on twelve\n\n",
            job->entry_count, job->options.shapes);
   for (int p = 0; p < emitted->portfolio_count; p++)
     print_kernel(job, p);

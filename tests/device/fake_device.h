@@ -15,6 +15,7 @@
  *   half      right, but stores the low bytes of row 9 only
  *   skip      right, but leaves the last element as it was
  *   token     wrong where c holds what its own launch before left
+ *   add       right in kmajor-add: what c holds and the product, rounded twice
  *   other     of two rows one is off by much in every second launch
  *   guard     right, and writes behind c
  *   early     right, and writes behind c in its first fake.right launches

@@ -371,6 +371,38 @@ WS_TEST(a_launch_on_its_own_leftovers_must_be_right) {
   expect_wrong("token", "launches on the same inputs differ in 1 elements");
 }
 
+/* In the layout kmajor-add, each launch over what c holds at entry. */
+static ws_workload adding(const char *kernel) {
+  ws_workload out = workload(kernel, 64, 32, 128);
+  out.layout =
+      ws_problem_layout_index(ws_problem_find(out.problem), "kmajor-add");
+  return out;
+}
+
+static ws_measured time_adding(const char *kernel) {
+  ws_measured out;
+  ws_workload one = adding(kernel);
+  ws_contestant a = {"code", 5, &one};
+  WS_CHECK_INT(
+      ws_time(fake_of(&fake), arena, &a, NULL, &settings, inputs, &out, &diag),
+      WS_OK);
+  return out;
+}
+
+WS_TEST(what_is_read_and_written_is_there_before_each_launch) {
+  begin();
+  ws_measured verified;
+  ws_workload one = adding("add");
+  WS_CHECK_INT(ws_verify(fake_of(&fake), arena, "code", 5, &one, 1, inputs,
+                         &verified, &diag),
+               WS_OK);
+  WS_CHECK_INT(verified.verdict, WS_VERDICT_OK);
+  WS_CHECK_INT(time_adding("add").verdict, WS_VERDICT_OK);
+  WS_CHECK_INT(time_adding("ok").verdict, WS_VERDICT_WRONG);
+  WS_CHECK_INT(time_of("add", NULL).verdict, WS_VERDICT_WRONG);
+  finish();
+}
+
 WS_TEST(launches_that_are_right_by_turns_are_found) {
   expect_wrong("other", "wrong");
 }

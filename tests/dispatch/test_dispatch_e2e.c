@@ -99,9 +99,12 @@ static void add_point(end_to_end *e, int index) {
                           .code_object_size = result->code_object_size};
 }
 
-/* Small, so that running them is quick; edges of every tile size. */
+/* Small, so that running them is quick; edges of every tile size; of m any
+ * number, half of them multiples of 16. */
 static ws_shape random_shape(ws_rng *rng) {
-  return gemm_shape(16 + 16 * (int64_t)ws_rng_below(rng, 16),
+  const int64_t step = ws_rng_below(rng, 2) ? 16 : 1;
+  const uint64_t steps = (uint64_t)(256 / step);
+  return gemm_shape(step + step * (int64_t)ws_rng_below(rng, steps),
                     16 + 16 * (int64_t)ws_rng_below(rng, 16),
                     128 + 128 * (int64_t)ws_rng_below(rng, 5));
 }
@@ -132,6 +135,19 @@ static void *emit_and_load(end_to_end *e, ws_dispatch_report *report) {
   return synthetic_load(e->arena, ws_test_directory(), "chosen", "-O1");
 }
 
+/* The caller is told what C is. */
+static void check_header(end_to_end *e) {
+  char *text;
+  size_t size;
+  must(ws_file_read(
+      e->arena, ws_arena_printf(e->arena, "%s/chosen.h", ws_test_directory()),
+      &text, &size, &diag));
+  WS_CHECK_CONTAINS(text, strcmp(e->layout, "kmajor-add")
+                              ? "CHOSEN_ARG_C = 4, /* pointer: bf16"
+                              : "CHOSEN_ARG_C = 4, /* pointer, read and "
+                                "written: bf16");
+}
+
 static void check_layout(const char *layout) {
   end_to_end e = {.arena = ws_arena_create(),
                   .problem = ws_problem_find("fp8_gemm_blockscale"),
@@ -147,6 +163,7 @@ static void check_layout(const char *layout) {
   int (*select)(long long, long long, long long);
   *(void **)&select = synthetic_symbol(handle, "chosen_select");
   WS_CHECK(report.portfolio_count >= 3);
+  check_header(&e);
 
   ws_rng rng;
   ws_rng_init(&rng, 42);
@@ -177,3 +194,5 @@ WS_TEST(what_is_selected_runs_right_mnmajor) { check_layout("mnmajor"); }
 WS_TEST(what_is_selected_runs_right_kmajor_bpreshuffle) {
   check_layout("kmajor-bpreshuffle");
 }
+
+WS_TEST(what_is_selected_runs_right_kmajor_add) { check_layout("kmajor-add"); }

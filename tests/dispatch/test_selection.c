@@ -195,6 +195,33 @@ WS_TEST(the_emitted_choice_is_the_tuners_with_table_and_models) {
   ws_arena_destroy(e.arena);
 }
 
+/* More rows than a small array on the stack has room for. */
+WS_TEST(a_table_of_very_many_layers_is_whole) {
+  enum { MANY = 9000 };
+  emitted e;
+  prepare(&e, ws_test_directory());
+  ws_shape *shapes = ws_arena_alloc(e.arena, MANY * sizeof *shapes);
+  double *us = ws_arena_alloc(e.arena, MANY * POINTS * sizeof *us);
+  for (int s = 0; s < MANY; s++) {
+    shapes[s] = gemm_shape(64, 16 + 16 * (s % 200), 128 + 128 * (s / 200));
+    for (int c = 0; c < POINTS; c++)
+      us[s * POINTS + c] = c == s % 2 ? 1 : 2;
+  }
+  e.matrix = (ws_matrix){shapes, MANY, POINTS, us, "cuda:test"};
+  emit_into(&e, e.directory);
+  WS_CHECK_INT(ws_selection_table_count(e.report.selection), MANY);
+  void *handle = synthetic_load(e.arena, e.directory, "fp8_gemm", "-O0");
+  *(void **)&e.select = synthetic_symbol(handle, "fp8_gemm_select");
+  const int first = e.select(64, 16, 128);
+  for (int s = 0; s < MANY; s++) {
+    const ws_shape *shape = &shapes[s];
+    const int pick =
+        e.select(shape->size[DIM_M], shape->size[DIM_N], shape->size[DIM_K]);
+    WS_CHECK_INT(pick == first, s % 2 == 0);
+  }
+  ws_arena_destroy(e.arena);
+}
+
 /* ---- terms of others ---- */
 
 static ws_status parse(emitted *e, const char *text, ws_diag *diag) {

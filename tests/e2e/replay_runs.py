@@ -24,7 +24,8 @@ GEMM = [*ONLY_MODEL, "--strategy", "scientist", "--in-flight", "4", "--repairs",
         "--shapes", "1024,576,2048;1024,1024,512", "--held-out", "128,576,512"]
 SEAT = [*ONLY_MODEL, "--strategy", "refine", "--shapes", "128,576,512;64,1024,512",
         "--held-out", "128,512,256"]
-FP8 = "ir-templates/fp8_gemm_naive.ll"
+# as it was: candidates are named by what they began with
+FP8 = "examples/model-runs/fp8_gemm_naive.ll"
 BF16 = "kernels/gemm_bf16/gemm_bf16_naive.ll"
 # name, template, options, how many answers are judged (each is verified on
 # shapes of its own branches, which takes seconds). from-mfma rewrote regions of

@@ -37,6 +37,16 @@ for shape in '64 576 512' '16 272 128' '96 576 1536' '256 1536 512' '1024 1536 2
   # shellcheck disable=SC2086
   expect 0 '^512 of 512 sampled elements agree' "${sim[@]}" "$gemm" $shape
 done
+# Sixty random shapes, every second m beside a multiple of 16: sizes up to limits
+# that are drawn first, so that small and large ones are as likely.
+state=16
+below() { state=$(((state * 1103515245 + 12345) % 2147483648)); drawn=$((state / 65536 % $1)); }
+size() { below "$1"; below $((1 << drawn)); drawn=$((drawn + 1)); }
+for ((i = 0; i < 60; i++)); do
+  size 11; m=$drawn; size 8; n=$((16 * drawn)); size 5; k=$((128 * drawn))
+  ((i % 2)) || m=$(((m + 15) / 16 * 16))
+  expect 0 '^[0-9]+ of [0-9]+ sampled elements agree' "${sim[@]}" "$gemm" $m $n $k
+done
 grep -q '"kernel":"fp8_gemm_mfma"' "$work/report" || fail "the report lacks the kernel"
 grep -q '"bound":"' "$work/report" || fail "the report lacks the profile"
 # Without the run nothing is written: the example's check must see it.

@@ -3,104 +3,10 @@
  * fp8_gemm_blockscale against values worked out by hand: a few fp8 bytes, one
  * product at a time, scales by block, the tolerance's terms, the shape sets.
  */
-#include "../gemm_shape.h"
-#include "wavesmith/problem.h"
-#include "ws_test.h"
-
-enum { KMAJOR, MNMAJOR, KMAJOR_OCP, KMAJOR_BPRESHUFFLE };
-enum { ONE = 0x40, OCP_ONE = 0x38 }; /* exponent fields 8 and 7: the bias */
-
-static const ws_problem *gemm(void) {
-  const ws_problem *problem = ws_problem_find("fp8_gemm_blockscale");
-  WS_CHECK(problem);
-  return problem;
-}
-
-static int arg(const char *name) {
-  int index = ws_problem_arg_index(gemm(), name);
-  WS_CHECK(index >= 0);
-  return index;
-}
-
-/* Zeroed inputs and output of one shape; all scales are 1. */
-typedef struct operands {
-  ws_shape shape;
-  int layout;
-  uint8_t *a, *b;
-  float *as, *bs;
-  uint16_t *c;
-  const void *buffers[WS_PROBLEM_MAX_ARGS];
-  double *value, *error;
-} operands;
-
-static void *zeroed(operands *o, const char *name) {
-  void *bytes = calloc(
-      1, (size_t)ws_problem_arg_bytes(gemm(), arg(name), &o->shape, o->layout) +
-             1);
-  WS_CHECK(bytes);
-  o->buffers[arg(name)] = bytes;
-  return bytes;
-}
-
-static operands make(int64_t m, int64_t n, int64_t k, int layout) {
-  operands o = {.shape = gemm_shape(m, n, k), .layout = layout};
-  o.a = zeroed(&o, "a");
-  o.b = zeroed(&o, "b");
-  o.as = zeroed(&o, "as");
-  o.bs = zeroed(&o, "bs");
-  o.c = zeroed(&o, "c");
-  for (int64_t i = 0; i < m * (k / 128); i++)
-    o.as[i] = 1;
-  for (int64_t i = 0; i < (n + 127) / 128 * (k / 128); i++)
-    o.bs[i] = 1;
-  o.value = malloc((size_t)(m * n) * sizeof(double));
-  o.error = malloc((size_t)(m * n) * sizeof(double));
-  WS_CHECK(o.value && o.error);
-  return o;
-}
-
-static void drop(operands *o) {
-  free(o->a), free(o->b), free(o->as), free(o->bs), free(o->c);
-  free(o->value), free(o->error);
-}
-
-static void refer(operands *o) {
-  ws_problem_reference(gemm(), &o->shape, o->layout, o->buffers, 0,
-                       o->shape.size[DIM_M], o->value, o->error);
-}
-
-static void set_a(operands *o, int64_t row, int64_t k, uint8_t byte) {
-  o->a[o->layout != MNMAJOR ? row * o->shape.size[DIM_K] + k
-                            : k * o->shape.size[DIM_M] + row] = byte;
-}
-
-/* The five dimensions (n / 16, 16, k / 32, 2, 16) of an index, permuted to
- * (n / 16, k / 32, 2, 16, 16): AITER's order of shuffled weights. */
-static int64_t shuffled_place(int64_t row, int64_t k, int64_t depth) {
-  const int64_t band = row / 16, within = row % 16;
-  const int64_t block = k / 32, half = k / 16 % 2, byte = k % 16;
-  return (((band * (depth / 32) + block) * 2 + half) * 16 + within) * 16 + byte;
-}
-
-static int64_t place_in_b(const operands *o, int64_t row, int64_t k) {
-  const int64_t n = o->shape.size[DIM_N], depth = o->shape.size[DIM_K];
-  const int layout = o->layout % gemm()->layout_count;
-  return layout == MNMAJOR              ? k * n + row
-         : layout == KMAJOR_BPRESHUFFLE ? shuffled_place(row, k, depth)
-                                        : row * depth + k;
-}
-
-static void set_b(operands *o, int64_t row, int64_t k, uint8_t byte) {
-  o->b[place_in_b(o, row, k)] = byte;
-}
+#include "fp8_gemm_operands.h"
 
 /* ---- reference --------------------------------------------------------------
  */
-
-/* The documented error of products whose magnitudes sum to this. */
-static double fp32_error(const operands *o, double magnitudes) {
-  return (double)(o->shape.size[DIM_K] / 16 + 16) * magnitudes * 0x1p-23;
-}
 
 /* The value of a byte of A, as the reference reads it. */
 static double decoded(int layout, uint8_t byte) {
@@ -328,14 +234,6 @@ WS_TEST(nan_and_infinity_are_wrong_everywhere) {
 
 /* ---- samples of what is large ---------------------------------------------
  */
-
-/* Round to nearest, ties to even. */
-static uint16_t to_bf16(double value) {
-  float narrow = (float)value;
-  uint32_t bits;
-  memcpy(&bits, &narrow, sizeof bits);
-  return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
 
 /* Generated inputs and the right result. */
 static operands solved(int layout) {
@@ -636,7 +534,7 @@ static void check_strides(int layout, int striding) {
     set_b(&o, 200, k, ONE);
   }
   refer(&o);
-  double one = decoded(layout, ONE), want = 0;
+  double one = decoded(KMAJOR, ONE), want = 0;
   for (int kb = 0; kb < 3; kb++) /* i = 5, j = 200 / 128 = 1 */
     want += one * one * ldexp(1, kb - 5) * ldexp(1, 10 - 3 * kb);
   WS_CHECK_NEAR(o.value[5 * 272 + 200], want, 1e-9);
@@ -646,14 +544,14 @@ static void check_strides(int layout, int striding) {
 WS_TEST(strides_of_scales_are_as_a_caller_may_pass_them) {
   WS_CHECK(gemm()->striding_count > 1);
   for (int striding = 0; striding < gemm()->striding_count; striding++)
-    for (int layout = KMAJOR; layout <= KMAJOR_BPRESHUFFLE; layout++)
+    for (int layout = KMAJOR; layout < LAYOUTS; layout++)
       if (layout != KMAJOR_OCP)
         check_strides(layout, striding);
 }
 
 WS_TEST(arguments_have_the_documented_sizes) {
   ws_shape shape = gemm_shape(1024, 576, 7168);
-  for (int layout = KMAJOR; layout <= KMAJOR_BPRESHUFFLE; layout++) {
+  for (int layout = KMAJOR; layout < LAYOUTS; layout++) {
     WS_CHECK_INT(ws_problem_arg_bytes(gemm(), arg("a"), &shape, layout),
                  7340032);
     WS_CHECK_INT(ws_problem_arg_bytes(gemm(), arg("b"), &shape, layout),
@@ -674,7 +572,7 @@ WS_TEST(arguments_have_the_documented_sizes) {
         ws_problem_arg_scalar(gemm(), arg("as_stride_k"), &shape, layout),
         1024);
   }
-  for (int layout = KMAJOR; layout <= KMAJOR_BPRESHUFFLE; layout++) {
+  for (int layout = KMAJOR; layout < LAYOUTS; layout++) {
     const bool mnmajor = layout == MNMAJOR;
     WS_CHECK_INT(
         ws_problem_arg_scalar(gemm(), arg("bs_stride_n"), &shape, layout),
@@ -688,6 +586,7 @@ WS_TEST(arguments_have_the_documented_sizes) {
   WS_CHECK_INT(ws_problem_layout_index(gemm(), "kmajor-ocp"), KMAJOR_OCP);
   WS_CHECK_INT(ws_problem_layout_index(gemm(), "kmajor-bpreshuffle"),
                KMAJOR_BPRESHUFFLE);
+  WS_CHECK_INT(ws_problem_layout_index(gemm(), "kmajor-add"), KMAJOR_ADD);
   WS_CHECK_INT(ws_problem_layout_index(gemm(), "nmajor"), -1);
   WS_CHECK_INT(ws_problem_arg_index(gemm(), "d"), -1);
   WS_CHECK(!ws_problem_find("gemm"));

@@ -101,6 +101,20 @@ expect 0 'no work to do' cmake --build "$work/example"
 touch "$work/archive/manifest.json"
 expect 0 'Building kernels fp8_gemm' cmake --build "$work/example"
 
+echo "# the shapes that rules are fitted on"
+mkdir "$work/shaped"
+cat >"$work/shaped/CMakeLists.txt" <<EOF
+cmake_minimum_required(VERSION 3.25)
+project(shaped C)
+find_package(wavesmith REQUIRED)
+wavesmith_add_kernels(NAME fp8_gemm ARCHIVE "$work/archive" SHAPES "16,576,512;8,7168,2048" PROVENANCE estimate)
+EOF
+quietly cmake -S "$work/shaped" -B "$work/shaped/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix"
+quietly cmake --build "$work/shaped/build"
+quietly wavesmith build "$work/archive" --name fp8_gemm --out "$work/by-shapes" --shapes '16,576,512;8,7168,2048' --provenance estimate
+diff "$work/by-shapes/fp8_gemm.c" "$work/shaped/build/wavesmith/fp8_gemm/fp8_gemm.c" >/dev/null || fail "SHAPES and --shapes differ"
+cmp -s "$work/by-shapes/fp8_gemm.c" "$work/built/fp8_gemm.c" && fail "--shapes changes nothing"
+
 gemm=$work/example/gemm
 expect 3 'nonexistent' env WAVESMITH_HIP_LIBRARY=/nonexistent.so "$gemm"
 if [ ! -e /dev/kfd ]; then

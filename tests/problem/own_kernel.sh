@@ -83,7 +83,7 @@ id=$("$wavesmith" archive ls my_scale.db | awk 'NR == 2 { print $1 }') code=0
 # where no shape set is named, the line names the problem's first
 code=0
 "$wavesmith" dispatch my_scale.db --problem my_scale.c --provenance table --out x >"$work/out" 2>&1 || code=$?
-[ "$code" = 1 ] && grep -q "on all shapes of common; " "$work/out" || fail "times that there are not: exit $code"
+[ "$code" = 1 ] && grep -q "do not suffice for common: " "$work/out" || fail "times that there are not: exit $code"
 
 # ---- a wrong kernel is refused ----
 sed 's/fmul float %value, %factor/fadd float %value, %factor/' naive.ll >wrong.ll

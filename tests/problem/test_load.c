@@ -299,7 +299,7 @@ WS_TEST(files_that_are_no_problem_are_refused) {
   open_folder();
   refuse(in_folder("missing.c"), WS_INPUT, "missing.c", "cannot be read");
   refuse(write_problem("mine.c", "triple", "WS_PROBLEM_ABI + 1", RIGHT),
-         WS_INPUT, "mine.c", "version 2 of ");
+         WS_INPUT, "mine.c", "version 3 of ");
   write_text("empty.c", "#include <wavesmith/define_problem.h>\n");
   refuse(in_folder("empty.c"), WS_INPUT, "empty.c", "WS_PROBLEM(");
   write_text("null.c",

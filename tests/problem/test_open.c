@@ -37,6 +37,12 @@ static void arg_role(def *d) { d->args[MADE_X].role = (ws_arg_role)9; }
 static void arg_type(def *d) { d->args[MADE_X].type = WS_TYPE_COUNT; }
 static void arg_is_dim(def *d) { d->args[MADE_X].name = "n"; }
 static void scalar_is_dim(def *d) { d->args[MADE_M].value = "n"; }
+static void inout_unknown(def *d) {
+  d->layouts[0] = (ws_problem_layout){.name = "sum", .inout = "y z"};
+}
+static void inout_input(def *d) {
+  d->layouts[0] = (ws_problem_layout){.name = "sum", .inout = "x"};
+}
 static void no_output(def *d) { d->args[MADE_Y].role = WS_ARG_INPUT; }
 static void no_extents(def *d) { d->args[MADE_X].extents[0] = NULL; }
 static void scalar_value(def *d) { d->args[MADE_M].name = "pitch"; }
@@ -96,7 +102,7 @@ static void slices_of_two(def *d) {
 static const struct {
   void (*change)(def *d);
   const char *words[2]; /* that the line has */
-} refusals[] = {{other_abi, {"version 2 of define_problem.h", "has 1"}},
+} refusals[] = {{other_abi, {"version 3 of define_problem.h", "has 2"}},
                 {no_name, {"has no name", ""}},
                 {digit_name, {"'3d'", "begins with a digit"}},
                 {dashed_name, {"'my-gemm'", "letters, digits and _"}},
@@ -118,6 +124,8 @@ static const struct {
                 {arg_type, {"'x'", "no element type"}},
                 {arg_is_dim, {"'n'", "is a dimension"}},
                 {scalar_is_dim, {"'m'", "is a dimension"}},
+                {inout_unknown, {"'z' in .inout", "no output"}},
+                {inout_input, {"'x' in .inout", "no output"}},
                 {no_output, {"made has no output", ""}},
                 {no_extents, {"'x'", "no extents"}},
                 {scalar_value, {"'pitch'", "no value"}},
@@ -352,15 +360,32 @@ WS_TEST(expressions_give_extents_scalars_and_work) {
   WS_CHECK_INT(problem->output_count, 2);
 }
 
+WS_TEST(an_output_is_read_where_the_layout_says_so) {
+  def d = made();
+  d.layouts[0] = (ws_problem_layout){.name = "plain"};
+  d.layouts[1] = (ws_problem_layout){.name = "sum", .inout = " y "};
+  d.stridings[0] = "dense";
+  d.stridings[1] = "padded";
+  const ws_problem *problem = opened(&d);
+  for (int striding = 0; striding < 2; striding++) {
+    const int plain = ws_problem_form(problem, 0, striding);
+    const int sum = ws_problem_form(problem, 1, striding);
+    WS_CHECK_INT(ws_problem_arg_role(problem, MADE_Y, plain), WS_ARG_OUTPUT);
+    WS_CHECK_INT(ws_problem_arg_role(problem, MADE_Y, sum), WS_ARG_INOUT);
+    WS_CHECK_INT(ws_problem_arg_role(problem, MADE_X, sum), WS_ARG_INPUT);
+    WS_CHECK_INT(ws_problem_arg_role(problem, MADE_M, sum), WS_ARG_SCALAR);
+  }
+}
+
 WS_TEST(fp8_is_what_the_layout_says) {
   def d = made();
   d.args[MADE_X].type = WS_FP8;
   d.args[3] = (ws_problem_arg){
       .name = "z", .role = WS_ARG_INPUT, .type = WS_BF8, .extents = {"n"}};
   d.layouts[0] =
-      (ws_problem_layout){"here", "gfx942", WS_E4M3_FNUZ, WS_E5M2_FNUZ};
+      (ws_problem_layout){"here", "gfx942", WS_E4M3_FNUZ, WS_E5M2_FNUZ, NULL};
   d.layouts[1] =
-      (ws_problem_layout){"there", "sm_90a gfx950", WS_E4M3, WS_E5M2};
+      (ws_problem_layout){"there", "sm_90a gfx950", WS_E4M3, WS_E5M2, NULL};
   const ws_problem *problem = opened(&d);
   ws_diag diag = {""};
   int layout;

@@ -299,6 +299,62 @@ WS_TEST(atomics_do_not_race) {
               "readonly-store");
 }
 
+/* In the layout kmajor-add, whose c has values at entry. */
+static const char adds[] =
+    "@ws.layout = internal addrspace(4) constant i32 4\n"
+    "!wavesmith.param = !{!9}\n"
+    "!9 = !{!\"layout\", !\"ws.layout\", !\"4\", !\"kmajor-add\"}\n";
+
+static const char add_deed[] =
+    "  %%%s = atomicrmw fadd ptr addrspace(1) %%c, <2 x bfloat> <bfloat 1.0, "
+    "bfloat 2.0> syncscope(\"agent\") monotonic, align 4\n";
+static const char store_deed[] = "  store i32 0, ptr addrspace(1) %%c ; %s\n";
+static const char load_deed[] = "  %%%s = load i32, ptr addrspace(1) %%c\n";
+
+/* Number of a lane, or of the first lane of a workgroup. */
+static const char lanes_act[] = "  %party = add i32 %tid, 0\n";
+static const char groups_act[] = "  %apart = mul i32 %tid, 2\n"
+                                 "  %party = add i32 %group, %apart\n";
+
+/* Party 0 does one thing to the first dword of c, party 1 another. */
+static bool two_race(const char *who, const char *first, const char *second,
+                     ws_wave_order order) {
+  ws_arena *arena = test_arena();
+  const char *one = ws_arena_printf(arena, first, "one");
+  const char *two = ws_arena_printf(arena, second, "two");
+  fixture f = run_small((small){
+      .declares = adds,
+      .groups = who == groups_act ? "2" : "1",
+      .order = order,
+      .body = ws_arena_printf(arena,
+                              "%s"
+                              "  %%is.0 = icmp eq i32 %%party, 0\n"
+                              "  br i1 %%is.0, label %%first, label %%others\n"
+                              "first:\n%s  br label %%out\n"
+                              "others:\n"
+                              "  %%is.1 = icmp eq i32 %%party, 1\n"
+                              "  br i1 %%is.1, label %%second, label %%out\n"
+                              "second:\n%s  br label %%out\n"
+                              "out:\n"
+                              "  ret void",
+                              who, one, two)});
+  expect_none(&f, "uninit-global");
+  return find(&f, "global-race") != NULL;
+}
+
+WS_TEST(additions_race_with_plain_accesses_only) {
+  static const char *const parties[] = {lanes_act, groups_act};
+  for (int order = WS_WAVES_UP; order <= WS_WAVES_DOWN; order++)
+    for (int i = 0; i < 2; i++) {
+      const char *who = parties[i];
+      WS_CHECK(two_race(who, add_deed, store_deed, (ws_wave_order)order));
+      WS_CHECK(two_race(who, store_deed, add_deed, (ws_wave_order)order));
+      WS_CHECK(two_race(who, add_deed, load_deed, (ws_wave_order)order));
+      WS_CHECK(two_race(who, load_deed, add_deed, (ws_wave_order)order));
+      WS_CHECK(!two_race(who, add_deed, add_deed, (ws_wave_order)order));
+    }
+}
+
 /* ---- divergence
  * ------------------------------------------------------------------ */
 

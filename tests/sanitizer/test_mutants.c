@@ -138,6 +138,66 @@ WS_TEST(global_store_out_of_bounds) {
   expect_finding(&f, "oob-global-store", "store_blocks", 0);
 }
 
+#define ALONE "layout=4;tile_m=32;tile_n=32"
+#define ADDS ALONE ";split_k=2"
+static const char addition[] =
+    "%before = atomicrmw fadd ptr addrspace(1) %at, <2 x bfloat> %terms "
+    "syncscope(\"agent\") monotonic, align 4";
+
+/* Slices of k that do not add atomically; each slice's sums are right. */
+WS_TEST(additions_that_are_no_atomics) {
+  load();
+  char *stored = mutant("; addition to C", addition,
+                        "store <2 x bfloat> %terms, ptr addrspace(1) %at, "
+                        "align 4");
+  char *added = mutant("; addition to C", addition,
+                       "%mutant = load <2 x bfloat>, ptr addrspace(1) %at, "
+                       "align 4\n"
+                       "%mutant.sum = fadd <2 x bfloat> %mutant, %terms\n"
+                       "store <2 x bfloat> %mutant.sum, ptr addrspace(1) %at, "
+                       "align 4");
+  expect_caught(stored, ADDS, "global-race", "put_pair", NULL);
+  expect_caught(added, ADDS, "global-race", "put_pair", NULL);
+  /* by one slice alone it is no race, and a sum is a sum */
+  expect_caught(stored, ALONE, "wrong-result", NULL, NULL);
+  fixture f = sanitize(added, ALONE);
+  print_findings(&f);
+  WS_CHECK(f.ok);
+}
+
+WS_TEST(additions_out_of_bounds) {
+  load();
+  expect_caught(exchanged(arena, text,
+                          "%upper.write = or i1 %uncut, %upper.within",
+                          "%upper.write = or i1 true, %upper.within"),
+                ADDS, "oob-global-store", "put_pair", NULL);
+  expect_caught(exchanged(arena, text,
+                          "%lower.write = or i1 %uncut, %lower.within",
+                          "%lower.write = or i1 true, %lower.within"),
+                ADDS, "oob-global-store", "put_pair", NULL);
+}
+
+/* Parts that are missing, come twice, or are cut in place of rounded. */
+WS_TEST(wrong_parts) {
+  load();
+  static const char rounding[] =
+      "%rounded = fptrunc <4 x float> %values to <4 x bfloat>\n"
+      "  %bits = bitcast <4 x bfloat> %rounded to <4 x i16>";
+  static const char cut[] =
+      "%mutant = bitcast <4 x float> %values to <4 x i32>\n"
+      "  %high = lshr <4 x i32> %mutant, splat (i32 16)\n"
+      "  %bits = trunc <4 x i32> %high to <4 x i16>";
+  static const char last_slice[] = "%limit.1 = mul i32 %blocks, %limit.0";
+  static const char no_last_slice[] = "%limit.1 = mul i32 %blocks, %slice";
+  expect_caught(exchanged(arena, text, rounding, cut), ADDS, "wrong-result",
+                NULL, NULL);
+  expect_caught(exchanged(arena, text, last_slice, no_last_slice), ADDS,
+                "wrong-result", NULL, NULL);
+  expect_caught(exchanged(arena, text, "%first.1 = udiv i32 %first.0, %split_k",
+                          "%first.1 = udiv i32 0, %split_k"),
+                ADDS, "wrong-result", NULL, NULL);
+}
+
 WS_TEST(lds_out_of_bounds) {
   load();
   expect_caught(mutant("; LDS store offset", "i32 %k)", "i32 65536)"), WIDE,

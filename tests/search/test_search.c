@@ -359,7 +359,7 @@ WS_TEST(wrong_options) {
   WRONG(baseline_file, "/nowhere/n.ll", WS_INPUT, "/nowhere/n.ll");
   WRONG(layout, "kminor", WS_USAGE,
         "no layout 'kminor' for gfx942; it has kmajor, mnmajor, "
-        "kmajor-bpreshuffle");
+        "kmajor-bpreshuffle, kmajor-add");
   WRONG(strategy, "luck", WS_USAGE, "unknown strategy 'luck'; there are:");
   WRONG(shape_set, "contset", WS_USAGE, "no shape set 'contset'");
   WRONG(shape_set, "", WS_USAGE, "no shape set ''");

@@ -61,6 +61,9 @@ WS_TEST(naive_is_right_in_mnmajor) { build_points(naive, naive_points, 3, 1); }
 WS_TEST(naive_is_right_in_kmajor_bpreshuffle) {
   build_points(naive, naive_points, 3, 3);
 }
+WS_TEST(naive_is_right_in_kmajor_add) {
+  build_points(naive, naive_points, 3, 4);
+}
 
 /* ---- mfma -------------------------------------------------------------------
  */
@@ -195,6 +198,38 @@ WS_TEST(mfma_is_right_with_b_past_lds) {
   build_points(mfma, points, DIRECT_POINTS, 3);
 }
 
+/* Slices that add into C: each number of them, more than blocks of k, both
+ * matrix instructions, rows that cut a block, waves past the last column. */
+static const point add_points[] = {
+    {"",
+     "",
+     {GEMM_SIZES(128, 128, 256), GEMM_SIZES(95, 576, 128),
+      GEMM_SIZES(1, 16, 128)}},
+    {";tile_m=16;tile_n=64;waves_m=1;waves_n=4;split_k=8",
+     "round=round_integer",
+     {GEMM_SIZES(16, 16, 128), GEMM_SIZES(17, 144, 1152),
+      GEMM_SIZES(3, 80, 384)}},
+    {";tile_m=64;tile_n=64;tile_k=64;split_k=2;lds_buffers=2;prefetch=2",
+     "",
+     {GEMM_SIZES(80, 48, 384), GEMM_SIZES(64, 64, 128)}},
+    {";tile_m=64;tile_n=128;tile_k=64;waves_m=2;waves_n=2;mfma=32;lds_pad=16;"
+     "split_k=4",
+     "scale=scale_twice",
+     {GEMM_SIZES(77, 272, 640), GEMM_SIZES(1, 32, 256)}},
+    {";tile_m=16;tile_n=16;tile_k=64;waves_m=1;waves_n=1;order=2;group_m=2;"
+     "split_k=4",
+     "tile_order=tile_order_columns",
+     {GEMM_SIZES(112, 80, 128), GEMM_SIZES(31, 176, 512)}},
+    {";tile_m=32;tile_n=256;waves_m=2;waves_n=8;lds_pad=0;prefetch=0;split_k=2",
+     "mma=mma_stationary",
+     {GEMM_SIZES(16, 576, 384), GEMM_SIZES(48, 528, 128)}},
+};
+enum { ADD_POINTS = sizeof add_points / sizeof *add_points };
+
+WS_TEST(mfma_is_right_in_kmajor_add) {
+  build_points(mfma, add_points, ADD_POINTS, 4);
+}
+
 /* What the machine code must have: no scratch; two waves per SIMD;
  * accumulators where vector instructions reach them; global loads that stay in
  * flight over all matrix instructions (16 or 32 clocks each) of a step, or with
@@ -212,7 +247,8 @@ WS_TEST(chosen_points_compile_as_intended) {
       {"layout=3;b_direct=1;tile_m=64;lds_read=16;lds_pad=16", 32 * 16},
       {"layout=3;b_direct=1;tile_m=64;tile_n=64;lds_read=16;lds_pad=16;"
        "prefetch=2",
-       16 * 16}};
+       16 * 16},
+      {"layout=4;split_k=4", 64 * 16}};
   shipped s = open_shipped(mfma);
   for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
     ws_build_result result = build(&s, points[i].assignments, "", NULL, 0,
@@ -230,10 +266,22 @@ WS_TEST(chosen_points_compile_as_intended) {
   ws_arena_destroy(s.arena);
 }
 
+/* Two columns of a row an instruction: a wave's 64 x 64 elements, once for
+ * blocks that m cuts and once for those that it does not. */
+WS_TEST(additions_are_one_instruction_each) {
+  shipped s = open_shipped(mfma);
+  ws_build_result result = build(&s, "layout=4;split_k=4", "", NULL, 0,
+                                 WS_STAGE_CHECK | WS_STAGE_LOWER);
+  expect_ok(&result, "layout=4;split_k=4", "");
+  WS_CHECK_INT(result.kernels[0].mix.vmem_atomic, 2 * 64 * 64 / (64 * 2));
+  WS_CHECK_INT(result.kernels[0].mix.vmem_store, 0);
+  ws_arena_destroy(s.arena);
+}
+
 /* ---- the space --------------------------------------------------------------
  */
 
-enum { WANTED_POINTS = 5000, MAX_DRAWS = 40000 };
+enum { WANTED_POINTS = 5000, MAX_DRAWS = 80000 };
 
 /* Distinct legal points of one layout among random ones, by their ids. */
 static int distinct_legal_points(const shipped *s, int layout) {
@@ -256,8 +304,8 @@ static int distinct_legal_points(const shipped *s, int layout) {
 
 WS_TEST(mfma_has_at_least_5000_legal_points_in_each_layout) {
   shipped s = open_shipped(mfma);
-  static const int layouts[] = {0, 1, 3};
-  for (int i = 0; i < 3; i++)
+  static const int layouts[] = {0, 1, 3, 4};
+  for (int i = 0; i < 4; i++)
     WS_CHECK_INT(distinct_legal_points(&s, layouts[i]), WANTED_POINTS);
   ws_arena_destroy(s.arena);
 }
@@ -289,6 +337,7 @@ WS_TEST(illegal_points_are_refused) {
       {"layout=3;b_direct=1;tile_m=64", "A's reads must be as wide"},
       {"layout=3;b_direct=1;tile_m=64;lds_read=16;lds_pad=16;prefetch=0",
        "at least a step ahead"},
+      {"layout=4;nontemporal=1", "nontemporal is for stores"},
       {"lds_read=16", "rows aligned to 16"},
       {"lds_layout=2", "take the place of padding"},
       {"group_m=4", "bands belong"},
@@ -347,6 +396,16 @@ WS_TEST(wrong_templates_are_caught) {
   expect_caught(mfma, "%offset.3 = mul i32 %offset.2, 256",
                 "%offset.3 = mul i32 %offset.2, 16",
                 "layout=3;tile_m=32;tile_n=32;tile_k=64", cut);
+  const char *adds =
+      "layout=4;tile_m=32;tile_n=32;tile_k=64;waves_m=1;split_k=2";
+  expect_caught(naive, "fadd float %product, %before.wide",
+                "fsub float %product, %before.wide", "layout=4", cut);
+  expect_caught(mfma, "= atomicrmw fadd ptr addrspace(1) %at",
+                "= atomicrmw fsub ptr addrspace(1) %at", adds, cut);
+  expect_caught(mfma, "%down64 = zext i32 %down to i64",
+                "%down64 = zext i32 %down.2 to i64", adds, cut);
+  expect_caught(mfma, "%left = select i1 %is.odd, i32 %taken, i32 %kept",
+                "%left = select i1 %is.odd, i32 %kept, i32 %taken", adds, cut);
   expect_caught(mfma, "fmul <4 x float> %as, %bs.all",
                 "fadd <4 x float> %as, %bs.all", small, cut);
   expect_caught(mfma, "fadd <4 x float> %total, %part",

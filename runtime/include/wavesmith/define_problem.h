@@ -26,7 +26,7 @@ extern "C" {
 #endif
 
 /* Of this header; another number is refused. */
-#define WS_PROBLEM_ABI 1
+#define WS_PROBLEM_ABI 2
 
 enum {
   WS_PROBLEM_MAX_DIMS = 8,
@@ -82,7 +82,8 @@ typedef struct ws_dim {
 
 typedef enum ws_arg_role {
   WS_ARG_INPUT,     /* device pointer, read only */
-  WS_ARG_OUTPUT,    /* device pointer, every element must be written */
+  WS_ARG_OUTPUT,    /* device pointer, every element must be written; read as
+                     * well in layouts that say so */
   WS_ARG_INOUT,     /* device pointer, read and written */
   WS_ARG_WORKSPACE, /* device pointer, contents undefined at entry */
   WS_ARG_SCALAR     /* i32, i64 or f32 by value */
@@ -116,6 +117,9 @@ typedef struct ws_problem_layout {
   const char *targets; /* that it is of use on, blank-separated; "": all. The
                         * first layout for a target is its default. */
   ws_type fp8, bf8;    /* what WS_FP8 and WS_BF8 mean in it */
+  /* Outputs that kernels also read in it, blank-separated: in this layout they
+   * are WS_ARG_INOUT. NULL: none. */
+  const char *inout;
 } ws_problem_layout;
 
 /* sizes: [count][dims] */

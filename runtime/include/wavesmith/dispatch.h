@@ -218,8 +218,8 @@ ws_status ws_dispatch_estimate(ws_arena *arena, const ws_problem *problem,
                                ws_diag *diag) WS_MUST_CHECK;
 
 /* The recorded times of the entries on the set's shapes, and on all others that
- * half of them (of more than 32 four) were timed on, of the one best provenance that is no estimate
- * (measured.c says which). wanted: NULL for any, a kind ("sim") or a whole
+ * half of them (of more than 32 four) were timed on, of the one best provenance
+ * that is no estimate (measured.c says which). wanted: NULL for any, a kind ("sim") or a whole
  * provenance. Entries without times on all shapes of the set take part where
  * they have enough for a time model (12); the others are dropped, *count
  * becomes the rest. The matrix has gaps (NAN). out_matrix->provenance is NULL,

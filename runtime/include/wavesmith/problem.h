@@ -189,7 +189,7 @@ ws_status ws_problem_check_shape(const ws_problem *problem,
                                  ws_diag *diag) WS_MUST_CHECK;
 bool ws_problem_is_legal(const ws_problem *problem, const ws_shape *shape);
 double ws_problem_flops(const ws_problem *problem, const ws_shape *shape);
-/* Bytes moved at least. */
+/* Bytes moved at least, in the first layout; no other moves less. */
 double ws_problem_least_bytes(const ws_problem *problem, const ws_shape *shape);
 
 /* ---- arguments: form is an index into layouts, or ws_problem_form() -------
@@ -197,6 +197,9 @@ double ws_problem_least_bytes(const ws_problem *problem, const ws_shape *shape);
 bool ws_arg_is_pointer(ws_arg_role role);
 bool ws_arg_is_result(ws_arg_role role);  /* output or inout */
 bool ws_arg_is_content(ws_arg_role role); /* input or inout */
+/* What the argument is in that form. args[].role is what was declared: an
+ * output may be inout in some layouts (and nothing else differs). */
+ws_arg_role ws_problem_arg_role(const ws_problem *problem, int arg, int form);
 /* Of the element, with WS_FP8 and WS_BF8 resolved. */
 ws_type ws_problem_arg_type(const ws_problem *problem, int arg, int form);
 /* 0 for workspace: the template says. */

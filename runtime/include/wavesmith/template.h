@@ -282,6 +282,10 @@ const char *ws_candidate_source_line(ws_arena *arena,
 int ws_candidate_broken_require(const ws_candidate *candidate,
                                 const ws_shape *shape, ws_diag *diag);
 
+/* The same of a candidate whose other constraints hold, several times faster: do
+ * those that depend on the shape? */
+bool ws_candidate_takes(const ws_candidate *candidate, const ws_shape *shape);
+
 #ifdef __cplusplus
 }
 #endif

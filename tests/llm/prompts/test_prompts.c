@@ -341,3 +341,14 @@ WS_TEST(a_fence_is_longer_than_what_it_holds) {
   WS_CHECK_TEXT(out.data, "`````c\nint x; // ````\n`````\n");
   ws_strbuf_deinit(&out);
 }
+
+WS_TEST(the_problem_says_what_c_is_in_the_layout) {
+  ws_arena *arena = ws_arena_create();
+  const ws_problem *problem = ws_problem_find("fp8_gemm_blockscale");
+  const int adds = ws_problem_layout_index(problem, "kmajor-add");
+  WS_CHECK_CONTAINS(ws_describe_problem(arena, problem, 0),
+                    "- c (output, every element must be written):");
+  WS_CHECK_CONTAINS(ws_describe_problem(arena, problem, adds),
+                    "- c (read and written):");
+  ws_arena_destroy(arena);
+}

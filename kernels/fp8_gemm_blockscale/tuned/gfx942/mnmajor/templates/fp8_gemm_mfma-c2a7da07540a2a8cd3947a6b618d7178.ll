@@ -1,7 +1,7 @@
 ; SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 ;
 ; fp8_gemm_mfma: fp8_gemm_blockscale with matrix instructions, tiles staged in
-; LDS, two levels of accumulators. Both layouts, every legal m, n and k
+; LDS, two levels of accumulators. All layouts of gfx942, every legal m, n and k
 ; (mnmajor: with any_m = 1; A's lines are m bytes apart, so that loads of several
 ; rows are aligned with certain m only).
 ;
@@ -22,6 +22,16 @@
 ; LDS, per buffer: A tile, tile_m rows of tile_k + lds_pad bytes; B tile, tile_n
 ; such rows; tile_m scales of A; 16 bytes for the one or two of B.
 ; Within a row, 16-byte chunks may be permuted (lds_offset).
+;
+; Layout kmajor-bpreshuffle has B's operands of matrix instructions as they are
+; wanted: 64 lanes' 16 bytes are 1024 bytes in a row (mfma = 16; twice 512 with
+; 32). With b_direct = 1 they go from global memory to registers of the waves
+; that use them, past LDS (load_direct, mma_direct); each of waves_m waves then
+; loads the same bytes of B. Two sets of registers take turns: with prefetch 1
+; the next step's operands are asked for before the matrix instructions of this
+; one, with prefetch 2 those of the step after it behind them, into the set that
+; they have read. (A set's 16 slots suffice: the constraint on registers refuses
+; more.)
 ;
 ; Rows of A or B past the operand are loaded as its last row again; their
 ; products land in rows or columns of C that the mask of the store drops. So no
@@ -58,6 +68,7 @@ target triple = "amdgcn-amd-amdhsa"
 @ws.prefetch = internal addrspace(4) constant i32 1
 @ws.load_width = internal addrspace(4) constant i32 4
 @ws.any_m = internal addrspace(4) constant i32 0
+@ws.b_direct = internal addrspace(4) constant i32 0
 @ws.split_k = internal addrspace(4) constant i32 1
 @ws.order = internal addrspace(4) constant i32 0
 @ws.group_m = internal addrspace(4) constant i32 1
@@ -319,6 +330,211 @@ write.end:
   %i.more = icmp ult i32 %i.next, %count
   br i1 %i.more, label %i.loop, label %i.exit, !llvm.loop !1
 i.exit:
+  ret void
+}
+
+; ---- region load_shuffled: kmajor-bpreshuffle, tile of B, global -> registers --
+
+; Chunks are numbered as memory has them: 16 rows, then the next 16 bytes of
+; these rows, at the end of the tile's depth the next 16 rows.
+define internal void @load_shuffled(ptr addrspace(1) %operand, i32 %origin, i32 %rows, i32 %extent, i32 %depth, i32 %length, i32 %thread, i32 %wave, ptr addrspace(5) %registers) #1 {
+entry:
+  %i.slot = alloca i32, addrspace(5)
+  %tile_k = load i32, ptr addrspace(4) @ws.tile_k
+  %waves_m = load i32, ptr addrspace(4) @ws.waves_m
+  %waves_n = load i32, ptr addrspace(4) @ws.waves_n
+  %prefetch = load i32, ptr addrspace(4) @ws.prefetch
+  %chunks = udiv i32 %tile_k, 16
+  %total = mul i32 %rows, %chunks
+  %threads.0 = mul i32 %waves_m, %waves_n
+  %threads = mul i32 %threads.0, 64
+  %count.0 = add i32 %total, %threads
+  %count.1 = add i32 %count.0, -1
+  %count = udiv i32 %count.1, %threads
+  %even.0 = urem i32 %total, %threads
+  %even = icmp eq i32 %even.0, 0
+  %origin64 = zext i32 %origin to i64
+  %length64 = zext i32 %length to i64
+  %start = mul i64 %origin64, %length64
+  %base = getelementptr i8, ptr addrspace(1) %operand, i64 %start
+  store i32 0, ptr addrspace(5) %i.slot
+  br label %i.loop
+i.loop:
+  %i = load i32, ptr addrspace(5) %i.slot
+  %chunk.own.0 = mul i32 %i, %threads
+  %chunk.own = add i32 %chunk.own.0, %thread
+  ; waves wholly past the tile have nothing to load, unless two sets of loads
+  ; are in flight: beside a branch LLVM 21 waits for both
+  %needed.0 = icmp eq i32 %prefetch, 2
+  %needed.1 = or i1 %even, %needed.0
+  %needed.2 = mul i32 %i, %threads
+  %needed.3 = mul i32 %wave, 64
+  %needed.4 = add i32 %needed.2, %needed.3
+  %needed.5 = icmp ult i32 %needed.4, %total
+  %needed = or i1 %needed.1, %needed.5
+  br i1 %needed, label %some.then, label %some.end
+some.then:
+  %chunk.kept.0 = sub i32 %total, 1
+  %chunk.kept = call i32 @llvm.umin.i32(i32 %chunk.own, i32 %chunk.kept.0)
+  %chunk = select i1 %even, i32 %chunk.own, i32 %chunk.kept
+  %block = udiv i32 %chunk, 16
+  %row.0 = udiv i32 %block, %chunks
+  %row.1 = mul i32 %row.0, 16
+  %row = add i32 %origin, %row.1
+  ; blocks past the operand repeat its last
+  %row.kept.0 = sub i32 %extent, 16
+  %row.kept = call i32 @llvm.umin.i32(i32 %row, i32 %row.kept.0)
+  %offset.0 = sub i32 %row.kept, %origin
+  %offset.1 = mul i32 %offset.0, %length
+  %offset.2 = urem i32 %block, %chunks
+  %offset.3 = mul i32 %offset.2, 256
+  %offset.4 = urem i32 %chunk, 16
+  %offset.5 = mul i32 %offset.4, 16
+  %offset.6 = mul i32 %depth, 16
+  %offset.7 = add i32 %offset.1, %offset.3
+  %offset.8 = add i32 %offset.7, %offset.5
+  %offset = add i32 %offset.8, %offset.6
+  %offset64 = zext i32 %offset to i64
+  %at = getelementptr i8, ptr addrspace(1) %base, i64 %offset64
+  %value = load <4 x i32>, ptr addrspace(1) %at, align 16
+  %slot = getelementptr <4 x i32>, ptr addrspace(5) %registers, i32 %i
+  store <4 x i32> %value, ptr addrspace(5) %slot, align 16
+  br label %some.end
+some.end:
+  %i.next = add i32 %i, 1
+  store i32 %i.next, ptr addrspace(5) %i.slot
+  %i.more = icmp ult i32 %i.next, %count
+  br i1 %i.more, label %i.loop, label %i.exit, !llvm.loop !1
+i.exit:
+  ret void
+}
+
+; ---- region store_shuffled: kmajor-bpreshuffle, tile of B, registers -> LDS ----
+define internal void @store_shuffled(ptr addrspace(5) %registers, ptr addrspace(3) %tile, i32 %rows, i32 %thread) #1 {
+entry:
+  %i.slot = alloca i32, addrspace(5)
+  %tile_k = load i32, ptr addrspace(4) @ws.tile_k
+  %waves_m = load i32, ptr addrspace(4) @ws.waves_m
+  %waves_n = load i32, ptr addrspace(4) @ws.waves_n
+  %lds_pad = load i32, ptr addrspace(4) @ws.lds_pad
+  %chunks = udiv i32 %tile_k, 16
+  %total = mul i32 %rows, %chunks
+  %threads.0 = mul i32 %waves_m, %waves_n
+  %threads = mul i32 %threads.0, 64
+  %count.0 = add i32 %total, %threads
+  %count.1 = add i32 %count.0, -1
+  %count = udiv i32 %count.1, %threads
+  %even.0 = urem i32 %total, %threads
+  %even = icmp eq i32 %even.0, 0
+  %narrow = icmp eq i32 %lds_pad, 8
+  store i32 0, ptr addrspace(5) %i.slot
+  br label %i.loop
+i.loop:
+  %i = load i32, ptr addrspace(5) %i.slot
+  %chunk.0 = mul i32 %i, %threads
+  %chunk = add i32 %chunk.0, %thread
+  %exists.0 = icmp ult i32 %chunk, %total
+  %exists = or i1 %even, %exists.0
+  br i1 %exists, label %write.then, label %write.end
+write.then:
+  %slot = getelementptr <4 x i32>, ptr addrspace(5) %registers, i32 %i
+  %value = load <4 x i32>, ptr addrspace(5) %slot, align 16
+  %block = udiv i32 %chunk, 16
+  %row.0 = udiv i32 %block, %chunks
+  %row.1 = mul i32 %row.0, 16
+  %row.2 = urem i32 %chunk, 16
+  %row = add i32 %row.1, %row.2
+  %k.0 = urem i32 %block, %chunks
+  %k = mul i32 %k.0, 16
+  %offset = call i32 @lds_offset(i32 %row, i32 %k)
+  %at = getelementptr i8, ptr addrspace(3) %tile, i32 %offset
+  br i1 %narrow, label %halves.then, label %halves.else
+halves.then:
+  store <4 x i32> %value, ptr addrspace(3) %at, align 8
+  br label %halves.end
+halves.else:
+  store <4 x i32> %value, ptr addrspace(3) %at, align 16
+  br label %halves.end
+halves.end:
+  br label %write.end
+write.end:
+  %i.next = add i32 %i, 1
+  store i32 %i.next, ptr addrspace(5) %i.slot
+  %i.more = icmp ult i32 %i.next, %count
+  br i1 %i.more, label %i.loop, label %i.exit, !llvm.loop !1
+i.exit:
+  ret void
+}
+
+; ---- region load_direct: kmajor-bpreshuffle, global -> operands of B ----------
+define internal void @load_direct(ptr addrspace(1) %b, i32 %column, i32 %first, i32 %n, i32 %k, i32 %depth, i32 %lane, ptr addrspace(5) %registers) #1 {
+entry:
+  %w.slot = alloca i32, addrspace(5)
+  %j.slot = alloca i32, addrspace(5)
+  %tile_n = load i32, ptr addrspace(4) @ws.tile_n
+  %tile_k = load i32, ptr addrspace(4) @ws.tile_k
+  %waves_n = load i32, ptr addrspace(4) @ws.waves_n
+  %mfma = load i32, ptr addrspace(4) @ws.mfma
+  %count_n.0 = udiv i32 %tile_n, %waves_n
+  %count_n = udiv i32 %count_n.0, %mfma
+  %window = udiv i32 1024, %mfma
+  %windows = udiv i32 %tile_k, %window
+  %small = icmp eq i32 %mfma, 16
+  %column64 = zext i32 %column to i64
+  %k64 = zext i32 %k to i64
+  %start = mul i64 %column64, %k64
+  %base = getelementptr i8, ptr addrspace(1) %b, i64 %start
+  %lane.row = urem i32 %lane, %mfma
+  %lane.k = udiv i32 %lane, %mfma
+  %within.0 = urem i32 %lane.row, 16
+  %within.1 = mul i32 %within.0, 16
+  %within.2 = mul i32 %lane.k, 256
+  %within = add i32 %within.1, %within.2
+  %lane.block = and i32 %lane.row, -16
+  %last = sub i32 %n, 16
+  store i32 0, ptr addrspace(5) %w.slot
+  br label %w.loop
+w.loop:
+  %w = load i32, ptr addrspace(5) %w.slot
+  store i32 0, ptr addrspace(5) %j.slot
+  br label %j.loop
+j.loop:
+  %j = load i32, ptr addrspace(5) %j.slot
+  %row.0 = mul i32 %j, %mfma
+  %row.1 = add i32 %row.0, %first
+  %row.2 = add i32 %row.1, %column
+  %row = add i32 %row.2, %lane.block
+  %row.kept = call i32 @llvm.umin.i32(i32 %row, i32 %last)
+  %rows.0 = sub i32 %row.kept, %column
+  %rows = mul i32 %rows.0, %k
+  %along.0 = mul i32 %w, %window
+  %along.1 = add i32 %along.0, %depth
+  %along = mul i32 %along.1, 16
+  ; what all lanes share goes to the base, where scalar instructions add it:
+  ; with mfma = 32 a lane's block of 16 rows is its own
+  %shared.0 = add i32 %rows, %along
+  %shared = select i1 %small, i32 %shared.0, i32 %along
+  %own.0 = add i32 %rows, %within
+  %own = select i1 %small, i32 %within, i32 %own.0
+  %shared64 = zext i32 %shared to i64
+  %own64 = zext i32 %own to i64
+  %shared.at = getelementptr i8, ptr addrspace(1) %base, i64 %shared64
+  %at = getelementptr i8, ptr addrspace(1) %shared.at, i64 %own64
+  %value = load <4 x i32>, ptr addrspace(1) %at, align 16
+  %number.0 = mul i32 %w, %count_n
+  %number = add i32 %number.0, %j
+  %slot = getelementptr <4 x i32>, ptr addrspace(5) %registers, i32 %number
+  store <4 x i32> %value, ptr addrspace(5) %slot, align 16
+  %j.next = add i32 %j, 1
+  store i32 %j.next, ptr addrspace(5) %j.slot
+  %j.more = icmp ult i32 %j.next, %count_n
+  br i1 %j.more, label %j.loop, label %j.exit, !llvm.loop !1
+j.exit:
+  %w.next = add i32 %w, 1
+  store i32 %w.next, ptr addrspace(5) %w.slot
+  %w.more = icmp ult i32 %w.next, %windows
+  br i1 %w.more, label %w.loop, label %w.exit, !llvm.loop !1
+w.exit:
   ret void
 }
 
@@ -998,6 +1214,43 @@ h.exit:
   %i.more = icmp ult i32 %i.next, %count_m
   br i1 %i.more, label %i.loop, label %i.exit, !llvm.loop !1
 i.exit:
+  %w.next = add i32 %w, 1
+  store i32 %w.next, ptr addrspace(5) %w.slot
+  %w.more = icmp ult i32 %w.next, %windows
+  br i1 %w.more, label %w.loop, label %w.exit, !llvm.loop !1
+w.exit:
+  ret void
+}
+
+; ---- region mma_direct: A from LDS, B from load_direct -> partial sums ---------
+define internal void @mma_direct(ptr addrspace(3) %a, ptr addrspace(5) %registers, i32 %row_a, ptr addrspace(5) %partial, i32 %lane) #1 {
+entry:
+  %fragments.a = alloca [32 x i64], align 16, addrspace(5)
+  %w.slot = alloca i32, addrspace(5)
+  %tile_m = load i32, ptr addrspace(4) @ws.tile_m
+  %tile_n = load i32, ptr addrspace(4) @ws.tile_n
+  %tile_k = load i32, ptr addrspace(4) @ws.tile_k
+  %waves_m = load i32, ptr addrspace(4) @ws.waves_m
+  %waves_n = load i32, ptr addrspace(4) @ws.waves_n
+  %mfma = load i32, ptr addrspace(4) @ws.mfma
+  %count_m.0 = udiv i32 %tile_m, %waves_m
+  %count_m = udiv i32 %count_m.0, %mfma
+  %count_n.0 = udiv i32 %tile_n, %waves_n
+  %count_n = udiv i32 %count_n.0, %mfma
+  %window = udiv i32 1024, %mfma
+  %windows = udiv i32 %tile_k, %window
+  store i32 0, ptr addrspace(5) %w.slot
+  br label %w.loop
+w.loop:
+  %w = load i32, ptr addrspace(5) %w.slot
+  %k.0 = mul i32 %w, %window
+  %k.1 = udiv i32 %lane, %mfma
+  %k.2 = mul i32 %k.1, 16
+  %k = add i32 %k.0, %k.2
+  call void @read_fragments(ptr addrspace(3) %a, i32 %row_a, i32 %count_m, i32 %k, i32 %lane, ptr addrspace(5) %fragments.a)
+  %number = mul i32 %w, %count_n
+  %fragments.b = getelementptr <4 x i32>, ptr addrspace(5) %registers, i32 %number
+  call void @multiply_all(ptr addrspace(5) %fragments.a, ptr addrspace(5) %fragments.b, ptr addrspace(5) %partial)
   %w.next = add i32 %w, 1
   store i32 %w.next, ptr addrspace(5) %w.slot
   %w.more = icmp ult i32 %w.next, %windows
@@ -1793,10 +2046,20 @@ entry:
   %layout = load i32, ptr addrspace(4) @ws.layout
   %tile_m = load i32, ptr addrspace(4) @ws.tile_m
   %tile_n = load i32, ptr addrspace(4) @ws.tile_n
-  %kmajor = icmp eq i32 %layout, 0
-  br i1 %kmajor, label %rows.then, label %rows.else
+  %b_direct = load i32, ptr addrspace(4) @ws.b_direct
+  %along = icmp ne i32 %layout, 1
+  %shuffled = icmp eq i32 %layout, 3
+  %direct = icmp eq i32 %b_direct, 1
+  br i1 %along, label %rows.then, label %rows.else
 rows.then:
   call void @load_rows(ptr addrspace(1) %a, i32 %row, i32 %tile_m, i32 %m, i32 %depth, i32 %k, i32 %thread, i32 %wave, ptr addrspace(5) %registers.a)
+  br i1 %shuffled, label %shuffled.then, label %shuffled.else
+shuffled.then:
+  br i1 %direct, label %rows.end, label %staged.then
+staged.then:
+  call void @load_shuffled(ptr addrspace(1) %b, i32 %column, i32 %tile_n, i32 %n, i32 %depth, i32 %k, i32 %thread, i32 %wave, ptr addrspace(5) %registers.b)
+  br label %rows.end
+shuffled.else:
   call void @load_rows(ptr addrspace(1) %b, i32 %column, i32 %tile_n, i32 %n, i32 %depth, i32 %k, i32 %thread, i32 %wave, ptr addrspace(5) %registers.b)
   br label %rows.end
 rows.else:
@@ -1814,10 +2077,20 @@ entry:
   %layout = load i32, ptr addrspace(4) @ws.layout
   %tile_m = load i32, ptr addrspace(4) @ws.tile_m
   %tile_n = load i32, ptr addrspace(4) @ws.tile_n
-  %kmajor = icmp eq i32 %layout, 0
-  br i1 %kmajor, label %rows.then, label %rows.else
+  %b_direct = load i32, ptr addrspace(4) @ws.b_direct
+  %along = icmp ne i32 %layout, 1
+  %shuffled = icmp eq i32 %layout, 3
+  %direct = icmp eq i32 %b_direct, 1
+  br i1 %along, label %rows.then, label %rows.else
 rows.then:
   call void @store_rows(ptr addrspace(5) %registers.a, ptr addrspace(3) %tile.a, i32 %tile_m, i32 %thread)
+  br i1 %shuffled, label %shuffled.then, label %shuffled.else
+shuffled.then:
+  br i1 %direct, label %rows.end, label %staged.then
+staged.then:
+  call void @store_shuffled(ptr addrspace(5) %registers.b, ptr addrspace(3) %tile.b, i32 %tile_n, i32 %thread)
+  br label %rows.end
+shuffled.else:
   call void @store_rows(ptr addrspace(5) %registers.b, ptr addrspace(3) %tile.b, i32 %tile_n, i32 %thread)
   br label %rows.end
 rows.else:
@@ -1847,6 +2120,8 @@ entry:
   %lds_buffers = load i32, ptr addrspace(4) @ws.lds_buffers
   %prefetch = load i32, ptr addrspace(4) @ws.prefetch
   %split_k = load i32, ptr addrspace(4) @ws.split_k
+  %b_direct = load i32, ptr addrspace(4) @ws.b_direct
+  %direct = icmp eq i32 %b_direct, 1
   %thread = call i32 @llvm.amdgcn.workitem.id.x()
   %group = call i32 @llvm.amdgcn.workgroup.id.x()
   %slice = call i32 @llvm.amdgcn.workgroup.id.y()
@@ -1877,7 +2152,8 @@ entry:
   %pitch = add i32 %tile_k, %lds_pad
   %at.b = mul i32 %tile_m, %pitch
   %at.scales.0 = mul i32 %tile_n, %pitch
-  %at.scales = add i32 %at.b, %at.scales.0
+  %at.scales.1 = select i1 %direct, i32 0, i32 %at.scales.0
+  %at.scales = add i32 %at.b, %at.scales.1
   %buffer.bytes.0 = mul i32 %tile_m, 4
   %buffer.bytes.1 = add i32 %at.scales, %buffer.bytes.0
   %buffer.bytes = add i32 %buffer.bytes.1, 16
@@ -1902,9 +2178,13 @@ entry:
   %ahead.many = icmp ugt i32 %prefetch, 1
   %ahead.any = icmp ugt i32 %prefetch, 0
   %load.now = icmp eq i32 %prefetch, 0
+  %load.next = icmp eq i32 %prefetch, 1
   %sets = select i1 %ahead.many, i32 %prefetch, i32 1
-  %fine = icmp ugt i32 %substeps, %sets
-  %phases = select i1 %fine, i32 %substeps, i32 %sets
+  %turns = select i1 %direct, i32 2, i32 %sets
+  %fine = icmp ugt i32 %substeps, %turns
+  %phases = select i1 %fine, i32 %substeps, i32 %turns
+  %direct.near = and i1 %direct, %load.next
+  %direct.far = and i1 %direct, %ahead.many
 
   call void @zero(ptr addrspace(5) %running)
   br i1 %ahead.any, label %early.any.then, label %early.any.end
@@ -1926,6 +2206,11 @@ early.loop:
   %early.b = getelementptr <4 x i32>, ptr addrspace(5) %registers.b, i32 %early.tile
   %early.s = getelementptr float, ptr addrspace(5) %registers.s, i32 %early.scale
   call void @load_tile(ptr addrspace(1) %a, ptr addrspace(1) %b, i32 %tile.row, i32 %tile.column, i32 %m, i32 %n, i32 %k, i32 %early.depth, i32 %thread, i32 %wave, ptr addrspace(5) %early.a, ptr addrspace(5) %early.b)
+  br i1 %direct, label %early.direct.then, label %early.direct.end
+early.direct.then:
+  call void @load_direct(ptr addrspace(1) %b, i32 %tile.column, i32 %wave.column, i32 %n, i32 %k, i32 %early.depth, i32 %lane, ptr addrspace(5) %early.b)
+  br label %early.direct.end
+early.direct.end:
   br i1 %early.ends, label %early.scales.then, label %early.scales.end
 early.scales.then:
   call void @load_scales(ptr addrspace(1) %as, ptr addrspace(1) %bs, i32 %tile.row, i32 %tile.column, i32 %early.block, i32 %m, i32 %n, i32 %as_stride_m, i32 %as_stride_k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %thread, ptr addrspace(5) %early.s)
@@ -1967,6 +2252,11 @@ run:
   %now.a = getelementptr <4 x i32>, ptr addrspace(5) %registers.a, i32 %set.tile
   %now.b = getelementptr <4 x i32>, ptr addrspace(5) %registers.b, i32 %set.tile
   %now.s = getelementptr float, ptr addrspace(5) %registers.s, i32 %set.scale
+  %turn.0 = urem i32 %phase, 2
+  %turn = mul i32 %turn.0, 16
+  %turn.b = getelementptr <4 x i32>, ptr addrspace(5) %registers.b, i32 %turn
+  %other = sub i32 16, %turn
+  %other.b = getelementptr <4 x i32>, ptr addrspace(5) %registers.b, i32 %other
   %unrolled = icmp ugt i32 %phases, 1
   %parity.0 = urem i32 %phase, 2
   %parity.1 = urem i32 %now, 2
@@ -2025,6 +2315,11 @@ next.scales.then:
   call void @load_scales(ptr addrspace(1) %as, ptr addrspace(1) %bs, i32 %tile.row, i32 %tile.column, i32 %next.block, i32 %m, i32 %n, i32 %as_stride_m, i32 %as_stride_k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %thread, ptr addrspace(5) %now.s)
   br label %next.scales.end
 next.scales.end:
+  br i1 %direct.near, label %near.then, label %near.end
+near.then:
+  call void @load_direct(ptr addrspace(1) %b, i32 %tile.column, i32 %wave.column, i32 %n, i32 %k, i32 %next.depth, i32 %lane, ptr addrspace(5) %other.b)
+  br label %near.end
+near.end:
   ; or the scheduler moves the loads down among the matrix instructions
   call void @llvm.amdgcn.sched.barrier(i32 1926)
   br label %next.end
@@ -2035,7 +2330,21 @@ fresh.then:
   call void @zero(ptr addrspace(5) %partial)
   br label %fresh.end
 fresh.end:
+  br i1 %direct, label %direct.then, label %direct.else
+direct.then:
+  call void @mma_direct(ptr addrspace(3) %lds.a, ptr addrspace(5) %turn.b, i32 %wave.row, ptr addrspace(5) %partial, i32 %lane)
+  br i1 %direct.far, label %far.then, label %direct.end
+far.then:
+  %far.step.0 = add i32 %now, %prefetch
+  %far.step = call i32 @llvm.umin.i32(i32 %far.step.0, i32 %last)
+  %far.depth = mul i32 %far.step, %tile_k
+  call void @load_direct(ptr addrspace(1) %b, i32 %tile.column, i32 %wave.column, i32 %n, i32 %k, i32 %far.depth, i32 %lane, ptr addrspace(5) %turn.b)
+  call void @llvm.amdgcn.sched.barrier(i32 1926)
+  br label %direct.end
+direct.else:
   call void @mma(ptr addrspace(3) %lds.a, ptr addrspace(3) %lds.b, i32 %wave.row, i32 %wave.column, ptr addrspace(5) %partial, i32 %lane)
+  br label %direct.end
+direct.end:
   br i1 %ends, label %full.then, label %full.end
 full.then:
   call void @scale(ptr addrspace(5) %running, ptr addrspace(5) %partial, ptr addrspace(3) %lds.as, ptr addrspace(3) %lds.bs, i32 %wave.row, i32 %wave.column, i32 %lane)
@@ -2106,8 +2415,8 @@ attributes #2 = { "amdgpu-flat-work-group-size"="256,256" "target-cpu"="gfx942" 
 !wavesmith.template = !{!3}
 !3 = !{!"fp8_gemm_mfma", !"1", !"fp8_gemm_blockscale", !"gfx942", !"Matrix instructions on tiles staged in LDS, two levels of accumulators, split K."}
 
-!wavesmith.param = !{!4, !5, !6, !7, !8, !9, !10, !11, !12, !13, !14, !15, !16, !62, !17, !18, !19, !20}
-!4 = !{!"layout", !"ws.layout", !"0 1", !"layout of a and b: 0 kmajor, 1 mnmajor (transposed on the way to LDS)"}
+!wavesmith.param = !{!4, !5, !6, !7, !8, !9, !10, !11, !12, !13, !14, !15, !16, !62, !65, !17, !18, !19, !20}
+!4 = !{!"layout", !"ws.layout", !"0 1 3", !"layout of a and b: 0 kmajor, 1 mnmajor (transposed on the way to LDS), 3 kmajor-bpreshuffle"}
 !5 = !{!"tile_m", !"ws.tile_m", !"16 32 64 128 256", !"rows of C per workgroup"}
 !6 = !{!"tile_n", !"ws.tile_n", !"16 32 64 128 256", !"columns of C per workgroup"}
 !7 = !{!"tile_k", !"ws.tile_k", !"32 64 128", !"depth staged in LDS at a time"}
@@ -2121,29 +2430,32 @@ attributes #2 = { "amdgpu-flat-work-group-size"="256,256" "target-cpu"="gfx942" 
 !15 = !{!"prefetch", !"ws.prefetch", !"0 1 2", !"steps that global loads run ahead, held in registers"}
 !16 = !{!"load_width", !"ws.load_width", !"4 8", !"layout mnmajor: rows (bytes) per global load; a thread transposes 4 rows x 16 k or 8 x 8"}
 !62 = !{!"any_m", !"ws.any_m", !"0 1", !"layout mnmajor: 1 takes every m, 0 multiples of load_width"}
+!65 = !{!"b_direct", !"ws.b_direct", !"0 1", !"layout kmajor-bpreshuffle: 1 loads B's operands of matrix instructions straight to registers, past LDS, once for each of waves_m"}
 !17 = !{!"split_k", !"ws.split_k", !"1 2 4 8", !"slices of k that run in parallel, summed by a second kernel"}
 !18 = !{!"order", !"ws.order", !"0 1 2", !"workgroup to tile: 0 row by row, 1 in bands of group_m tile rows, 2 the same within each XCD"}
 !19 = !{!"group_m", !"ws.group_m", !"1 2 4 8 16", !"tile rows of a band"}
 !20 = !{!"nontemporal", !"ws.nontemporal", !"0 1", !"1: stores of C bypass the caches"}
 
-!wavesmith.require = !{!21, !22, !23, !24, !25, !26, !27, !28, !29, !30, !31, !32, !63, !64}
+!wavesmith.require = !{!21, !22, !23, !24, !25, !26, !27, !28, !29, !30, !31, !32, !63, !64, !66, !67}
 !21 = !{!"waves_m * waves_n <= 16", !"a workgroup has at most 1024 threads"}
 !22 = !{!"tile_m % (waves_m * mfma) == 0", !"a wave's rows are whole matrix instructions"}
 !23 = !{!"tile_n % (waves_n * mfma) == 0", !"a wave's columns are whole matrix instructions"}
 !24 = !{!"64 / mfma * lds_read <= tile_k", !"the lanes of one LDS read span at most tile_k"}
 !25 = !{!"layout == 1 || load_width == 4", !"load_width belongs to layout mnmajor"}
 !63 = !{!"layout == 1 || any_m == 0", !"any_m belongs to layout mnmajor"}
-!64 = !{!"layout == 0 || any_m == 1 || m % load_width == 0", !"loads of load_width rows need them aligned"}
+!64 = !{!"layout != 1 || any_m == 1 || m % load_width == 0", !"loads of load_width rows need them aligned"}
+!66 = !{!"layout == 3 || b_direct == 0", !"b_direct belongs to layout kmajor-bpreshuffle"}
+!67 = !{!"b_direct == 0 || (lds_read == 16 && prefetch > 0)", !"b_direct loads 16 bytes per lane, so that A's reads must be as wide, and at least a step ahead"}
 !26 = !{!"lds_read == 8 || lds_pad != 8", !"16-byte reads need rows aligned to 16"}
 !27 = !{!"lds_layout == 0 || lds_pad == 0", !"permuted chunks take the place of padding"}
 !28 = !{!"order == 0 ? group_m == 1 : order == 2 || group_m > 1", !"bands belong to orders 1 and 2"}
-!29 = !{!"lds_buffers * ((tile_m + tile_n) * (tile_k + lds_pad) + 4 * tile_m + 16) <= 65536", !"a workgroup has 64 KiB of LDS"}
+!29 = !{!"lds_buffers * ((tile_m + (1 - b_direct) * tile_n) * (tile_k + lds_pad) + 4 * tile_m + 16) <= 65536", !"a workgroup has 64 KiB of LDS"}
 !30 = !{!"tile_m * tile_n / (waves_m * waves_n) <= 4096", !"an accumulator of a lane is at most 64 floats"}
-!31 = !{!"4 * ceildiv(max(tile_m, tile_n) * tile_k, 4096 * waves_m * waves_n) <= 16", !"a thread holds at most 16 registers of 16 bytes of each operand's tile"}
-!32 = !{!"tile_m * tile_n / (32 * waves_m * waves_n) + (tile_m / waves_m + tile_n / waves_n) / mfma * lds_read / 8 + (prefetch == 0 ? 3 : 4 * prefetch + 1) * (layout == 0 ? ceildiv(tile_m * tile_k, 1024 * waves_m * waves_n) + ceildiv(tile_n * tile_k, 1024 * waves_m * waves_n) : 4 * ceildiv(tile_m * tile_k, 4096 * waves_m * waves_n) + 4 * ceildiv(tile_n * tile_k, 4096 * waves_m * waves_n)) <= (waves_m * waves_n <= 8 ? 184 : mfma == 16 ? 84 : 72)", !"accumulators, fragments and tiles on their way leave too few of the 256 registers of a lane (128 with more than 8 waves)"}
+!31 = !{!"4 * ceildiv(max(tile_m, (1 - b_direct) * tile_n) * tile_k, 4096 * waves_m * waves_n) <= 16", !"a thread holds at most 16 registers of 16 bytes of each operand's tile"}
+!32 = !{!"tile_m * tile_n / (32 * waves_m * waves_n) + (tile_m / waves_m + (1 - b_direct) * tile_n / waves_n) / mfma * lds_read / 8 + b_direct * tile_n * tile_k / (128 * waves_n) + (prefetch == 0 ? 3 : 4 * prefetch + 1) * (layout != 1 ? ceildiv(tile_m * tile_k, 1024 * waves_m * waves_n) + (1 - b_direct) * ceildiv(tile_n * tile_k, 1024 * waves_m * waves_n) : 4 * ceildiv(tile_m * tile_k, 4096 * waves_m * waves_n) + 4 * ceildiv(tile_n * tile_k, 4096 * waves_m * waves_n)) <= (waves_m * waves_n <= 8 ? 184 : mfma == 16 ? 84 : 72)", !"accumulators, fragments and tiles on their way leave too few of the 256 registers of a lane (128 with more than 8 waves)"}
 
 !wavesmith.lds = !{!33}
-!33 = !{!"ws.lds", !"lds_buffers * ((tile_m + tile_n) * (tile_k + lds_pad) + 4 * tile_m + 16)"}
+!33 = !{!"ws.lds", !"lds_buffers * ((tile_m + (1 - b_direct) * tile_n) * (tile_k + lds_pad) + 4 * tile_m + 16)"}
 
 !wavesmith.launch = !{!34, !35}
 !34 = !{!"fp8_gemm_mfma", !"ceildiv(m, tile_m) * ceildiv(n, tile_n)", !"split_k", !"1", !"64 * waves_m * waves_n", !"1"}
@@ -2152,17 +2464,21 @@ attributes #2 = { "amdgpu-flat-work-group-size"="256,256" "target-cpu"="gfx942" 
 !wavesmith.workspace = !{!36}
 !36 = !{!"split_k > 1 ? 4 * split_k * ceildiv(m, 16) * 16 * n : 0"}
 
-!wavesmith.region = !{!37, !38, !39, !40, !41, !42, !43, !44, !45, !46, !47, !48, !49, !50, !51}
+!wavesmith.region = !{!37, !38, !39, !40, !71, !72, !69, !41, !42, !43, !44, !45, !46, !70, !47, !48, !49, !50, !51}
 !37 = !{!"tile_order", !"Returns which tile of C workgroup number group makes, as (row of tiles, column of tiles). Must be a bijection: each of the tiles_m * tiles_n tiles exactly once for group = 0 .. tiles_m * tiles_n - 1, whatever these counts (1 included). Workgroups start in order of their number and go to the 8 XCDs in turn (number modulo 8); each XCD has an L2 of its own, so neighbours in time on one XCD should share rows of A or columns of B. Parameters order and group_m ask for a walk. Uniform; no memory, no barrier."}
 !38 = !{!"lds_offset", !"Returns where in a tile the 16 bytes (row, k .. k+15) lie, k a multiple of 16 below tile_k, row below tile_m or tile_n: a byte offset from the tile's start. One-to-one, and every chunk within tile rows * (tile_k + lds_pad) bytes. Aligned to 16, or to 8 when lds_pad is 8. Called by all that write or read a tile, so any permutation is right; a good one spreads over the 32 banks of 4 bytes what one LDS instruction touches: ds_read_b64 16 consecutive lanes (rows r .. r+15, equal k), ds_read_b128 8 lanes in groups 0-3 and 20-23, 4-7 and 16-19, ... (rows 0-3 and 4-7 at neighbouring k), ds_write_b128 8 consecutive lanes (kmajor: chunks of a row; mnmajor: rows 4 apart, equal k), ds_write_b64 16 (mnmajor with load_width 8: rows 8 apart). No memory, no barrier."}
-!39 = !{!"load_rows", !"Layout kmajor. Starts loading this thread's part of a tile of A or B: rows origin .. origin+rows-1, bytes depth .. depth+tile_k-1, of an operand with extent rows of length bytes. Which part is agreed with store_rows: chunk i of thread t is number i * threads + t, threads = 64 * waves_m * waves_n, of the tile's rows * tile_k / 16 chunks of 16 bytes, numbered along the rows. The bytes go to registers[i] (private memory of 16 slots of 16 bytes). Rows from extent on must not be read: take any row inside instead. origin < extent; rows is tile_m or tile_n; all pointers 16-byte aligned, depth and length multiples of 32. wave = thread / 64, uniform. Called before the barriers of its tile, with prefetch one or two tiles ahead; do not wait for the data here. No LDS, no barrier."}
-!40 = !{!"store_rows", !"Layout kmajor. Stores the chunks that load_rows left in registers to the tile in LDS, each at lds_offset(row, k), with the numbering of load_rows; every chunk of the tile exactly once. When rows * tile_k / 16 is not a multiple of the threads, some threads have one less. The caller has passed the barrier after which the tile may be overwritten, and will pass one before it is read. No barrier in here."}
+!39 = !{!"load_rows", !"Layout kmajor, and A in kmajor-bpreshuffle. Starts loading this thread's part of a tile of A or B: rows origin .. origin+rows-1, bytes depth .. depth+tile_k-1, of an operand with extent rows of length bytes. Which part is agreed with store_rows: chunk i of thread t is number i * threads + t, threads = 64 * waves_m * waves_n, of the tile's rows * tile_k / 16 chunks of 16 bytes, numbered along the rows. The bytes go to registers[i] (private memory of 16 slots of 16 bytes). Rows from extent on must not be read: take any row inside instead. origin < extent; rows is tile_m or tile_n; all pointers 16-byte aligned, depth and length multiples of 32. wave = thread / 64, uniform. Called before the barriers of its tile, with prefetch one or two tiles ahead; do not wait for the data here. No LDS, no barrier."}
+!40 = !{!"store_rows", !"Layout kmajor, and A in kmajor-bpreshuffle. Stores the chunks that load_rows left in registers to the tile in LDS, each at lds_offset(row, k), with the numbering of load_rows; every chunk of the tile exactly once. When rows * tile_k / 16 is not a multiple of the threads, some threads have one less. The caller has passed the barrier after which the tile may be overwritten, and will pass one before it is read. No barrier in here."}
+!71 = !{!"load_shuffled", !"Layout kmajor-bpreshuffle with b_direct = 0. Starts loading this thread's part of a tile of B: rows origin .. origin+rows-1, bytes depth .. depth+tile_k-1 of each, where the 16 bytes (row, k .. k+15) lie at (row / 16) * 16 * length + k * 16 + row % 16 * 16 ([n / 16][k / 16][16][16]). Chunk i of thread t is number i * threads + t of the tile's rows * tile_k / 16, in an order agreed with store_shuffled (as they lie in memory); it goes to registers[i] (private memory of 16 slots of 16 bytes). Rows from extent on must not be read: take any inside. origin < extent; both multiples of 16. wave = thread / 64, uniform. Called as load_rows is; do not wait for the data here. No LDS, no barrier."}
+!72 = !{!"store_shuffled", !"Stores the chunks that load_shuffled left in registers to the tile in LDS, each at lds_offset(row, k); every chunk of the tile exactly once. Barriers as for store_rows; none in here."}
+!69 = !{!"load_direct", !"With b_direct = 1. Starts loading this wave's operands of B for one step: for window w of tile_k / (1024 / mfma) and block j of tile_n / waves_n / mfma, 16 bytes to registers[w * (tile_n / waves_n / mfma) + j] (private memory of 16 slots): row column + first + j * mfma + lane % mfma, bytes from depth + w * 1024 / mfma + lane / mfma * 16 on, which is the order in which mma_direct's reads of A have k. B lies as for load_shuffled. Rows from n on must not be read: take any inside. column < n is the workgroup's, column + first the wave's and may be n or more; all multiples of 16, uniform. Called one or two steps ahead; do not wait for the data here. No LDS, no barrier."}
 !41 = !{!"load_columns", !"Layout mnmajor: k is the slow index, so the tile's rows run along memory. Starts loading this thread's part of a tile: rows origin .. origin+rows-1 at depth .. depth+tile_k-1; element (row, k) is at k * length + row, length = extent. Agreed with store_columns: block i of thread t is number i * threads + t of the tile's blocks of load_width rows x 64 / load_width k, numbered along the rows; the load_width bytes at k + e of block i go to words i * 16 + e * load_width / 4 on of registers (private memory of 64 words). Rows from extent on are never used, whatever is stored for them; no byte outside of the operand may be read. operand is 16-byte aligned and origin a multiple of 16; extent and length are multiples of load_width with any_m = 0, any number with any_m = 1 (B's multiples of 16, which the compiler knows: n is passed as n & -16), and lines are aligned accordingly; wave = thread / 64, uniform. Do not wait for the data here. No LDS, no barrier."}
 !42 = !{!"store_columns", !"Layout mnmajor. Transposes the blocks that load_columns left in registers and stores them to the tile in LDS: for each of a block's load_width rows its 64 / load_width bytes along k, at lds_offset of the 16-byte chunk that holds them; every byte of the tile exactly once. When the number of blocks is not a multiple of the threads, some threads have one less. Barriers as for store_rows; none in here."}
 !43 = !{!"load_scales", !"Once per scale block of k. Starts loading this thread's part of the tile's scales: element number i * threads + thread of tile_m + ceildiv(tile_n, 128) floats, threads = 64 * waves_m * waves_n, to registers[i] (private memory of 8 floats). Elements below tile_m are A's, of rows row .. row+tile_m-1 at as[r * as_stride_m + block * as_stride_k]; the rest B's, of column blocks from column / 128 on at bs[s * bs_stride_n + block * bs_stride_k]. Rows from m on and column blocks from ceildiv(n, 128) on must not be read: take the last one. Strides are in elements and may be anything. Do not wait for the data here. No LDS, no barrier."}
 !44 = !{!"store_scales", !"Stores what load_scales left in registers to scales in LDS, element by element in the same numbering, for all elements. Between the barriers of store_rows. No barrier in here."}
 !45 = !{!"read_fragments", !"Reads one window in k of the operands of this wave's matrix instructions from a tile in LDS: for i below count, row first + i * mfma + lane % mfma, lds_read bytes from k on (k differs between lanes by lane / mfma * lds_read), to fragments: with lds_read 8 one i64 at index i, with 16 two at 2 * i and 2 * i + 1. The tile's bytes are where lds_offset says, in chunks of 16. Called by mma only. No barrier."}
 !46 = !{!"mma", !"Adds to partial this wave's part of A tile times B tile: rows row_a .. row_a + tile_m/waves_m - 1 of tile a, rows row_b .. row_b + tile_n/waves_n - 1 of tile b (columns of C), all tile_k of k. Tiles are read through read_fragments or at lds_offset(row, k), 16 bytes each. partial (private memory) holds the blocks of mfma x mfma elements of C, block (i, j) at index i * count_n + j in the matrix instruction's own layout: with 16x16x32 4 floats, row 4 * (lane / 16) + e, column lane % 16; with 32x32x16 16 floats, row 8 * (e / 4) + 4 * (lane / 32) + e % 4, column lane % 32. Operands of one instruction: lane l holds row l % mfma, 8 bytes of k; any assignment of k to lanes and instructions is right if A's and B's agree and each k is used once. All 64 lanes call it together between two barriers; lane = 0 .. 63, rows uniform. No barrier in here."}
+!70 = !{!"mma_direct", !"With b_direct = 1: mma with B's operands in registers, where load_direct has put them; rows row_a .. row_a + tile_m/waves_m - 1 of tile a through read_fragments. registers[w * count_n + j] are two operands of 8 bytes each, for the two halves of the 16 bytes of k that a lane reads of A in window w. All 64 lanes together between two barriers; no barrier in here."}
 !47 = !{!"scale", !"End of a scale block of 128 in k: running += partial * (scale of A's row * scale of B's column block), element by element in fp32; both in the layout that mma describes. Row r of the wave's part has its scale at a_scales[row + r], column s at b_scales[(column + s) / 128] (one or two blocks in a tile; blocks of mfma columns never straddle two). Both are in LDS, 16-byte aligned a_scales, valid until the next barrier. partial need not be cleared. All lanes; no barrier in here."}
 !48 = !{!"round", !"Returns four fp32 values as the bits of bf16, rounded to nearest, ties to even; infinity stays infinity. Called by store_c and reduce. No memory, no barrier."}
 !49 = !{!"store_c", !"Rounds running (layout of mma) with round and stores it: element (r, s) of the wave's part is C[row + r][column + s], C is [m][n], 2 bytes each, 16-byte aligned. Rows from m and columns from n on must not be written; n, row and column are multiples of 16, m is any number. Every other element of the wave's part must be. Parameter nontemporal asks for streaming stores. All lanes; only with split_k = 1."}
