@@ -18,9 +18,6 @@ enum { LEAST_SHAPES = 12, FIRST_EDGE = 16, EDGE_RATIO = 4, EDGES = 6 };
 /* Groups are left out some at a time, in this many turns. */
 enum { FOLDS = 8, LEAST_GROUPS = 4 };
 
-/* The mean over all bands counts as so many shapes of each. */
-enum { FEW = 64 };
-
 /* The tree is kept unless models lose this much less in the mean (in ln): it is
  * faster and can be read. */
 static const double least_gain = 0.002;
@@ -237,27 +234,15 @@ static int begin_bands(const ws_matrix *matrix, ws_band *bands) {
   return count;
 }
 
-/* What models lose less than the tree in this band; in a band of few shapes
- * mostly what they do in all. */
-static double gain_of_models(const ws_band *band, double gain, int shapes) {
-  const double own = band->ln_loss[WS_FORM_TREE] - band->ln_loss[WS_FORM_MODELS];
-  return (own + FEW * gain / fmax(1, shapes)) / (band->shape_count + FEW);
-}
-
 /* Sums become means. */
 static void finish_bands(ws_band *bands, int count) {
-  double gain = 0;
-  int shapes = 0;
-  for (int b = 0; b < count; b++) {
-    gain += bands[b].ln_loss[WS_FORM_TREE] - bands[b].ln_loss[WS_FORM_MODELS];
-    shapes += bands[b].shape_count;
-  }
   for (int b = 0; b < count; b++) {
     ws_band *band = &bands[b];
-    if (gain_of_models(band, gain, shapes) > least_gain)
-      band->form = WS_FORM_MODELS;
     for (ws_form form = 0; form < WS_FORMS && band->shape_count; form++)
       band->ln_loss[form] /= band->shape_count;
+    if (band->ln_loss[WS_FORM_MODELS] <
+        band->ln_loss[WS_FORM_TREE] - least_gain)
+      band->form = WS_FORM_MODELS;
   }
 }
 

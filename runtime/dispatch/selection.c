@@ -140,95 +140,40 @@ int ws__pick_by_models(const ws__portfolio *portfolio,
  * four bits. */
 enum { MOST_LISTED = 12 };
 
-/* Times by the models: of kernels that the band knows, on shapes of the band that
- * one of them takes. */
-typedef struct modelled {
-  int *positions;
-  double *us; /* [shape * kernels + kernel]; INFINITY: not taken */
-  int kernels, shapes;
-} modelled;
-
-static modelled model_band(ws_arena *arena, const ws_selection *s,
-                           const ws_band *band, const ws_time_models *models,
-                           const ws_shape *shapes, int shape_count) {
-  const ws__portfolio *of = &s->portfolio;
-  const size_t count = (size_t)of->count;
-  modelled out = {
-      .positions = ws_arena_alloc(arena, sizeof *out.positions * count),
-      .us = ws_arena_alloc(arena,
-                           sizeof *out.us * count * (size_t)shape_count)};
-  for (int p = 0; p < of->count; p++)
-    if (ws__band_knows(of, of->input->matrix, band, p))
-      out.positions[out.kernels++] = p;
-  for (int i = 0; i < shape_count; i++) {
-    double *us = out.us + (size_t)out.shapes * (size_t)out.kernels;
-    bool taken = false;
-    if (shapes[i].size[0] < band->first || shapes[i].size[0] > band->last)
-      continue;
-    for (int k = 0; k < out.kernels; k++) {
-      const int p = out.positions[k];
-      us[k] = ws__portfolio_takes(of, p, &shapes[i])
-                  ? fmax(1e-9, ws_time_models_us(models, p, &shapes[i]))
-                  : INFINITY;
-      taken |= isfinite(us[k]);
-    }
-    out.shapes += taken;
-  }
-  return out;
+static int compare_counts(const void *a, const void *b) {
+  const int *x = a, *y = b; /* {wins, position} */
+  return x[0] != y[0] ? y[0] - x[0] : x[1] - y[1];
 }
 
-/* Where no listed kernel takes a shape the fallback does, which costs as if it
- * took so many times as long. */
-static const double fallback_factor = 4;
-
-/* The sum of ln(time) with one kernel more; least: of those listed. */
-static double join_list(const modelled *of, const double *least, int kernel) {
-  double sum = 0;
-  for (int i = 0; i < of->shapes; i++)
-    sum += log(fmin(least[i], of->us[(size_t)i * (size_t)of->kernels +
-                                     (size_t)kernel]));
-  return sum;
-}
-
-/* The kernels that together lose least by the models in the band, by what each
- * gains: one that seldom wins, but by much, is worth a place. */
+/* The kernels that the models choose in the band, those chosen most. */
 static ws__shortlist make_shortlist(ws_arena *arena, const ws_selection *s,
                                     const ws_band *band,
                                     const ws_time_models *models,
                                     const ws_shape *shapes, int shape_count) {
-  ws_arena *work = ws_arena_create();
-  const modelled of =
-      model_band(work, s, band, models, shapes, shape_count);
-  int *positions = ws_arena_alloc(arena, sizeof *positions * MOST_LISTED);
-  double *least = ws_arena_alloc(work, sizeof *least * (size_t)of.shapes);
+  const int count = s->portfolio.count;
+  int(*wins)[2] = ws_arena_alloc(arena, sizeof *wins * (size_t)count);
+  int *positions = ws_arena_alloc(arena, sizeof *positions * (size_t)count);
+  int *every = ws_arena_alloc(arena, sizeof *every * (size_t)count);
   ws__shortlist out = {positions, 0, s->portfolio.fallback};
-  double sum = 0;
-  for (int i = 0; i < of.shapes; i++) {
-    for (int k = 0; k < of.kernels; k++) {
-      const double us = of.us[(size_t)i * (size_t)of.kernels + (size_t)k];
-      least[i] = fmax(least[i], isfinite(us) ? fallback_factor * us : 0);
-    }
-    sum += log(least[i]);
+  int known = 0;
+  for (int p = 0; p < count; p++) {
+    wins[p][1] = p;
+    if (ws__band_knows(&s->portfolio, s->portfolio.input->matrix, band, p))
+      every[known++] = p;
   }
-  while (out.count < MOST_LISTED) {
-    int best = -1;
-    for (int k = 0; k < of.kernels; k++) {
-      const double with = join_list(&of, least, k);
-      if (with < sum - 1e-9) {
-        sum = with;
-        best = k;
-      }
+  const ws__shortlist all = {every, known, -1};
+  for (int i = 0; i < shape_count; i++)
+    if (shapes[i].size[0] >= band->first && shapes[i].size[0] <= band->last) {
+      const int pick =
+          ws__pick_by_models(&s->portfolio, models, &all, &shapes[i]);
+      if (pick >= 0)
+        wins[pick][0]++;
     }
-    if (best < 0)
-      break;
-    positions[out.count++] = of.positions[best];
-    for (int i = 0; i < of.shapes; i++)
-      least[i] = fmin(least[i], of.us[(size_t)i * (size_t)of.kernels +
-                                      (size_t)best]);
-  }
+  qsort(wins, (size_t)count, sizeof *wins, compare_counts);
+  for (int i = 0; i < count && out.count < MOST_LISTED && wins[i][0]; i++)
+    positions[out.count++] = wins[i][1];
   if (!out.count)
     positions[out.count++] = out.fallback;
-  ws_arena_destroy(work);
   return out;
 }
 
