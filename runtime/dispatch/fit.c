@@ -19,7 +19,7 @@ enum { FACTOR_PRIOR = 2 };
 const double ws__least_error = 0.02;
 
 /* Few terms: the emitted selection evaluates them for every kernel. */
-enum { MOST_KEPT = 5 };
+enum { MOST_KEPT = 7 };
 
 bool ws__is_time(double us) { return isfinite(us) && us > 0; }
 

@@ -136,9 +136,8 @@ int ws__pick_by_models(const ws__portfolio *portfolio,
   return best;
 }
 
-/* More would make the emitted selection slow; it keeps the place in the list in
- * four bits. */
-enum { MOST_LISTED = 12 };
+/* More would make the emitted selection slow. */
+enum { MOST_LISTED = 24 };
 
 static int compare_counts(const void *a, const void *b) {
   const int *x = a, *y = b; /* {wins, position} */
