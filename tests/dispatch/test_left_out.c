@@ -15,7 +15,7 @@ enum { TURNS = 16, BANDS = 6 };
 static const int64_t band_ends[BANDS] = {16, 64, 256, 1024, 4096, INT64_MAX};
 
 typedef struct loss {
-  double sum, worst;
+  double sum, kept_sum, worst; /* kept: of the best kernel of the portfolio */
   int shapes, not_timed;
 } loss;
 
@@ -146,6 +146,7 @@ static void judge(const shipped *s, const ws_dispatch_choice *choice,
   for (int i = 0; i < s->matrix.shape_count; i++) {
     const ws_shape *shape = &s->matrix.shapes[i];
     const double best = best_of(s, i);
+    double kept = INFINITY;
     int band = 0;
     if (!left_out[i] || !s->judges[i])
       continue;
@@ -158,9 +159,12 @@ static void judge(const shipped *s, const ws_dispatch_choice *choice,
       by_band[band].not_timed++;
       continue;
     }
+    for (int p = 0; p < choice->count; p++)
+      kept = fmin(kept, time_on(s, i, choice->columns[p]));
     if (ratio > 1.1)
       printf("# %s: %.3f\n", ws_shape_text(s->arena, shape), ratio);
     by_band[band].sum += ratio - 1;
+    by_band[band].kept_sum += kept / best - 1;
     by_band[band].worst = fmax(by_band[band].worst, ratio);
     by_band[band].shapes++;
   }
@@ -181,6 +185,14 @@ static void turn(const shipped *s, const bool *left_out, loss *by_band) {
   ws_arena_destroy(arena);
 }
 
+static void print_loss(const shipped *s, const char *what, const loss *of) {
+  printf("# %s, %s: %.1f %% in the mean, %.1f %% at worst, of the best kept "
+         "kernel %.1f %%; %d shapes, %d choices not timed\n",
+         s->matrix.provenance, what, 100 * of->sum / of->shapes,
+         100 * (of->worst - 1), 100 * of->kept_sum / of->shapes, of->shapes,
+         of->not_timed);
+}
+
 static loss leave_out(const char *target, const char *layout,
                       const char *kind, int dense) {
   shipped s = open_shipped(target, layout, kind, dense);
@@ -195,29 +207,40 @@ static loss leave_out(const char *target, const char *layout,
     turn(&s, left_out, by_band);
   }
   for (int b = 0; b < BANDS; b++) {
-    printf("# %s %s, m to %lld: %.1f %% in the mean, %.1f %% at worst, %d "
-           "shapes (%d choices not timed)\n",
-           target, layout, (long long)band_ends[b],
-           100 * by_band[b].sum / by_band[b].shapes,
-           100 * (by_band[b].worst - 1), by_band[b].shapes,
-           by_band[b].not_timed);
+    print_loss(&s, ws_arena_printf(s.arena, "m to %lld", (long long)band_ends[b]),
+               &by_band[b]);
     all.sum += by_band[b].sum;
+    all.kept_sum += by_band[b].kept_sum;
     all.worst = fmax(all.worst, by_band[b].worst);
     all.shapes += by_band[b].shapes;
     all.not_timed += by_band[b].not_timed;
   }
-  printf("# %s %s: %.1f %% in the mean, %.1f %% at worst, %d shapes (%d not "
-         "timed)\n",
-         target, layout, 100 * all.sum / all.shapes, 100 * (all.worst - 1),
-         all.shapes, all.not_timed);
+  print_loss(&s, "all", &all);
   ws_archive_close(s.archive);
   ws_arena_destroy(s.arena);
   return all;
 }
 
-WS_TEST(layers_left_out_of_the_shipped_archives) {
-  const loss mi300x = leave_out("gfx942", "kmajor", "sim", 24),
-             h200 = leave_out("sm_90a", "kmajor-ocp", "cuda", 40);
-  WS_CHECK(mi300x.shapes > 0);
-  WS_CHECK(h200.shapes > 0);
+/* Issue 16's bar is 4 % in the mean and 15 % at worst in each band of gfx942's
+ * kmajor, and that sm_90a get no worse. What is asserted is what no change of a
+ * dozen of single shapes breaks. */
+static void check_loss(const char *target, const char *layout, const char *kind,
+                       int dense, double most) {
+  const loss all = leave_out(target, layout, kind, dense);
+  WS_CHECK(all.shapes >= 50);
+  WS_CHECK(8 * all.not_timed <= all.shapes);
+  WS_CHECK(all.kept_sum <= all.sum);
+  WS_CHECK(all.sum / all.shapes <= most);
+}
+
+WS_TEST(layers_left_out_of_gfx942_kmajor) {
+  check_loss("gfx942", "kmajor", "sim", 24, 0.08);
+}
+
+WS_TEST(layers_left_out_of_gfx942_mnmajor) {
+  check_loss("gfx942", "mnmajor", "sim", 24, 0.05);
+}
+
+WS_TEST(layers_left_out_of_sm_90a) {
+  check_loss("sm_90a", "kmajor-ocp", "cuda", 40, 0.025);
 }
