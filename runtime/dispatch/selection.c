@@ -180,8 +180,9 @@ static ws__shortlist make_shortlist(ws_arena *arena, const ws_selection *s,
 
 enum {
   DEFAULT_PORTFOLIO = 8,
-  DEFAULT_TIMED_PORTFOLIO = 16, /* of kernels that a card has timed more pay:
-                                   each was the best somewhere */
+  DEFAULT_TIMED_PORTFOLIO = 16, /* of kernels that a card or the simulator has
+                                   timed more pay: each was the best
+                                   somewhere */
   LARGE_SET = 64,               /* shapes */
   DEFAULT_LARGE_PORTFOLIO = 64
 };
@@ -190,10 +191,10 @@ static int portfolio_limit(const ws_selection_input *input) {
   const ws_matrix *matrix = input->matrix;
   if (input->max_portfolio > 0)
     return input->max_portfolio;
-  if (!ws__is_estimate(matrix->provenance) && matrix->shape_count > LARGE_SET)
-    return DEFAULT_LARGE_PORTFOLIO;
-  return ws__is_of_a_card(matrix->provenance) ? DEFAULT_TIMED_PORTFOLIO
-                                              : DEFAULT_PORTFOLIO;
+  if (ws__is_estimate(matrix->provenance))
+    return DEFAULT_PORTFOLIO;
+  return matrix->shape_count > LARGE_SET ? DEFAULT_LARGE_PORTFOLIO
+                                         : DEFAULT_TIMED_PORTFOLIO;
 }
 
 static bool has_gaps(const ws_matrix *matrix) {
