@@ -18,9 +18,10 @@ enum { LEAST_SHAPES = 12, FIRST_EDGE = 16, EDGE_RATIO = 4, EDGES = 6 };
 /* Groups are left out some at a time, in this many turns. */
 enum { FOLDS = 8, LEAST_GROUPS = 4 };
 
-/* The tree is kept unless models lose this much less in the mean (in ln): it is
- * faster and can be read. */
-static const double least_gain = 0.002;
+/* The tree is taken where it loses this much less than models in the mean (in
+ * ln), and so many standard errors of that: on a dozen shapes a tree wins by
+ * luck, and where layers are new it loses more. */
+static const double least_gain = 0.002, standard_errors = 2;
 
 const char *ws_form_text(ws_form form) {
   static const char *const texts[WS_FORMS] = {"nearest", "tree", "models",
@@ -76,6 +77,40 @@ ws_matrix ws_matrix_rows(ws_arena *arena, const ws_matrix *from,
       shapes[out.shape_count++] = from->shapes[s];
     }
   return out;
+}
+
+/* ---- models near a band ---- */
+
+/* What bounds a kernel changes with the first size: constants that hold from one
+ * row to 16384 rows hold nowhere well. A row weighs less by the octaves between
+ * its first size and the band (a normal curve of this width), and something
+ * however far, so that no constant hangs in the air. */
+static const double octaves = 2, least_weight = 0.02;
+
+static double octaves_from(const ws_band *band, const ws_shape *shape) {
+  const double size = log2((double)shape->size[0]);
+  return fmax(0, fmax(log2((double)band->first) - size,
+                      size - log2((double)band->last)));
+}
+
+ws_status ws__bands_fit(ws_arena *arena, const ws__portfolio *portfolio,
+                        const ws_matrix *timed, const ws_band *bands, int count,
+                        const ws_time_models **out_by_band, ws_diag *diag) {
+  const ws_selection_input *input = portfolio->input;
+  double *weights = ws_arena_alloc(
+      arena, sizeof *weights * (size_t)timed->shape_count);
+  for (int b = 0; b < count; b++) {
+    for (int s = 0; s < timed->shape_count; s++) {
+      const double far = octaves_from(&bands[b], &timed->shapes[s]) / octaves;
+      weights[s] =
+          least_weight + (1 - least_weight) * exp(-far * far / 2);
+    }
+    WS_TRY(ws_time_models_fit(arena, input->problem, input->target,
+                              input->terms, input->entries, timed, weights,
+                              portfolio->columns, portfolio->count,
+                              &out_by_band[b], diag));
+  }
+  return WS_OK;
 }
 
 /* ---- one turn ---- */
@@ -159,19 +194,26 @@ static int pick_oracle(const ws__portfolio *portfolio, const ws_matrix *rows,
 
 /* Beside the best that was timed; what is foreseen of the choice counts where
  * the choice was not timed, but makes no row better than its best. */
-static void judge_pick(const ws__portfolio *portfolio, const ws_matrix *rows,
-                       int row, int pick, double best_us, ws_form form,
-                       ws_band *band) {
+static double judge_pick(const ws__portfolio *portfolio, const ws_matrix *rows,
+                         int row, int pick, double best_us, ws_form form,
+                         ws_band *band) {
   const double us =
       pick < 0 ? INFINITY : ws__matrix_us(rows, row, portfolio->columns[pick]);
   const double ratio = fmax(1, us / best_us);
   band->ln_loss[form] += log(ratio);
   band->worst[form] = fmax(band->worst[form], ratio);
+  return log(ratio);
 }
+
+/* What models lost more than the tree, squared, summed; by band. */
+typedef struct squares {
+  double of[WS_BANDS_MOST];
+} squares;
 
 static ws_status judge_fold(ws_arena *arena, const ws__portfolio *portfolio,
                             const bool *left_out, ws_band *bands,
-                            int band_count, ws_diag *diag) {
+                            int band_count, squares *tree_gains,
+                            ws_diag *diag) {
   const ws_selection_input *input = portfolio->input;
   const ws_matrix known =
                       ws_matrix_rows(arena, portfolio->filled, left_out, false),
@@ -180,16 +222,15 @@ static ws_status judge_fold(ws_arena *arena, const ws__portfolio *portfolio,
                                         true),
                   truth = ws_matrix_rows(arena, input->matrix, left_out, true);
   const ws_rules *rules;
-  const ws_time_models *models;
+  const ws_time_models *models[WS_BANDS_MOST];
   ws__shortlist lists[WS_BANDS_MOST];
   for (int b = 0; b < band_count; b++)
     lists[b] = list_known(arena, portfolio, &timed, &bands[b]);
   WS_TRY(ws_rules_fit(arena, input->problem, input->entries, &known,
                       portfolio->columns, portfolio->count, input->max_leaves,
                       &rules, diag));
-  WS_TRY(ws_time_models_fit(arena, input->problem, input->target, input->terms,
-                            input->entries, &timed, portfolio->columns,
-                            portfolio->count, &models, diag));
+  WS_TRY(ws__bands_fit(arena, portfolio, &timed, bands, band_count, models,
+                       diag));
   for (int s = 0; s < rows.shape_count; s++) {
     const ws_shape *shape = &rows.shapes[s];
     const int at = ws__band_of(bands, band_count, shape);
@@ -198,14 +239,18 @@ static ws_status judge_fold(ws_arena *arena, const ws__portfolio *portfolio,
         [WS_FORM_NEAREST] = pick_nearest(portfolio, &known, shape),
         [WS_FORM_TREE] = ws_rules_pick(rules, shape),
         [WS_FORM_MODELS] =
-            ws__pick_by_models(portfolio, models, &lists[at], shape),
+            ws__pick_by_models(portfolio, models[at], &lists[at], shape),
         [WS_FORM_ORACLE] = pick_oracle(portfolio, &rows, s)};
     const double best_us = ws__matrix_best_us(&truth, s);
     if (isinf(best_us))
       continue; /* nothing was timed */
     band->shape_count++;
+    double lost[WS_FORMS];
     for (ws_form form = 0; form < WS_FORMS; form++)
-      judge_pick(portfolio, &rows, s, picks[form], best_us, form, band);
+      lost[form] =
+          judge_pick(portfolio, &rows, s, picks[form], best_us, form, band);
+    const double gain = lost[WS_FORM_MODELS] - lost[WS_FORM_TREE];
+    tree_gains->of[at] += gain * gain;
   }
   return WS_OK;
 }
@@ -217,14 +262,24 @@ static int begin_bands(const ws_matrix *matrix, ws_band *bands) {
   return count;
 }
 
+static bool tree_is_better(const ws_band *band, double sum_of_squares) {
+  const double count = band->shape_count,
+               gain = band->ln_loss[WS_FORM_MODELS] -
+                      band->ln_loss[WS_FORM_TREE],
+               error =
+                   sqrt(fmax(0, sum_of_squares / count - gain * gain) / count);
+  return gain > least_gain && gain > standard_errors * error;
+}
+
 /* Sums become means. */
-static void finish_bands(ws_band *bands, int count) {
+static void finish_bands(ws_band *bands, int count, const squares *tree_gains) {
   for (int b = 0; b < count; b++) {
     ws_band *band = &bands[b];
-    for (ws_form form = 0; form < WS_FORMS && band->shape_count; form++)
+    if (!band->shape_count)
+      continue;
+    for (ws_form form = 0; form < WS_FORMS; form++)
       band->ln_loss[form] /= band->shape_count;
-    if (band->ln_loss[WS_FORM_MODELS] <
-        band->ln_loss[WS_FORM_TREE] - least_gain)
+    if (!tree_is_better(band, tree_gains->of[b]))
       band->form = WS_FORM_MODELS;
   }
 }
@@ -233,8 +288,10 @@ ws_status ws__bands_judge_once(ws_arena *arena, const ws__portfolio *portfolio,
                                const bool *left_out, ws_band *out_bands,
                                int *out_count, ws_diag *diag) {
   *out_count = begin_bands(portfolio->filled, out_bands);
-  WS_TRY(judge_fold(arena, portfolio, left_out, out_bands, *out_count, diag));
-  finish_bands(out_bands, *out_count);
+  squares tree_gains = {{0}};
+  WS_TRY(judge_fold(arena, portfolio, left_out, out_bands, *out_count,
+                    &tree_gains, diag));
+  finish_bands(out_bands, *out_count, &tree_gains);
   return WS_OK;
 }
 
@@ -250,13 +307,15 @@ ws_status ws__bands_judge(ws_arena *arena, const ws__portfolio *portfolio,
   if (groups < LEAST_GROUPS || portfolio->count < 2)
     return WS_OK;
   ws_status status = WS_OK;
+  squares tree_gains = {{0}};
   for (int fold = 0; fold < FOLDS && status == WS_OK; fold++) {
     ws_arena *own = ws_arena_create();
     for (size_t s = 0; s < rows; s++)
       left_out[s] = group[s] % FOLDS == fold;
-    status = judge_fold(own, portfolio, left_out, out_bands, *out_count, diag);
+    status = judge_fold(own, portfolio, left_out, out_bands, *out_count,
+                        &tree_gains, diag);
     ws_arena_destroy(own);
   }
-  finish_bands(out_bands, *out_count);
+  finish_bands(out_bands, *out_count, &tree_gains);
   return status;
 }

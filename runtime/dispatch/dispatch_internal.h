@@ -85,7 +85,7 @@ void ws__term_values(const ws_expr *term, const ws_shape *shapes, int count,
 void ws__find_scales(ws__observations *of);
 /* Nothing where there is no time. */
 void ws__add_row(const ws__observations *of, int kernel, int row,
-                 ws__equations *to);
+                 double weight, ws__equations *to);
 void ws__add_equations(const ws__equations *from, double weight, int terms,
                        ws__equations *to);
 /* What the equations of another weigh in the fit of self; 0: nothing. */
@@ -94,10 +94,11 @@ double ws__pool_weight(const ws_candidate *self, const ws_candidate *other);
 void ws__solve_constants(const ws__equations *in, int terms, double *x);
 double ws__sum_terms(const ws__observations *of, int kernel, int row,
                      const double *constants);
-/* Multiplies the constants by the kernel's own factor, from its rows that are
- * not left out (NULL: none is). Returns how many they were. */
-int ws__fit_factor(const ws__observations *of, int kernel, const bool *left_out,
-                   double *constants, double *out_error);
+/* Multiplies the constants by the kernel's own factor, from its rows with a
+ * weight. Returns how many they were. */
+int ws__fit_factor(const ws__observations *of, int kernel,
+                   const double *weights, double *constants,
+                   double *out_error);
 
 typedef struct ws__node {
   int feature;       /* < 0: a leaf */
@@ -208,6 +209,11 @@ ws_status ws__bands_judge_once(ws_arena *arena, const ws__portfolio *portfolio,
                                const bool *left_out, ws_band *out_bands,
                                int *out_count, ws_diag *diag);
 int ws__band_of(const ws_band *bands, int count, const ws_shape *shape);
+/* Models for each band, in which a row weighs less the farther its first size
+ * is from the band. In the arena. */
+ws_status ws__bands_fit(ws_arena *arena, const ws__portfolio *portfolio,
+                        const ws_matrix *timed, const ws_band *bands, int count,
+                        const ws_time_models **out_by_band, ws_diag *diag);
 /* Whether a kernel was timed on enough shapes of the band for its model to be
  * asked there. matrix: with its gaps. */
 bool ws__band_knows(const ws__portfolio *portfolio, const ws_matrix *matrix,
@@ -223,9 +229,10 @@ int ws__pick_by_models(const ws__portfolio *portfolio,
 struct ws_selection {
   ws__portfolio portfolio;
   const ws_rules *rules;
-  const ws_time_models *models;
+  const ws_time_models *models; /* of all first sizes, for the table */
   ws__table table;
   const ws_band *bands;
+  const ws_time_models *const *by_band;
   const ws__shortlist *shortlists; /* by band; count 0 where it is the tree */
   int band_count;
 };

@@ -97,6 +97,17 @@ static void put_rules(const ws_rules *rules, cJSON *root) {
   }
 }
 
+/* us = sum of constants times terms. */
+static void put_model(const ws_time_models *models, int position,
+                      cJSON *array) {
+  const ws__time_model *model = &models->models[position];
+  cJSON *item = append_object(array), *constants = add_array(item, "us");
+  for (int t = 0; t < models->terms->count; t++)
+    cJSON_AddItemToArray(constants, cJSON_CreateNumber(model->us[t]));
+  add_ratio(item, "ln_error", model->error);
+  add_number(item, "timings", model->timings);
+}
+
 /* Bands of the first size: which form chooses, and what each lost where groups
  * of shapes were left out. */
 static void put_bands(const ws_selection *s, cJSON *root) {
@@ -115,29 +126,25 @@ static void put_bands(const ws_selection *s, cJSON *root) {
       add_ratio(lost, "geomean_regret", exp(band->ln_loss[form]));
       add_ratio(lost, "max_regret", band->worst[form]);
     }
-    cJSON *kernels = add_array(item, "kernels");
-    for (int i = 0; i < s->shortlists[b].count; i++)
-      cJSON_AddItemToArray(kernels,
-                           cJSON_CreateNumber(s->shortlists[b].positions[i]));
+    cJSON *kernels = add_array(item, "kernels"),
+          *models = add_array(item, "time_models");
+    for (int i = 0; i < s->shortlists[b].count; i++) {
+      const int p = s->shortlists[b].positions[i];
+      cJSON_AddItemToArray(kernels, cJSON_CreateNumber(p));
+      put_model(s->by_band[b], p, models);
+    }
   }
 }
 
-/* us = sum of constants times terms, by kernel. */
+/* Of all first sizes, by kernel. */
 static void put_models(const ws_selection *s, cJSON *root) {
   const ws_time_terms *terms = s->models->terms;
   cJSON *texts = add_array(root, "time_terms");
   for (int t = 0; t < terms->count; t++)
     cJSON_AddItemToArray(texts, cJSON_CreateString(terms->texts[t]));
   cJSON *models = add_array(root, "time_models");
-  for (int p = 0; p < s->models->count; p++) {
-    const ws__time_model *model = &s->models->models[p];
-    cJSON *item = append_object(models);
-    cJSON *constants = add_array(item, "us");
-    for (int t = 0; t < terms->count; t++)
-      cJSON_AddItemToArray(constants, cJSON_CreateNumber(model->us[t]));
-    add_ratio(item, "ln_error", model->error);
-    add_number(item, "timings", model->timings);
-  }
+  for (int p = 0; p < s->models->count; p++)
+    put_model(s->models, p, models);
 }
 
 static void put_table(const ws__table *table, int dims, cJSON *root) {

@@ -222,9 +222,10 @@ static int term_index(const ws__emission *emission, term_names *names,
   return i;
 }
 
-static void emit_sum(const ws__emission *emission, int index, int position,
+static void emit_sum(const ws__emission *emission, int band, int index,
                      term_names *names, ws_strbuf *out) {
-  const ws_time_models *models = emission->selection->models;
+  const ws_time_models *models = emission->selection->by_band[band];
+  const int position = emission->selection->shortlists[band].positions[index];
   const ws__time_model *model = &models->models[position];
   const char *plus = "";
   ws_strbuf_printf(out, "  ws_us[%d] = ", index);
@@ -247,7 +248,7 @@ static void emit_band(const ws__emission *emission, int band, ws_strbuf *out) {
   ws_strbuf sums;
   ws_strbuf_init(&sums);
   for (int i = 0; i < list->count; i++)
-    emit_sum(emission, i, list->positions[i], &names, &sums);
+    emit_sum(emission, band, i, &names, &sums);
   ws_strbuf_printf(out, "static const short listed_%d[%d] = {", band,
                    list->count);
   for (int i = 0; i < list->count; i++)
@@ -272,31 +273,25 @@ static void emit_band(const ws__emission *emission, int band, ws_strbuf *out) {
   ws_strbuf_deinit(&sums);
 }
 
-/* Times are positive, so their bits are in their order; the last four give way
- * to the place in the list. That needs no branch, and branches on times are
- * foretold badly. */
+/* The least time first, then where it is: the first needs no branch, and
+ * branches on times are foretold badly. */
 static const char least_time[] =
     "/* The kernel with the least time that takes the shape, else fallback. */\n"
-    "static int least_time(const double *us, const short *kernels, int count,\n"
+    "static int least_time(double *us, const short *kernels, int count,\n"
     "                      int fallback, const long long *ws_sizes) {\n"
-    "  unsigned long long least, above = 0;\n"
-    "  int i;\n"
+    "  const double refused = 1e300;\n"
     "  for (;;) {\n"
-    "    for (least = ~0ull, i = 0; i < count; i++) {\n"
-    "      union {\n"
-    "        double us;\n"
-    "        unsigned long long bits;\n"
-    "      } time;\n"
-    "      time.us = us[i];\n"
-    "      time.bits = (time.bits & ~15ull) | (unsigned)i;\n"
-    "      time.bits = time.bits < above ? ~0ull : time.bits;\n"
-    "      least = time.bits < least ? time.bits : least;\n"
-    "    }\n"
-    "    if (least == ~0ull)\n"
+    "    double least = us[0];\n"
+    "    int i;\n"
+    "    for (i = 1; i < count; i++)\n"
+    "      least = us[i] < least ? us[i] : least;\n"
+    "    if (least >= refused)\n"
     "      return fallback;\n"
-    "    if (candidates[kernels[least & 15]].accepts(ws_sizes))\n"
-    "      return kernels[least & 15];\n"
-    "    above = least + 1;\n"
+    "    for (i = 0; us[i] > least; i++)\n"
+    "      ;\n"
+    "    if (candidates[kernels[i]].accepts(ws_sizes))\n"
+    "      return kernels[i];\n"
+    "    us[i] = refused;\n"
     "  }\n"
     "}\n\n";
 

@@ -19,7 +19,7 @@ enum { FACTOR_PRIOR = 2 };
 const double ws__least_error = 0.02;
 
 /* Few terms: the emitted selection evaluates them for every kernel. */
-enum { MOST_KEPT = 5 };
+enum { MOST_KEPT = 7 };
 
 bool ws__is_time(double us) { return isfinite(us) && us > 0; }
 
@@ -39,17 +39,17 @@ void ws__find_scales(ws__observations *of) {
 }
 
 void ws__add_row(const ws__observations *of, int kernel, int row,
-                 ws__equations *to) {
+                 double weight, ws__equations *to) {
   const size_t at = (size_t)kernel * (size_t)of->rows + (size_t)row;
   double values[MOST];
-  if (!ws__is_time(of->us[at]))
+  if (!(weight > 0) || !ws__is_time(of->us[at]))
     return;
   for (int t = 0; t < of->terms; t++)
     values[t] = of->values[t][at] * of->scale[t] / of->us[at];
   for (int i = 0; i < of->terms; i++) {
-    to->right[i] += values[i];
+    to->right[i] += weight * values[i];
     for (int j = 0; j <= i; j++)
-      to->gram[i][j] += values[i] * values[j];
+      to->gram[i][j] += weight * values[i] * values[j];
   }
   to->rows++;
 }
@@ -213,26 +213,28 @@ double ws__sum_terms(const ws__observations *of, int kernel, int row,
   return us;
 }
 
-int ws__fit_factor(const ws__observations *of, int kernel, const bool *left_out,
-                   double *constants, double *out_error) {
-  double sum = 0, squares = 0;
+int ws__fit_factor(const ws__observations *of, int kernel,
+                   const double *weights, double *constants,
+                   double *out_error) {
+  double sum = 0, squares = 0, weight = 0;
   int rows = 0;
   for (int s = 0; s < of->rows; s++) {
     const double us = of->us[(size_t)kernel * (size_t)of->rows + (size_t)s],
                  said = ws__sum_terms(of, kernel, s, constants);
-    if ((left_out && left_out[s]) || !ws__is_time(us) || !(said > 0))
+    if (!(weights[s] > 0) || !ws__is_time(us) || !(said > 0))
       continue;
     const double ln = log(us / said);
-    sum += ln;
-    squares += ln * ln;
+    sum += weights[s] * ln;
+    squares += weights[s] * ln * ln;
+    weight += weights[s];
     rows++;
   }
-  const double ln_factor = sum / (rows + FACTOR_PRIOR);
+  const double ln_factor = sum / (weight + FACTOR_PRIOR);
   for (int t = 0; t < of->terms; t++)
     constants[t] *= exp(ln_factor);
-  squares += rows * ln_factor * ln_factor - 2 * ln_factor * sum;
+  squares += weight * ln_factor * ln_factor - 2 * ln_factor * sum;
   *out_error = rows ? fmax(ws__least_error, sqrt(fmax(0, squares) /
-                                                 fmax(1, rows - MOST_KEPT)))
+                                                 fmax(1, weight - MOST_KEPT)))
                     : 1;
   return rows;
 }

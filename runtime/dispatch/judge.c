@@ -29,7 +29,7 @@ struct ws__judge {
   double *weights; /* [kernel * kernels + other] */
   ws__equations *by_fold; /* [fold * kernels + kernel] */
   double *said;           /* [kernel * rows + row]: models, left out */
-  bool *left_out;         /* by row, of the fold at hand */
+  double *counts;         /* by row: 1, in the fold at hand 0 */
 };
 
 static const ws_candidate *candidate_of(const ws__judge *j, int kernel) {
@@ -76,7 +76,7 @@ ws__judge *ws__judge_create(const ws_selection *selection, const int *fold,
   j->us = ws_arena_alloc(arena, sizeof *j->us * kernels * rows);
   j->lost = ws_arena_alloc(arena, sizeof *j->lost * kernels * rows);
   j->said = ws_arena_alloc(arena, sizeof *j->said * kernels * rows);
-  j->left_out = ws_arena_alloc(arena, sizeof *j->left_out * rows);
+  j->counts = ws_arena_alloc(arena, sizeof *j->counts * rows);
   j->weights = ws_arena_alloc(arena, sizeof *j->weights * kernels * kernels);
   j->by_fold = ws_arena_alloc(arena, sizeof *j->by_fold * kernels *
                                          (size_t)fold_count);
@@ -140,7 +140,7 @@ static void sum_by_fold(ws__judge *j, const ws__observations *seen) {
          sizeof *j->by_fold * (size_t)j->folds * (size_t)j->kernels);
   for (int s = 0; s < j->rows; s++)
     for (int k = 0; k < j->kernels; k++)
-      ws__add_row(seen, k, s, &j->by_fold[j->fold[s] * j->kernels + k]);
+      ws__add_row(seen, k, s, 1, &j->by_fold[j->fold[s] * j->kernels + k]);
 }
 
 static void fit_kernel(ws__judge *j, const ws__observations *seen,
@@ -155,7 +155,7 @@ static void fit_kernel(ws__judge *j, const ws__observations *seen,
   ws__solve_constants(&all, seen->terms, constants);
   for (int t = 0; t < seen->terms; t++)
     constants[t] *= seen->scale[t];
-  ws__fit_factor(seen, kernel, j->left_out, constants, &error);
+  ws__fit_factor(seen, kernel, j->counts, constants, &error);
   for (int s = 0; s < j->rows; s++)
     if (j->fold[s] == fold)
       j->said[cell(j, kernel, s)] = ws__sum_terms(seen, kernel, s, constants);
@@ -170,7 +170,7 @@ static void fit_fold(ws__judge *j, const ws__observations *seen,
         ws__add_equations(&j->by_fold[f * j->kernels + k], 1, seen->terms,
                           &own[k]);
   for (int s = 0; s < j->rows; s++)
-    j->left_out[s] = j->fold[s] == fold;
+    j->counts[s] = j->fold[s] != fold;
   for (int k = 0; k < j->kernels; k++)
     fit_kernel(j, seen, own, fold, k);
 }

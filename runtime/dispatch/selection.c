@@ -134,9 +134,8 @@ int ws__pick_by_models(const ws__portfolio *portfolio,
   return best;
 }
 
-/* More would make the emitted selection slow; it keeps the place in the list in
- * four bits. */
-enum { MOST_LISTED = 12 };
+/* More would make the emitted selection slow. */
+enum { MOST_LISTED = 24 };
 
 static int compare_counts(const void *a, const void *b) {
   const int *x = a, *y = b; /* {wins, position} */
@@ -145,8 +144,9 @@ static int compare_counts(const void *a, const void *b) {
 
 /* The kernels that the models choose in the band, those chosen most. */
 static ws__shortlist make_shortlist(ws_arena *arena, const ws_selection *s,
-                                    const ws_band *band, const ws_shape *shapes,
-                                    int shape_count) {
+                                    const ws_band *band,
+                                    const ws_time_models *models,
+                                    const ws_shape *shapes, int shape_count) {
   const int count = s->portfolio.count;
   int(*wins)[2] = ws_arena_alloc(arena, sizeof *wins * (size_t)count);
   int *positions = ws_arena_alloc(arena, sizeof *positions * (size_t)count);
@@ -162,7 +162,7 @@ static ws__shortlist make_shortlist(ws_arena *arena, const ws_selection *s,
   for (int i = 0; i < shape_count; i++)
     if (shapes[i].size[0] >= band->first && shapes[i].size[0] <= band->last) {
       const int pick =
-          ws__pick_by_models(&s->portfolio, s->models, &all, &shapes[i]);
+          ws__pick_by_models(&s->portfolio, models, &all, &shapes[i]);
       if (pick >= 0)
         wins[pick][0]++;
     }
@@ -178,8 +178,9 @@ static ws__shortlist make_shortlist(ws_arena *arena, const ws_selection *s,
 
 enum {
   DEFAULT_PORTFOLIO = 8,
-  DEFAULT_TIMED_PORTFOLIO = 16, /* of kernels that a card has timed more pay:
-                                   each was the best somewhere */
+  DEFAULT_TIMED_PORTFOLIO = 16, /* of kernels that a card or the simulator has
+                                   timed more pay: each was the best
+                                   somewhere */
   LARGE_SET = 64,               /* shapes */
   DEFAULT_LARGE_PORTFOLIO = 64
 };
@@ -188,10 +189,10 @@ static int portfolio_limit(const ws_selection_input *input) {
   const ws_matrix *matrix = input->matrix;
   if (input->max_portfolio > 0)
     return input->max_portfolio;
-  if (!ws__is_estimate(matrix->provenance) && matrix->shape_count > LARGE_SET)
-    return DEFAULT_LARGE_PORTFOLIO;
-  return ws__is_of_a_card(matrix->provenance) ? DEFAULT_TIMED_PORTFOLIO
-                                              : DEFAULT_PORTFOLIO;
+  if (ws__is_estimate(matrix->provenance))
+    return DEFAULT_PORTFOLIO;
+  return matrix->shape_count > LARGE_SET ? DEFAULT_LARGE_PORTFOLIO
+                                         : DEFAULT_TIMED_PORTFOLIO;
 }
 
 static bool has_gaps(const ws_matrix *matrix) {
@@ -208,13 +209,17 @@ static ws_status fit_forms(ws_arena *arena, ws_selection *s, ws_diag *diag) {
   const ws_matrix *matrix = input->matrix;
   ws_band *bands = ws_arena_alloc(arena, sizeof *bands * WS_BANDS_MOST);
   ws__shortlist *lists = ws_arena_alloc(arena, sizeof *lists * WS_BANDS_MOST);
+  const ws_time_models **by_band =
+      ws_arena_alloc(arena, sizeof(ws_time_models *) * WS_BANDS_MOST);
   WS_TRY(ws_rules_fit(arena, input->problem, input->entries,
                       s->portfolio.filled, s->portfolio.columns,
                       s->portfolio.count, input->max_leaves, &s->rules, diag));
   WS_TRY(ws_time_models_fit(arena, input->problem, input->target, input->terms,
-                            input->entries, matrix, s->portfolio.columns,
+                            input->entries, matrix, NULL, s->portfolio.columns,
                             s->portfolio.count, &s->models, diag));
   WS_TRY(ws__bands_judge(arena, &s->portfolio, bands, &s->band_count, diag));
+  WS_TRY(ws__bands_fit(arena, &s->portfolio, matrix, bands, s->band_count,
+                       by_band, diag));
   for (int b = 0; b < s->band_count && ws_selection_unmodelled(s); b++)
     bands[b].form = WS_FORM_TREE;
   const ws_shape_set set = {"", matrix->shapes, matrix->shape_count};
@@ -225,8 +230,10 @@ static ws_status fit_forms(ws_arena *arena, ws_selection *s, ws_diag *diag) {
                                     s->portfolio.count, shapes, &shape_count);
   for (int b = 0; b < s->band_count; b++)
     if (bands[b].form == WS_FORM_MODELS)
-      lists[b] = make_shortlist(arena, s, &bands[b], shapes, shape_count);
+      lists[b] = make_shortlist(arena, s, &bands[b], by_band[b], shapes,
+                                shape_count);
   s->bands = bands;
+  s->by_band = by_band;
   s->shortlists = lists;
   if (!ws__is_estimate(
           matrix->provenance)) { /* which know no shape better than another */
@@ -275,7 +282,7 @@ int ws_selection_pick(const ws_selection *s, const ws_shape *shape) {
       return span->chain[i];
   const int band = ws__band_of(s->bands, s->band_count, shape);
   return s->bands[band].form == WS_FORM_MODELS
-             ? ws__pick_by_models(&s->portfolio, s->models,
+             ? ws__pick_by_models(&s->portfolio, s->by_band[band],
                                   &s->shortlists[band], shape)
              : ws_rules_pick(s->rules, shape);
 }

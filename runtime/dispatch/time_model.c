@@ -62,6 +62,7 @@ typedef struct fitting {
   const ws_matrix *matrix;
   const ws_dispatch_entry *entries;
   const int *columns;
+  const double *weights; /* by row */
   ws__observations seen;
   ws__equations *own; /* by position */
 } fitting;
@@ -92,7 +93,7 @@ static bool gather(fitting *f) {
   int rows = 0;
   for (int p = 0; p < f->seen.kernels; p++) {
     for (int s = 0; s < f->seen.rows; s++)
-      ws__add_row(&f->seen, p, s, &f->own[p]);
+      ws__add_row(&f->seen, p, s, f->weights[s], &f->own[p]);
     rows += f->own[p].rows;
   }
   return rows > 0;
@@ -111,22 +112,27 @@ static void fit_one(const fitting *f, int position, ws__time_model *model) {
   for (int t = 0; t < f->seen.terms; t++)
     model->us[t] *= model->terms[t] ? f->seen.scale[t] : 0;
   model->timings =
-      ws__fit_factor(&f->seen, position, NULL, model->us, &model->error);
+      ws__fit_factor(&f->seen, position, f->weights, model->us, &model->error);
 }
 
 ws_status ws_time_models_fit(ws_arena *arena, const ws_problem *problem,
                              const ws_target *target,
                              const ws_time_terms *terms,
                              const ws_dispatch_entry *entries,
-                             const ws_matrix *matrix, const int *columns,
-                             int column_count,
+                             const ws_matrix *matrix, const double *weights,
+                             const int *columns, int column_count,
                              const ws_time_models **out_models, ws_diag *diag) {
   const size_t count = (size_t)column_count;
   ws__time_model *models = ws_arena_alloc(arena, sizeof *models * count);
   ws_arena *work = ws_arena_create();
+  double *alike = ws_arena_alloc(
+      work, sizeof *alike * (size_t)matrix->shape_count);
+  for (int s = 0; s < matrix->shape_count; s++)
+    alike[s] = 1;
   fitting f = {.matrix = matrix,
                .entries = entries,
                .columns = columns,
+               .weights = weights ? weights : alike,
                .seen = {.kernels = column_count,
                         .rows = matrix->shape_count,
                         .terms = terms->count},
@@ -241,8 +247,8 @@ ws_status ws_time_models_fill(ws_arena *arena, const ws_selection_input *input,
   for (int c = 0; c < count; c++)
     columns[c] = c;
   WS_TRY(ws_time_models_fit(arena, input->problem, input->target, input->terms,
-                            input->entries, matrix, columns, count, &models,
-                            diag));
+                            input->entries, matrix, NULL, columns, count,
+                            &models, diag));
   for (int s = 0; s < matrix->shape_count; s++)
     effects[s] = shape_effect(models, matrix, s);
   for (int c = 0; c < count; c++)

@@ -55,8 +55,8 @@ typedef struct emit_options {
        "program's own (docs/dispatch.md)",                                     \
        EMIT_TEXT(terms_file)},                                                 \
       {"max-kernels", "N",                                                     \
-       "at most N kernels are kept (default: 8; of times that a card took, "   \
-       "16)",                                                                  \
+       "at most N kernels are kept (default: 8 by estimates, 16 by times, "    \
+       "64 by times on more than 64 shapes)",                                  \
        EMIT_COUNT(max_kernels)},                                               \
   {                                                                            \
     "json", NULL, "the result as JSON on stdout", WS_OPTION_FLAG,              \

@@ -149,7 +149,7 @@ WS_TEST(the_fit_is_the_best_of_all_subsets) {
     double x[TERMS], best = 0;
     ws__find_scales(&seen);
     for (int r = 0; r < ROWS; r++)
-      ws__add_row(&seen, 0, r, &in);
+      ws__add_row(&seen, 0, r, 1, &in);
     ws__solve_constants(&in, TERMS, x);
     for (unsigned set = 1; set < 1 << TERMS; set++)
       best = fmin(best, loss_of_subset(&in, TERMS, set));

@@ -70,8 +70,8 @@ WS_TEST(a_model_foresees_what_follows_its_terms) {
   prepare(&e, ws_test_directory());
   use_law(&e, 3, "cuda:test");
   WS_CHECK_INT(ws_time_models_fit(e.arena, e.problem, ws_target_find("gfx942"),
-                                  true_terms(&e), e.entries, &e.matrix, columns,
-                                  2, &models, &diag),
+                                  true_terms(&e), e.entries, &e.matrix, NULL,
+                                  columns, 2, &models, &diag),
                WS_OK);
   const ws_shape far = gemm_shape(8192, 7168, 4096);
   for (int p = 0; p < 2; p++) {

@@ -53,14 +53,14 @@ const char *ws_time_terms_left_out(ws_arena *arena, const ws_time_terms *terms,
 typedef struct ws_time_models ws_time_models;
 
 /* A model for each of the columns of the matrix. Cells that are NAN (not timed)
- * or INFINITY (refused) are not looked at. WS_INPUT where no kernel has a time.
- * In the arena. */
+ * or INFINITY (refused) are not looked at. weights: of the rows; NULL: they
+ * count alike. WS_INPUT where no kernel has a time. In the arena. */
 ws_status ws_time_models_fit(ws_arena *arena, const ws_problem *problem,
                              const ws_target *target,
                              const ws_time_terms *terms,
                              const ws_dispatch_entry *entries,
-                             const ws_matrix *matrix, const int *columns,
-                             int column_count,
+                             const ws_matrix *matrix, const double *weights,
+                             const int *columns, int column_count,
                              const ws_time_models **out_models,
                              ws_diag *diag) WS_MUST_CHECK;
 /* Of the kernel at this position in columns, in us; whether it takes the shape
