@@ -128,6 +128,7 @@ bool ws__band_knows(const ws__portfolio *portfolio, const ws_matrix *matrix,
 }
 
 ws__known ws__bands_known(ws_arena *arena, const ws__portfolio *portfolio,
+                          const ws_time_models *const *models,
                           const ws_band *bands, int band_count) {
   const int count = portfolio->count;
   bool *knows =
@@ -136,7 +137,7 @@ ws__known ws__bands_known(ws_arena *arena, const ws__portfolio *portfolio,
     for (int p = 0; p < count; p++)
       knows[b * count + p] =
           ws__band_knows(portfolio, portfolio->input->matrix, &bands[b], p);
-  return (ws__known){bands, band_count, count, knows};
+  return (ws__known){bands, band_count, count, models, knows};
 }
 
 bool ws__known_at(const ws__known *known, int position, const ws_shape *shape) {

@@ -182,15 +182,16 @@ bool ws__portfolio_takes(const ws__portfolio *portfolio, int position,
  * arena. */
 const int *ws__make_chain(ws_arena *arena, const ws__portfolio *portfolio,
                           const double *us, int *out_length);
-/* Which kernels are known in which band (ws__band_knows). */
+/* What the bands know: their models, and of which kernels (ws__band_knows). */
 typedef struct ws__known {
   const ws_band *bands;
   int band_count, kernel_count;
-  const bool *knows; /* [band][kernel] */
+  const ws_time_models *const *models; /* [band] */
+  const bool *knows;                   /* [band][kernel] */
 } ws__known;
 bool ws__known_at(const ws__known *known, int position, const ws_shape *shape);
 ws__table ws__table_make(ws_arena *arena, const ws__portfolio *portfolio,
-                         const ws_time_models *models, const ws__known *known);
+                         const ws__known *known);
 /* NULL: the shape is not near one that was timed. */
 const ws__span *ws__table_find(const ws__table *table, const ws_shape *shape);
 
@@ -219,6 +220,7 @@ ws_status ws__bands_fit(ws_arena *arena, const ws__portfolio *portfolio,
 bool ws__band_knows(const ws__portfolio *portfolio, const ws_matrix *matrix,
                     const ws_band *band, int position);
 ws__known ws__bands_known(ws_arena *arena, const ws__portfolio *portfolio,
+                          const ws_time_models *const *models,
                           const ws_band *bands, int band_count);
 /* The position of the shortlist with the least time by the models that takes
  * the shape. */

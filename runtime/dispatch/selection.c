@@ -238,8 +238,8 @@ static ws_status fit_forms(ws_arena *arena, ws_selection *s, ws_diag *diag) {
   if (!ws__is_estimate(
           matrix->provenance)) { /* which know no shape better than another */
     const ws__known known =
-        ws__bands_known(arena, &s->portfolio, bands, s->band_count);
-    s->table = ws__table_make(arena, &s->portfolio, s->models, &known);
+        ws__bands_known(arena, &s->portfolio, by_band, bands, s->band_count);
+    s->table = ws__table_make(arena, &s->portfolio, &known);
   }
   return WS_OK;
 }

@@ -74,7 +74,6 @@ static double bent_us(const ws__portfolio *portfolio,
 typedef struct span_list {
   ws_arena *arena;
   const ws__portfolio *portfolio;
-  const ws_time_models *models;
   const ws__known *known;
   ws__span *items;
   int count;
@@ -112,13 +111,15 @@ static double best_timed(const ws__portfolio *portfolio, int shape) {
 static double span_us(const span_list *list, int position,
                       const ws_shape *shape, int low, int high) {
   const ws__portfolio *portfolio = list->portfolio;
+  const int band =
+      ws__band_of(list->known->bands, list->known->band_count, shape);
+  const ws_time_models *models = list->known->models[band];
   const bool timed = isfinite(timed_us(portfolio, position, low)) &&
                      isfinite(timed_us(portfolio, position, high));
   if (!ws__portfolio_takes(portfolio, position, shape) ||
       !(timed || ws__known_at(list->known, position, shape)))
     return INFINITY;
-  const double us =
-      bent_us(portfolio, list->models, position, shape, low, high);
+  const double us = bent_us(portfolio, models, position, shape, low, high);
   if (!(us > 0))
     return INFINITY;
   return timed || low != high ? us : fmax(us, best_timed(portfolio, low));
@@ -153,14 +154,12 @@ static void add_between(span_list *list, int low, int high) {
 }
 
 static ws__table_row make_row(ws_arena *arena, const ws__portfolio *portfolio,
-                              const ws_time_models *models,
                               const ws__known *known, const row_sizes *sizes) {
   const ws_matrix *matrix = portfolio->input->matrix;
   const ws_shape *shape = &matrix->shapes[sizes->shapes[0]];
   span_list list = {
       arena,
       portfolio,
-      models,
       known,
       ws_arena_alloc(arena,
                      sizeof *list.items * (size_t)(sizes->count * STEPS + 1)),
@@ -190,7 +189,7 @@ static bool was_timed(const ws__portfolio *portfolio, int shape) {
 }
 
 ws__table ws__table_make(ws_arena *arena, const ws__portfolio *portfolio,
-                         const ws_time_models *models, const ws__known *known) {
+                         const ws__known *known) {
   const ws_matrix *matrix = portfolio->input->matrix;
   ws__table table = {.count = 0};
   ws__table_row *rows =
@@ -207,7 +206,7 @@ ws__table ws__table_make(ws_arena *arena, const ws__portfolio *portfolio,
         taken[other] = true;
       }
     if (sizes.count)
-      rows[table.count++] = make_row(arena, portfolio, models, known, &sizes);
+      rows[table.count++] = make_row(arena, portfolio, known, &sizes);
     table.shape_count += sizes.count;
   }
   table.rows = rows;
