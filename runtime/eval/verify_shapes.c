@@ -4,12 +4,13 @@
  * each kind of edge that kernels get wrong, drawn by the seed of the run, from
  * a short list of each kind that follows from the run's seed as well: a server
  * then knows most inputs and references already. Steps and blocks are the
- * problem's. Behind them come the problem's samples, for candidates that take
- * nothing small, or little but what a model named.
+ * problem's. Who takes none of a kind's list (rows in multiples of four, and at
+ * most sixteen, say) has a longer one. Behind them come the problem's samples,
+ * for candidates that take nothing small, or little but what a model named.
  */
 #include "coverage_internal.h"
 
-enum { EACH = 6 /* of a kind */, HALVES = 2 };
+enum { EACH = 6 /* of a kind */, FURTHER = 64, HALVES = 2 };
 
 /* In grains, from and to: of the first, third ... dimension that
  * is no depth, of the second, fourth ..., and of depths. */
@@ -75,6 +76,20 @@ static bool is_taken(const ws_problem *problem, int layout,
                                        one->striding)));
 }
 
+/* The first beyond the short list that the candidate takes. */
+static bool draw_further(const ws_problem *problem, int layout,
+                         const ws_candidate *candidate, int of, uint64_t seed,
+                         ws_covered *out) {
+  ws_rng rng;
+  bool found = false;
+  ws_rng_init(&rng, seed + (uint64_t)of + 1);
+  for (int i = 0; i < FURTHER && !found; i++) {
+    *out = draw_case(problem, &kinds[of], &rng);
+    found = is_taken(problem, layout, candidate, out);
+  }
+  return found;
+}
+
 /* Which of a kind comes first: so that two candidates seldom see the same. */
 static uint64_t turn_of(const ws_candidate *candidate) {
   uint64_t turn = 0;
@@ -99,7 +114,8 @@ int ws_verify_shapes(const ws_problem *problem, int layout,
       out_cases[count] = cases[(turn / (k + 1) + i) % EACH];
       found = is_taken(problem, layout, candidate, &out_cases[count]);
     }
-    count += found;
+    count += found || draw_further(problem, layout, candidate, k, seed,
+                                   &out_cases[count]);
   }
   for (int i = 0; i < problem->samples.count && count < WS_VERIFY_SHAPES; i++) {
     out_cases[count] = (ws_covered){.shape = problem->samples.shapes[i]};

@@ -277,3 +277,16 @@ WS_TEST(few_shapes_of_who_takes_nothing_small) {
       candidate_of(HEAD "require|m == 1040|one only\n", "");
   WS_CHECK_INT(ws_verify_shapes(problem, 0, none, 1, cases), 0);
 }
+
+WS_TEST(few_shapes_of_who_takes_little) {
+  ws_covered cases[WS_VERIFY_SHAPES];
+  const ws_candidate *few = candidate_of(
+      HEAD "require|m <= 16 && m % 4 == 0|few rows, whole quads\n", "");
+  for (uint64_t seed = 0; seed < 50; seed++) {
+    const int count = ws_verify_shapes(problem, 0, few, seed, cases);
+    WS_CHECK_INT(count, WS_VERIFY_SHAPES - 1); /* none is beyond a tile */
+    for (int i = 0; i < count; i++)
+      WS_CHECK(cases[i].shape.size[DIM_M] <= 16 &&
+               cases[i].shape.size[DIM_M] % 4 == 0);
+  }
+}

@@ -196,8 +196,8 @@ ws_status ws_coverage_run(ws_arena *arena,
  * depth. Small where it lets them, so that a simulator is through in a second.
  * They are drawn from a few that follow from the seed, so that a server can
  * keep their inputs. candidate NULL: it accepts all. 0: it takes none of them,
- * nor any of sixteen larger ones, so nobody can say that it is right; it must
- * not be called ok. */
+ * nor of 64 more of each kind, nor of the problem's samples, so nobody can say
+ * that it is right; it must not be called ok. */
 enum { WS_VERIFY_SHAPES = 4 };
 int ws_verify_shapes(const ws_problem *problem, int layout,
                      const ws_candidate *candidate, uint64_t seed,
