@@ -135,7 +135,7 @@ int ws__pick_by_models(const ws__portfolio *portfolio,
 }
 
 /* More would make the emitted selection slow. */
-enum { MOST_LISTED = 24 };
+enum { MOST_LISTED = 20 };
 
 static int compare_counts(const void *a, const void *b) {
   const int *x = a, *y = b; /* {wins, position} */

@@ -122,7 +122,9 @@ static double span_us(const span_list *list, int position,
   const double us = bent_us(portfolio, models, position, shape, low, high);
   if (!(us > 0))
     return INFINITY;
-  return timed || low != high ? us : fmax(us, best_timed(portfolio, low));
+  return timed || low != high
+             ? us
+             : fmax(us, nextafter(best_timed(portfolio, low), INFINITY));
 }
 
 static void add_size(span_list *list, ws_shape shape, int64_t size, int low,
