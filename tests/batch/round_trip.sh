@@ -85,3 +85,16 @@ expect 2 "'--frob' is unknown" "$wavesmith" batch export a.db b --frob
 expect 2 'wanted is one of' "$wavesmith" batch export a.db b --all --best 3
 expect 1 "no candidate 'feed'" "$wavesmith" batch export a.db b feed
 echo "ok 4 - what is wrong is one line"
+
+# A text archive holds no code: export compiles what its candidates are, again.
+"$wavesmith" archive export a.db text >archive.log 2>&1 || { cat archive.log; fail "archive export"; }
+"$wavesmith" archive import text.db text >archive.log 2>&1 || { cat archive.log; fail "archive import"; }
+[ "$(query text.db "SELECT count(*) FROM code_object")" = 0 ] || fail "a text archive with code"
+expect 0 'c: [1-6] jobs for gfx942, [1-6] of them new' \
+  "$wavesmith" batch export text.db c --all --shapes '64,576,512;128,256,1024' --device sim
+for code in c/code/*; do
+  cmp "$code" "b/code/$(basename "$code")" || fail "$code is not what was compiled at first"
+done
+expect 0 'answered, 0 open' "$device" run c --device sim
+expect 0 '0 candidates fail' "$wavesmith" batch import text.db c
+echo "ok 5 - a text archive's candidates are compiled for a batch"

@@ -210,6 +210,14 @@ MUTANTS = [
      "%lent = call i1 @ring_is_lent(i1 false)\n  br"),
     (13, "%lent = call i1 @ring_is_lent(i1 %shared)\n  br",
      "%lent = call i1 @ring_is_lent(i1 true)\n  br"),
+    # Few rows of A: a ring for whole tiles, fewer bytes come than are waited for, a
+    # stage that begins in the one before.
+    (32, "%rows = select i1 %whole, i32 %tile_m, i32 %a_rows",
+     "%rows = select i1 %whole, i32 %tile_m, i32 %tile_m"),
+    (34, "%bytes.0 = mul i32 %rows, %row.bytes",
+     "%bytes.0 = mul i32 %tile_m, %row.bytes"),
+    (35, "%bytes = mul i32 %rows, 128\n  %offset",
+     "%bytes = mul i32 %rows, 96\n  %offset"),
 ]
 
 
