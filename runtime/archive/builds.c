@@ -106,7 +106,10 @@ ws_status ws_archive_get_code_object(ws_archive *archive, ws_arena *arena,
                           out_size, diag));
   if (!found)
     return ws_fail(diag, WS_INPUT, archive->path, 0,
-                   "there is no code object of candidate '%s'", candidate_id);
+                   "there is no code object of candidate '%s'; what was "
+                   "imported as text has none, and `wavesmith build FOLDER` "
+                   "compiles it",
+                   candidate_id);
   return WS_OK;
 }
 

@@ -37,7 +37,7 @@ static double time_on(const shipped *s, int row, int column) {
 static bool is_dense(const shipped *s, int row) {
   int timed = 0;
   for (int c = 0; c < s->matrix.candidate_count; c++)
-    timed += isfinite(time_on(s, row, c));
+    timed += !isnan(time_on(s, row, c)); /* or it does not take the shape */
   return timed >= s->dense;
 }
 
@@ -62,7 +62,7 @@ static void keep_timed(shipped *s) {
   for (int c = 0; c < all; c++) {
     int timed = 0;
     for (int i = 0; i < rows; i++)
-      timed += judges[i] && isfinite(time_on(s, i, c));
+      timed += judges[i] && !isnan(time_on(s, i, c));
     keeps[c] = 4 * timed >= 3 * dense;
     if (keeps[c])
       s->entries[kept++] = s->entries[c];
