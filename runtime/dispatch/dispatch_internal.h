@@ -46,8 +46,8 @@ struct ws_time_terms {
  * cu_count bound; NULL where a term does not apply. In the arena. */
 const ws_expr *const *ws__bind_terms(ws_arena *arena,
                                      const ws_time_terms *terms,
-                                     const ws_candidate *candidate,
-                                     int cu_count);
+                                     const ws_dispatch_entry *entry,
+                                     const ws_target *target);
 /* Models see no size above this, so that products of three fit an int64. */
 enum { WS__MODEL_LARGEST = 1 << 20 };
 typedef struct ws__time_model {

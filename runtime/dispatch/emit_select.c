@@ -229,6 +229,8 @@ static void emit_sum(const ws__emission *emission, int band, int index,
   const ws__time_model *model = &models->models[position];
   const char *plus = "";
   ws_strbuf_printf(out, "  ws_us[%d] = ", index);
+  if (ws__is_constrained(emission->portfolio[position]->candidate))
+    ws_strbuf_printf(out, "!accepts_%d(ws_sizes) ? ws_refused : ", position);
   for (int t = 0; t < models->terms->count; t++)
     if (model->us[t] > 0 && model->terms[t]) {
       ws_strbuf_printf(out, "%s%.17g * ws_t%d", plus, model->us[t],
@@ -268,7 +270,7 @@ static void emit_band(const ws__emission *emission, int band, ws_strbuf *out) {
   ws_strbuf_printf(out, "  %s;\n", ws__list_sizes(emission, "(void)%s"));
   ws_strbuf_puts(out, sums.data);
   ws_strbuf_printf(
-      out, "  return least_time(ws_us, listed_%d, %d, %d, ws_sizes);\n}\n\n",
+      out, "  return least_time(ws_us, listed_%d, %d, %d);\n}\n\n",
       band, list->count, list->fallback);
   ws_strbuf_deinit(&sums);
 }
@@ -276,23 +278,19 @@ static void emit_band(const ws__emission *emission, int band, ws_strbuf *out) {
 /* The least time first, then where it is: the first needs no branch, and
  * branches on times are foretold badly. */
 static const char least_time[] =
-    "/* The kernel with the least time that takes the shape, else fallback. */\n"
-    "static int least_time(double *us, const short *kernels, int count,\n"
-    "                      int fallback, const long long *ws_sizes) {\n"
-    "  const double refused = 1e300;\n"
-    "  for (;;) {\n"
-    "    double least = us[0];\n"
-    "    int i;\n"
-    "    for (i = 1; i < count; i++)\n"
-    "      least = us[i] < least ? us[i] : least;\n"
-    "    if (least >= refused)\n"
-    "      return fallback;\n"
-    "    for (i = 0; us[i] > least; i++)\n"
-    "      ;\n"
-    "    if (candidates[kernels[i]].accepts(ws_sizes))\n"
-    "      return kernels[i];\n"
-    "    us[i] = refused;\n"
-    "  }\n"
+    "/* The kernel with the least time; fallback where all refuse the shape. */\n"
+    "static const double ws_refused = 1e300;\n"
+    "static int least_time(const double *us, const short *kernels, int count,\n"
+    "                      int fallback) {\n"
+    "  double least = us[0];\n"
+    "  int i;\n"
+    "  for (i = 1; i < count; i++)\n"
+    "    least = us[i] < least ? us[i] : least;\n"
+    "  if (least >= ws_refused)\n"
+    "    return fallback;\n"
+    "  for (i = 0; us[i] > least; i++)\n"
+    "    ;\n"
+    "  return kernels[i];\n"
     "}\n\n";
 
 static bool has_models(const ws_selection *s) {

@@ -124,8 +124,10 @@ static void fill_values(const ws__judge *j, const ws__judged_terms *like,
   }
   ws_arena *arena = ws_arena_create();
   for (int k = 0; k < j->kernels && added.count; k++) {
-    const ws_expr *const *bound = ws__bind_terms(
-        arena, &added, candidate_of(j, k), j->of->input->target->cu_count);
+    const ws_selection_input *input = j->of->input;
+    const ws_expr *const *bound =
+        ws__bind_terms(arena, &added, &input->entries[j->of->columns[k]],
+                       input->target);
     for (int i = 0; i < added.count; i++)
       ws__term_values(bound[i], j->of->input->matrix->shapes, j->rows,
                       out->values[slot[i]] + cell(j, k, 0));

@@ -49,6 +49,7 @@ ws__vocabulary ws__vocabulary_of(ws_arena *arena, const ws_problem *problem,
       names[out.count++] = problem->dims->names[d];
   names[out.count++] = "cu_count";
   names[out.count++] = "workgroups";
+  names[out.count++] = "resident";
   out.first_parameter = out.count;
   for (int i = 0; i < count; i++) {
     const ws_template *tmpl = entries[columns[i]].candidate->tmpl;

@@ -3,6 +3,7 @@
  * The terms of time models: their text, and what they are for one kernel.
  */
 #include "dispatch_internal.h"
+#include "wavesmith/bound_model.h"
 
 #include <string.h>
 
@@ -10,29 +11,46 @@
 #define TILES_M "ceildiv(A, tile_m * cluster_m) * cluster_m"
 #define TILES TILES_M " * ceildiv(B, tile_n * cluster_n) * cluster_n"
 
+/* A slice's depth for each of these: its workgroups in rounds over the card. */
+#define SLICES TILES " * split_k"
+#define DEPTH "ceildiv(D, split_k)"
+#define ROUNDS_OF(RESIDENT)                                                    \
+  "ceildiv(" SLICES ", " RESIDENT "cu_count) * " DEPTH
+/* Lines that many bytes apart meet on channels of a cache, the more so the
+ * rounder the number, where more than one workgroup a CU asks for them. */
+#define MEETING_ON(X)                                                          \
+  "(" SLICES " > cu_count ? " SLICES " : 0) * " DEPTH " * (" X                 \
+  " % 512 ? 0 : " X " % 1024 ? 1 : " X " % 2048 ? 4 : " X " % 4096 ? 8 : 16)"
+
 /* What decides how long a tiled kernel takes: launches and ends (1), rounds of
- * workgroups over the card with one and two resident on a CU, each as such (a
- * prologue, an epilogue) and times its depth; what all workgroups do together,
- * less than one a CU taking as long as one, and one alone in its slice; rows
- * of tiles past the end; what must be read and written. A template without
- * tiles has its workgroups. */
+ * workgroups over the card, each as such (a prologue, an epilogue) and times its
+ * depth, with one of them on a CU, two, four, eight, and as many as fit; one
+ * alone in its slice, and all of them; lines that meet; rows of tiles past the
+ * end; what must be read and written; lines along a dimension that begin within a
+ * word or a cache line. A template without tiles has its workgroups. */
 static const char default_terms[] =
     "1\n"
     "ceildiv(workgroups, cu_count)\n"
     "ceildiv(workgroups, cu_count) * D\n"
     "workgroups * D\n"
     "ceildiv(" TILES ", cu_count)\n"
-    "ceildiv(" TILES " * split_k, cu_count) * ceildiv(D, split_k)\n"
-    "ceildiv(" TILES " * split_k, 2 * cu_count) * ceildiv(D, split_k)\n"
-    "max(workgroups, cu_count) * D\n"
-    "workgroups * D * (D % 1024 ? 0 : D % 2048 ? 1 : D % 4096 ? 2 : 4)\n"
-    "ceildiv(D, split_k)\n"
+    ROUNDS_OF("") "\n"
+    ROUNDS_OF("2 * ") "\n"
+    ROUNDS_OF("4 * ") "\n"
+    ROUNDS_OF("8 * ") "\n"
+    ROUNDS_OF("resident * ") "\n"
+    MEETING_ON("D") "\n"
+    MEETING_ON("B") "\n"
+    DEPTH "\n"
     TILES " * D\n"
     TILES_M " * B * D\n"
     "(" TILES_M " * tile_m - A) * ceildiv(B, tile_n) * D\n"
     "A * D\n"
     "B * D\n"
-    "A * B\n";
+    "A * B\n"
+    ROUNDS_OF("") " * (A % 4 ? 1 : 0)\n"
+    ROUNDS_OF("") " * (B % 128 ? 1 : 0)\n"
+    "B * D * (B % 128 ? 1 : 0)\n";
 
 const char *ws_time_terms_default(void) { return default_terms; }
 
@@ -116,10 +134,27 @@ static bool is_lacking(const ws_template *tmpl, const char *word, size_t size) {
   return count;
 }
 
-/* "workgroups" -> the product of the first launch's grid; counts that there
- * are none of -> 1. */
+/* Workgroups of the first launch that a compute unit holds at once; 1 where the
+ * facts do not say. */
+static int resident(const ws_dispatch_entry *entry, const ws_target *target,
+                    const ws_scope *scope) {
+  const ws_launch *launch = &entry->candidate->tmpl->launches[0];
+  int64_t threads;
+  int count = 0;
+  if (ws_expr_eval(launch->threads, scope, &threads, NULL) != WS_OK ||
+      threads < 1 || threads > 1024)
+    return 1;
+  for (int i = 0; entry->result && i < entry->result->kernel_count; i++)
+    if (!strcmp(entry->result->kernels[i].name, launch->kernel))
+      count = ws_resident_workgroups(target, &entry->result->kernels[i],
+                                     (int)threads);
+  return count > 0 ? count : 1;
+}
+
+/* "workgroups" -> the product of the first launch's grid; "resident" -> how many
+ * of them a compute unit holds; counts that there are none of -> 1. */
 static const char *fill_words(ws_arena *arena, const char *text,
-                              const ws_candidate *candidate) {
+                              const ws_candidate *candidate, int held) {
   ws_strbuf filled;
   ws_strbuf_init(&filled);
   for (const char *c = text; *c;) {
@@ -130,6 +165,8 @@ static const char *fill_words(ws_arena *arena, const char *text,
         ws_strbuf_printf(&filled, "%s(%s)", axis ? " * " : "(",
                          ws_expr_text(launch->grid[axis]));
       ws_strbuf_puts(&filled, ")");
+    } else if (is(c, size, "resident")) {
+      ws_strbuf_printf(&filled, "%d", held);
     } else if (is_lacking(candidate->tmpl, c, size)) {
       ws_strbuf_puts(&filled, "1");
     } else {
@@ -208,14 +245,32 @@ static bool is_safe(const ws_expr *expr, const ws_dims *dims) {
 
 typedef enum applies { APPLIES, TOO_LONG, NOT_THERE, UNSAFE } applies;
 
-/* A term for a candidate: an expression over dimensions alone. */
-static applies bind(ws_arena *arena, const char *text,
-                    const ws_candidate *candidate, const ws_scope *scope,
+/* A kernel's names. */
+typedef struct binding {
+  const ws_candidate *candidate;
+  ws_scope scope;
+  int resident;
+} binding;
+
+static binding binding_of(ws_arena *arena, const ws_dispatch_entry *entry,
+                          const ws_target *target) {
+  binding out = {entry->candidate,
+                 ws_candidate_scope(arena, entry->candidate, NULL,
+                                    target->cu_count),
+                 1};
+  out.resident = resident(entry, target, &out.scope);
+  return out;
+}
+
+/* A term for a kernel: an expression over dimensions alone. */
+static applies bind(ws_arena *arena, const char *text, const binding *names,
                     const ws_expr **out) {
+  const ws_candidate *candidate = names->candidate;
+  const ws_scope *scope = &names->scope;
   ws_expr *expr;
   ws_diag none;
-  if (ws_expr_parse(arena, fill_words(arena, text, candidate), "term", 0, &expr,
-                    &none) != WS_OK)
+  if (ws_expr_parse(arena, fill_words(arena, text, candidate, names->resident),
+                    "term", 0, &expr, &none) != WS_OK)
     return TOO_LONG;
   *out = ws_expr_bind(arena, expr, scope);
   if (!names_only_sizes(*out, candidate->tmpl->dims))
@@ -225,14 +280,14 @@ static applies bind(ws_arena *arena, const char *text,
 
 const ws_expr *const *ws__bind_terms(ws_arena *arena,
                                      const ws_time_terms *terms,
-                                     const ws_candidate *candidate,
-                                     int cu_count) {
-  const ws_scope scope = ws_candidate_scope(arena, candidate, NULL, cu_count);
+                                     const ws_dispatch_entry *entry,
+                                     const ws_target *target) {
+  const binding names = binding_of(arena, entry, target);
   const ws_expr **bound =
       ws_arena_alloc(arena, sizeof *bound * (size_t)terms->count);
   for (int t = 0; t < terms->count; t++) {
     const ws_expr *expr;
-    if (bind(arena, terms->texts[t], candidate, &scope, &expr) == APPLIES)
+    if (bind(arena, terms->texts[t], &names, &expr) == APPLIES)
       bound[t] = expr;
   }
   return bound;
@@ -247,12 +302,9 @@ const char *ws_time_terms_left_out(ws_arena *arena, const ws_time_terms *terms,
       [UNSAFE] = "it may divide by zero, or overflow on large shapes"};
   applies found = NOT_THERE;
   for (int e = 0; e < count; e++) {
-    const ws_candidate *candidate = entries[e].candidate;
-    const ws_scope scope =
-        ws_candidate_scope(arena, candidate, NULL, target->cu_count);
+    const binding names = binding_of(arena, &entries[e], target);
     const ws_expr *expr;
-    const applies here =
-        bind(arena, terms->texts[index], candidate, &scope, &expr);
+    const applies here = bind(arena, terms->texts[index], &names, &expr);
     if (here == APPLIES)
       return NULL;
     if (here != NOT_THERE)

@@ -138,8 +138,8 @@ ws_status ws_time_models_fit(ws_arena *arena, const ws_problem *problem,
                         .terms = terms->count},
                .own = ws_arena_alloc(work, sizeof *f.own * count)};
   for (int p = 0; p < column_count; p++)
-    models[p].terms = ws__bind_terms(
-        arena, terms, entries[columns[p]].candidate, target->cu_count);
+    models[p].terms =
+        ws__bind_terms(arena, terms, &entries[columns[p]], target);
   observe(&f, work, models);
   const bool timed = gather(&f);
   for (int p = 0; p < column_count && timed; p++)

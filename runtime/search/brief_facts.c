@@ -65,7 +65,7 @@ static void put_nvidia_kernel(const ws_kernel_facts *k, ws_strbuf *out) {
 
 static void put_occupancy(const ws_target *target, const ws_kernel_facts *k,
                           int threads, ws_strbuf *out) {
-  const int groups = ws__workgroups_per_cu(target, k, threads);
+  const int groups = ws_resident_workgroups(target, k, threads);
   const bool nvidia = target->family == WS_FAMILY_NVPTX;
   ws_strbuf_printf(out,
                    " %d threads; %d workgroups per %s, %.3g %s, limited by %s.",

@@ -124,7 +124,7 @@ static int8_t occupancy_bin(const ws__cell *cell, const ws_target *target,
   int64_t threads = launch ? threads_of(candidate, launch) : -1;
   if (threads <= 0 || threads > 1024)
     return -1;
-  int64_t groups = ws__workgroups_per_cu(target, facts, (int)threads);
+  int64_t groups = ws_resident_workgroups(target, facts, (int)threads);
   int64_t waves = groups * ((threads + target->wave - 1) / target->wave);
   return bin_of(cell, WS__AXIS_OCCUPANCY, (waves + SIMDS - 1) / SIMDS);
 }

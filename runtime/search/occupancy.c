@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * AMD's rules are the bound model's, NVIDIA's the target table's.
+ * Waves, limits and steps, from the workgroups that a compute unit holds.
  */
 #include "occupancy.h"
 
@@ -10,18 +10,9 @@ int ws__lds_bytes(const ws_kernel_facts *facts) {
   return facts->lds_bytes + facts->dynamic_lds;
 }
 
-int ws__workgroups_per_cu(const ws_target *target, const ws_kernel_facts *facts,
-                          int threads) {
-  int registers = facts->vgpr > 0 ? facts->vgpr : 1;
-  return target->family == WS_FAMILY_NVPTX
-             ? ws_target_workgroups(target, registers, threads,
-                                    ws__lds_bytes(facts))
-             : ws_occupancy_workgroups(facts, threads, facts->lds_bytes);
-}
-
 double ws__waves_per_simd(const ws_target *target, const ws_kernel_facts *facts,
                           int threads) {
-  return ws__workgroups_per_cu(target, facts, threads) * threads /
+  return ws_resident_workgroups(target, facts, threads) * threads /
          (4.0 * target->wave);
 }
 
@@ -41,7 +32,7 @@ int ws__threads_of(const ws_candidate *candidate, const char *kernel) {
 
 ws__limits ws__limits_of(const ws_target *target, const ws_kernel_facts *facts,
                          int threads) {
-  const int workgroups = ws__workgroups_per_cu(target, facts, threads);
+  const int workgroups = ws_resident_workgroups(target, facts, threads);
   ws_kernel_facts registers = *facts, lds = *facts;
   registers.lds_bytes = registers.dynamic_lds = 0;
   lds.vgpr = lds.agpr = 8;
@@ -49,9 +40,9 @@ ws__limits ws__limits_of(const ws_target *target, const ws_kernel_facts *facts,
   neither.vgpr = neither.agpr = 8;
   return (ws__limits){
       .registers =
-          ws__workgroups_per_cu(target, &registers, threads) == workgroups,
-      .lds = ws__workgroups_per_cu(target, &lds, threads) == workgroups,
-      .waves = ws__workgroups_per_cu(target, &neither, threads) == workgroups};
+          ws_resident_workgroups(target, &registers, threads) == workgroups,
+      .lds = ws_resident_workgroups(target, &lds, threads) == workgroups,
+      .waves = ws_resident_workgroups(target, &neither, threads) == workgroups};
 }
 
 /* Along *value, a field of *facts, from what it is to 1 or `most`. */
@@ -59,10 +50,10 @@ static ws__occupancy_step next_step(const ws_target *target,
                                     const ws_kernel_facts *facts,
                                     int32_t *value, int most, int threads,
                                     int direction) {
-  const int now = ws__workgroups_per_cu(target, facts, threads);
+  const int now = ws_resident_workgroups(target, facts, threads);
   for (*value += direction; *value >= 1 && *value <= most;
        *value += direction) {
-    const int workgroups = ws__workgroups_per_cu(target, facts, threads);
+    const int workgroups = ws_resident_workgroups(target, facts, threads);
     if (workgroups != now)
       return (ws__occupancy_step){workgroups ? *value : 0, workgroups};
   }

@@ -14,10 +14,6 @@
 typedef struct ws__limits {
   bool registers, lds, waves;
 } ws__limits;
-/* threads from 1 to 1024. Facts without registers (nothing has assembled the
- * code) do not limit. */
-int ws__workgroups_per_cu(const ws_target *target, const ws_kernel_facts *facts,
-                          int threads);
 /* Warps per scheduler on NVIDIA. */
 double ws__waves_per_simd(const ws_target *target, const ws_kernel_facts *facts,
                           int threads);

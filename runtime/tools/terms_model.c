@@ -29,7 +29,7 @@ static const char language_text[] =
     "be a number, a name, or a product, sum, minimum, maximum or ceildiv of "
     "such. No term may overflow where every size is 2^20: at most three sizes "
     "may be multiplied. A term that names what a kernel's template has not got "
-    "is left out for it. At most 16 terms; each kernel keeps at most five.";
+    "is left out for it. At most 24 terms; each kernel keeps at most seven.";
 
 ws_status terms_model_open(const char *spec, const ws_problem *problem,
                            terms_model **out_model, ws_diag *diag) {
@@ -82,7 +82,8 @@ static const char *make_question(const terms_model *model, ws_arena *arena,
   ws_strbuf_printf(
       &text,
       "## Problem\n\n%s. A, B: the first and second size that is no depth; D: "
-      "the first depth. workgroups: of the kernel's first launch; cu_count: "
+      "the first depth. workgroups: of the kernel's first launch; "
+      "resident: how many of these a compute unit holds at once; cu_count: "
       "compute units of the card.\n\n## Language\n\n%s\n\nNames: %s\n\n"
       "## Present terms\n\nOn shapes left out of the fit, the choice takes "
       "%.4f times the best candidate's time in the geometric mean.\n\n"

@@ -68,6 +68,7 @@ static bool is_expected(const char *symbol) {
                                       "tuned_chain",
                                       "first_of",
                                       "least_time",
+                                      "ws_refused",
                                       "modelled_",
                                       "listed_",
                                       "dimensions",

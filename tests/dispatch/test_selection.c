@@ -81,6 +81,46 @@ WS_TEST(a_model_foresees_what_follows_its_terms) {
   ws_arena_destroy(e.arena);
 }
 
+/* 20000 bytes of LDS, in steps of 512, are a third of 64 KiB: three workgroups
+ * of four waves fit on a compute unit. */
+WS_TEST(a_model_knows_how_many_workgroups_fit) {
+  enum { FIT = 3, COLUMN = 4 /* 16 rows, two slices */ };
+  emitted e;
+  const int columns[] = {COLUMN};
+  const ws_time_models *models;
+  const ws_time_terms *terms;
+  ws_diag diag = {""};
+  prepare(&e, ws_test_directory());
+  use_law(&e, 0, "cuda:test");
+  ws_build_result *result = ws_arena_alloc(e.arena, sizeof *result);
+  ws_kernel_facts *kernels = ws_arena_alloc(e.arena, 2 * sizeof *kernels);
+  *result = *e.entries[COLUMN].result;
+  memcpy(kernels, result->kernels, 2 * sizeof *kernels);
+  kernels[0].lds_bytes = 20000;
+  result->kernels = kernels;
+  e.entries[COLUMN].result = result;
+  for (int s = 0; s < SHAPES; s++) {
+    const ws_shape *shape = &e.matrix.shapes[s];
+    const double workgroups = 2 * ceil((double)shape->size[DIM_M] / 16) *
+                              ceil((double)shape->size[DIM_N] / 128);
+    e.matrix.us[s * POINTS + COLUMN] =
+        2 + ceil(workgroups / (FIT * 304)) * (double)shape->size[DIM_K] * 0.002;
+  }
+  WS_CHECK_INT(ws_time_terms_parse(
+                   e.arena, e.problem,
+                   "1\nceildiv(workgroups, resident * cu_count) * D\n",
+                   "terms", &terms, &diag),
+               WS_OK);
+  WS_CHECK_INT(ws_time_models_fit(e.arena, e.problem, ws_target_find("gfx942"),
+                                  terms, e.entries, &e.matrix, NULL, columns, 1,
+                                  &models, &diag),
+               WS_OK);
+  const ws_shape far = gemm_shape(16 * 1000, 1280, 4096); /* 20000 in 22 rounds */
+  WS_CHECK_NEAR(ws_time_models_us(models, 0, &far), 2 + 22 * 4096 * 0.002,
+                1e-3 * 182);
+  ws_arena_destroy(e.arena);
+}
+
 WS_TEST(gaps_are_filled_and_with_caution_promise_less) {
   emitted e;
   ws_matrix expected, cautious;
@@ -237,10 +277,11 @@ WS_TEST(terms_that_are_none_are_one_line) {
   WS_CHECK_CONTAINS(diag.text, "t.txt:2");
   WS_CHECK(!strchr(diag.text, '\n'));
   WS_CHECK_INT(parse(&e, "# nothing\n\n", &diag), WS_INPUT);
-  WS_CHECK_INT(parse(&e, "1\n1\n1\n1\n1\n1\n1\n1\n1\n1\n1\n1\n1\n1\n1\n1\n1\n",
-                     &diag),
-               WS_INPUT);
-  WS_CHECK_CONTAINS(diag.text, "16");
+  char many[2 * (WS_TIME_TERMS_MOST + 1) + 1] = "";
+  for (int i = 0; i <= WS_TIME_TERMS_MOST; i++)
+    strcat(many, "1\n");
+  WS_CHECK_INT(parse(&e, many, &diag), WS_INPUT);
+  WS_CHECK_CONTAINS(diag.text, "24");
   ws_arena_destroy(e.arena);
 }
 

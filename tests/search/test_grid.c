@@ -162,7 +162,7 @@ WS_TEST(blocks_of_a_multiprocessor) {
     const ws_kernel_facts facts = {.name = "only",
                                    .vgpr = cases[i].registers,
                                    .dynamic_lds = cases[i].dynamic_lds};
-    WS_CHECK_INT(ws__workgroups_per_cu(target, &facts, cases[i].threads),
+    WS_CHECK_INT(ws_resident_workgroups(target, &facts, cases[i].threads),
                  cases[i].workgroups);
     const ws__limits limits = ws__limits_of(target, &facts, cases[i].threads);
     WS_CHECK(limits.registers == cases[i].limit_registers);

@@ -12,6 +12,7 @@
 #define WAVESMITH_BOUND_MODEL_H
 
 #include "wavesmith/build.h"
+#include "wavesmith/target.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -53,6 +54,11 @@ extern const ws_device_model ws_mi300x;
 /* Workgroups per CU that registers, LDS and wave slots allow; 0: none fits. */
 int ws_occupancy_workgroups(const ws_kernel_facts *facts, int threads,
                             int lds_bytes);
+/* The same for every target, LDS as the facts say; NVIDIA's by the target table
+ * (ws_target_workgroups). threads from 1 to 1024. Facts without registers
+ * (nothing has assembled the code) do not limit. */
+int ws_resident_workgroups(const ws_target *target,
+                           const ws_kernel_facts *facts, int threads);
 
 /* Estimates candidate on shape. result must be an ok build with facts and at
  * least the two standard sanitizer runs (ws_standard_runs), from which the

@@ -12,6 +12,8 @@
  *                  depth; or dimensions by their names
  *   cu_count       compute units of the target's card
  *   workgroups     of the kernel's first launch
+ *   resident       how many of these a compute unit holds at once, by the
+ *                  registers, LDS and waves of the code (bound_model.h)
  *   parameters     of the kernel's template (tile_m, split_k ...)
  * and a term that names what a problem or a template has not got is left out
  * there; so is one that may divide by zero or overflow on some shape.
@@ -36,7 +38,7 @@ extern "C" {
 const char *ws_time_terms_default(void);
 /* WS_INPUT with file:line for a line that is no expression, for none and for
  * more than WS_TIME_TERMS_MOST. In the arena. */
-enum { WS_TIME_TERMS_MOST = 16 };
+enum { WS_TIME_TERMS_MOST = 24 };
 ws_status ws_time_terms_parse(ws_arena *arena, const ws_problem *problem,
                               const char *text, const char *file,
                               const ws_time_terms **out_terms,
