@@ -96,21 +96,21 @@ static double octaves_from(const ws_band *band, const ws_shape *shape) {
 ws_status ws__bands_fit(ws_arena *arena, const ws__portfolio *portfolio,
                         const ws_matrix *timed, const ws_band *bands, int count,
                         const ws_time_models **out_by_band, ws_diag *diag) {
-  const ws_selection_input *input = portfolio->input;
-  double *weights = ws_arena_alloc(
-      arena, sizeof *weights * (size_t)timed->shape_count);
+  const size_t rows = (size_t)timed->shape_count;
+  double *weights =
+      ws_arena_alloc(arena, sizeof *weights * rows * (size_t)count);
+  const double *by_band[WS_BANDS_MOST];
   for (int b = 0; b < count; b++) {
-    for (int s = 0; s < timed->shape_count; s++) {
+    double *own = weights + rows * (size_t)b;
+    for (size_t s = 0; s < rows; s++) {
       const double far = octaves_from(&bands[b], &timed->shapes[s]) / octaves;
-      weights[s] =
-          least_weight + (1 - least_weight) * exp(-far * far / 2);
+      own[s] = least_weight + (1 - least_weight) * exp(-far * far / 2);
     }
-    WS_TRY(ws_time_models_fit(arena, input->problem, input->target,
-                              input->terms, input->entries, timed, weights,
-                              portfolio->columns, portfolio->count,
-                              &out_by_band[b], diag));
+    by_band[b] = own;
   }
-  return WS_OK;
+  return ws__time_models_fit_each(arena, portfolio->input, timed, by_band,
+                                  count, portfolio->columns, portfolio->count,
+                                  out_by_band, diag);
 }
 
 /* ---- one turn ---- */

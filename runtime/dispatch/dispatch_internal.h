@@ -62,6 +62,16 @@ struct ws_time_models {
   int count;
 };
 
+/* ws_time_models_fit with each of several weights of the rows; terms are
+ * evaluated once. Of the input the matrix is not looked at. */
+ws_status ws__time_models_fit_each(ws_arena *arena,
+                                   const ws_selection_input *input,
+                                   const ws_matrix *matrix,
+                                   const double *const *weights, int fits,
+                                   const int *columns, int column_count,
+                                   const ws_time_models **out_models,
+                                   ws_diag *diag);
+
 /* ---- fits: constants of terms whose values are known ---- */
 typedef struct ws__observations {
   int kernels, rows, terms;

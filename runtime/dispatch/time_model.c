@@ -115,6 +115,61 @@ static void fit_one(const fitting *f, int position, ws__time_model *model) {
       ws__fit_factor(&f->seen, position, f->weights, model->us, &model->error);
 }
 
+/* The models of one set of weights; terms are bound and seen. */
+static bool fit_all(fitting *f, const ws__time_model *bound,
+                    ws__time_model *models) {
+  const int count = f->seen.kernels;
+  memset(f->own, 0, sizeof *f->own * (size_t)count);
+  memcpy(models, bound, sizeof *models * (size_t)count);
+  if (!gather(f))
+    return false;
+  for (int p = 0; p < count; p++)
+    fit_one(f, p, &models[p]);
+  return true;
+}
+
+static ws_status no_times(const ws_problem *problem, int count,
+                          ws_diag *diag) {
+  return ws_fail(diag, WS_INPUT, NULL, 0,
+                 "none of %d kernels of %s has a time that a model could be "
+                 "fitted to",
+                 count, problem->name);
+}
+
+ws_status ws__time_models_fit_each(ws_arena *arena,
+                                   const ws_selection_input *input,
+                                   const ws_matrix *matrix,
+                                   const double *const *weights, int fits,
+                                   const int *columns, int column_count,
+                                   const ws_time_models **out_models,
+                                   ws_diag *diag) {
+  const size_t count = (size_t)column_count;
+  ws_arena *work = ws_arena_create();
+  ws__time_model *bound = ws_arena_alloc(work, sizeof *bound * count);
+  fitting f = {.matrix = matrix,
+               .entries = input->entries,
+               .columns = columns,
+               .seen = {.kernels = column_count,
+                        .rows = matrix->shape_count,
+                        .terms = input->terms->count},
+               .own = ws_arena_alloc(work, sizeof *f.own * count)};
+  for (int p = 0; p < column_count; p++)
+    bound[p].terms = ws__bind_terms(
+        arena, input->terms, &input->entries[columns[p]], input->target);
+  observe(&f, work, bound);
+  bool timed = true;
+  for (int i = 0; i < fits && timed; i++) {
+    ws__time_model *models = ws_arena_alloc(arena, sizeof *models * count);
+    ws_time_models *out = ws_arena_alloc(arena, sizeof *out);
+    f.weights = weights[i];
+    timed = fit_all(&f, bound, models);
+    *out = (ws_time_models){input->terms, models, column_count};
+    out_models[i] = out;
+  }
+  ws_arena_destroy(work);
+  return timed ? WS_OK : no_times(input->problem, column_count, diag);
+}
+
 ws_status ws_time_models_fit(ws_arena *arena, const ws_problem *problem,
                              const ws_target *target,
                              const ws_time_terms *terms,
@@ -122,38 +177,18 @@ ws_status ws_time_models_fit(ws_arena *arena, const ws_problem *problem,
                              const ws_matrix *matrix, const double *weights,
                              const int *columns, int column_count,
                              const ws_time_models **out_models, ws_diag *diag) {
-  const size_t count = (size_t)column_count;
-  ws__time_model *models = ws_arena_alloc(arena, sizeof *models * count);
-  ws_arena *work = ws_arena_create();
+  const ws_selection_input input = {.problem = problem,
+                                    .target = target,
+                                    .terms = terms,
+                                    .entries = entries,
+                                    .matrix = matrix};
   double *alike = ws_arena_alloc(
-      work, sizeof *alike * (size_t)matrix->shape_count);
+      arena, sizeof *alike * (size_t)matrix->shape_count);
   for (int s = 0; s < matrix->shape_count; s++)
     alike[s] = 1;
-  fitting f = {.matrix = matrix,
-               .entries = entries,
-               .columns = columns,
-               .weights = weights ? weights : alike,
-               .seen = {.kernels = column_count,
-                        .rows = matrix->shape_count,
-                        .terms = terms->count},
-               .own = ws_arena_alloc(work, sizeof *f.own * count)};
-  for (int p = 0; p < column_count; p++)
-    models[p].terms =
-        ws__bind_terms(arena, terms, &entries[columns[p]], target);
-  observe(&f, work, models);
-  const bool timed = gather(&f);
-  for (int p = 0; p < column_count && timed; p++)
-    fit_one(&f, p, &models[p]);
-  ws_arena_destroy(work);
-  if (!timed)
-    return ws_fail(diag, WS_INPUT, NULL, 0,
-                   "none of %d kernels of %s has a time that a model could be "
-                   "fitted to",
-                   column_count, problem->name);
-  ws_time_models *out = ws_arena_alloc(arena, sizeof *out);
-  *out = (ws_time_models){terms, models, column_count};
-  *out_models = out;
-  return WS_OK;
+  const double *const given[] = {weights ? weights : alike};
+  return ws__time_models_fit_each(arena, &input, matrix, given, 1, columns,
+                                  column_count, out_models, diag);
 }
 
 double ws_time_models_us(const ws_time_models *models, int position,
