@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * Names of verdicts and blames, what a signal says, the default limits of a
- * build, and findings as JSON.
+ * build, findings as JSON, and a build's kernels by name.
  */
 #include "wavesmith/build.h"
 
@@ -70,3 +70,11 @@ static const ws_json_field finding_fields[] = {
     {WS_JSON_INT(ws_finding, line, 0, INT32_MAX)}};
 const ws_json_struct ws_finding_json =
     WS_JSON_STRUCT(ws_finding, finding_fields);
+
+const ws_kernel_facts *ws_build_kernel_facts(const ws_build_result *result,
+                                             const char *kernel) {
+  for (int i = 0; i < result->kernel_count; i++)
+    if (!strcmp(result->kernels[i].name, kernel))
+      return &result->kernels[i];
+  return NULL;
+}

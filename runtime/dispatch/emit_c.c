@@ -379,14 +379,6 @@ static ws_status emit_tensor_maps(const ws__emission *emission, int position,
 
 /* ---- launches ---- */
 
-static const ws_kernel_facts *find_kernel(const ws_build_result *result,
-                                          const char *name) {
-  for (int i = 0; i < result->kernel_count; i++)
-    if (!strcmp(result->kernels[i].name, name))
-      return &result->kernels[i];
-  return NULL;
-}
-
 /* What a kernel's argument is made of: a slot of the problem, or a tensor map
  * of the template. */
 static ws_status source_of(const ws__emission *emission, int position,
@@ -457,7 +449,7 @@ static ws_status emit_launch(const ws__emission *emission, int position,
                              ws_diag *diag) {
   const ws_dispatch_entry *entry = emission->portfolio[position];
   const ws_launch *launch = &entry->candidate->tmpl->launches[index];
-  const ws_kernel_facts *kernel = find_kernel(entry->result, launch->kernel);
+  const ws_kernel_facts *kernel = ws_build_kernel_facts(entry->result, launch->kernel);
   uint32_t bytes;
   int64_t threads;
   if (!kernel)

@@ -139,15 +139,14 @@ static bool is_lacking(const ws_template *tmpl, const char *word, size_t size) {
 static int resident(const ws_dispatch_entry *entry, const ws_target *target,
                     const ws_scope *scope) {
   const ws_launch *launch = &entry->candidate->tmpl->launches[0];
+  const ws_kernel_facts *facts =
+      entry->result ? ws_build_kernel_facts(entry->result, launch->kernel)
+                    : NULL;
   int64_t threads;
-  int count = 0;
-  if (ws_expr_eval(launch->threads, scope, &threads, NULL) != WS_OK ||
+  if (!facts || ws_expr_eval(launch->threads, scope, &threads, NULL) != WS_OK ||
       threads < 1 || threads > 1024)
     return 1;
-  for (int i = 0; entry->result && i < entry->result->kernel_count; i++)
-    if (!strcmp(entry->result->kernels[i].name, launch->kernel))
-      count = ws_resident_workgroups(target, &entry->result->kernels[i],
-                                     (int)threads);
+  const int count = ws_resident_workgroups(target, facts, (int)threads);
   return count > 0 ? count : 1;
 }
 

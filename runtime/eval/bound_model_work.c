@@ -246,14 +246,6 @@ static void merge_loads(const ws_kernel_facts *facts, observed *all) {
 /* ---- all of it
  * ---------------------------------------------------------------- */
 
-static const ws_kernel_facts *find_facts(const ws_build_result *result,
-                                         const char *kernel) {
-  for (int i = 0; i < result->kernel_count; i++)
-    if (!strcmp(result->kernels[i].name, kernel))
-      return &result->kernels[i];
-  return NULL;
-}
-
 static const ws_observed *find_observed(const ws_run_result *run,
                                         const char *kernel) {
   for (int i = 0; i < run->launch_count; i++)
@@ -268,7 +260,7 @@ ws_status ws__model_take_apart(const ws_problem *problem,
                                int threads, ws__launch_work *out,
                                ws_diag *diag) {
   const char *kernel = candidate->tmpl->launches[launch].kernel;
-  *out = (ws__launch_work){.facts = find_facts(result, kernel)};
+  *out = (ws__launch_work){.facts = ws_build_kernel_facts(result, kernel)};
   if (!out->facts || result->run_count < 2)
     return ws_fail(diag, WS_INPUT, NULL, 0,
                    "no estimate for candidate %s: its build has %s; build it "

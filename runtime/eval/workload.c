@@ -8,14 +8,6 @@
 
 #include <string.h>
 
-static const ws_kernel_facts *facts_of(const ws_build_result *result,
-                                       const char *kernel) {
-  for (int i = 0; i < result->kernel_count; i++)
-    if (!strcmp(result->kernels[i].name, kernel))
-      return &result->kernels[i];
-  return NULL;
-}
-
 /* What is evaluated: a candidate on a shape. */
 typedef struct evaluation {
   ws_arena *arena;
@@ -146,7 +138,7 @@ static ws_status check_clusters(const evaluation *e,
 static ws_status evaluate_launch(const evaluation *e, const ws_launch *launch,
                                  ws_workload_launch *out) {
   int64_t value;
-  const ws_kernel_facts *facts = facts_of(e->result, launch->kernel);
+  const ws_kernel_facts *facts = ws_build_kernel_facts(e->result, launch->kernel);
   if (!facts)
     return ws_fail(e->diag, WS_INPUT, NULL, 0,
                    "the code object has no kernel '%s'", launch->kernel);

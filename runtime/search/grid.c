@@ -89,14 +89,6 @@ static const char *longest_kernel(const ws_build_result *result) {
   return name;
 }
 
-static const ws_kernel_facts *facts_of(const ws_build_result *result,
-                                       const char *kernel) {
-  for (int i = 0; i < result->kernel_count; i++)
-    if (!strcmp(result->kernels[i].name, kernel))
-      return &result->kernels[i];
-  return NULL;
-}
-
 static const ws_launch *launch_of(const ws_template *tmpl, const char *kernel) {
   for (int i = 0; i < tmpl->launch_count; i++)
     if (!strcmp(tmpl->launches[i].kernel, kernel))
@@ -194,7 +186,7 @@ ws__cell ws__cell_of(const ws_candidate *candidate,
   const ws_target *target = ws_target_find(candidate->tmpl->target);
   const char *kernel = result ? longest_kernel(result) : "";
   const ws_launch *launch = launch_of(candidate->tmpl, kernel);
-  const ws_kernel_facts *facts = result ? facts_of(result, kernel) : NULL;
+  const ws_kernel_facts *facts = result ? ws_build_kernel_facts(result, kernel) : NULL;
   ws__cell cell = {.family = target->family};
   int64_t tile = tile_of(candidate, launch, target->cu_count);
   memset(cell.bins, -1, sizeof cell.bins);

@@ -20,6 +20,19 @@
         (int)(sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)), 1  \
   }
 
+static inline const ws_template *
+synthetic_from_records(ws_arena *arena, const char *name,
+                       const ws_record *items, size_t count) {
+  const ws_records records = {items, (int)count};
+  const ws_template *tmpl;
+  ws_diag diag = {""};
+  if (ws_template_from_records(arena, &records, name,
+                               ws_hash_bytes(name, strlen(name)), &tmpl,
+                               &diag) != WS_OK)
+    WS_FAIL("%s", diag.text);
+  return tmpl;
+}
+
 static inline const ws_template *synthetic_template(ws_arena *arena) {
   const ws_record items[] = {
       SYNTHETIC_RECORD("template", "synthetic", "1", "fp8_gemm_blockscale",
@@ -37,14 +50,8 @@ static inline const ws_template *synthetic_template(ws_arena *arena) {
                        "max(64, 4 * tile)", "split > 1", "workspace c m n"),
       SYNTHETIC_RECORD("workspace", "split > 1 ? 4 * split * m * n : 0"),
   };
-  const ws_records records = {items, (int)(sizeof items / sizeof *items)};
-  const ws_template *tmpl;
-  ws_diag diag = {""};
-  if (ws_template_from_records(arena, &records, "synthetic.ll",
-                               ws_hash_bytes("synthetic", 9), &tmpl,
-                               &diag) != WS_OK)
-    WS_FAIL("%s", diag.text);
-  return tmpl;
+  return synthetic_from_records(arena, "synthetic.ll", items,
+                                sizeof items / sizeof *items);
 }
 
 /* Kernarg layouts of the two kernels, as a compiler would lay them out. */

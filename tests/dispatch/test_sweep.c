@@ -41,14 +41,8 @@ static const ws_template *sweep_template(ws_arena *arena) {
       SYNTHETIC_RECORD("launch", "gemm", "ceildiv(m, tile_m)",
                        "ceildiv(n, tile_n)", "1", "block_size", "1",
                        "a b c m n k")};
-  const ws_records records = {items, (int)(sizeof items / sizeof *items)};
-  const ws_template *tmpl;
-  ws_diag diag = {""};
-  if (ws_template_from_records(arena, &records, "sweep.ll",
-                               ws_hash_bytes("sweep", 5), &tmpl,
-                               &diag) != WS_OK)
-    WS_FAIL("%s", diag.text);
-  return tmpl;
+  return synthetic_from_records(arena, "sweep.ll", items,
+                                sizeof items / sizeof *items);
 }
 
 static const char *assignments(ws_arena *arena, const double *cells) {

@@ -32,14 +32,8 @@ static const ws_template *template_of_rows(ws_arena *arena) {
                        "1", "1", "256", "1", "a b c m n k"),
       SYNTHETIC_RECORD("workspace", "0"),
   };
-  const ws_records records = {items, (int)(sizeof items / sizeof *items)};
-  const ws_template *tmpl;
-  ws_diag diag = {""};
-  if (ws_template_from_records(arena, &records, "synthetic.ll",
-                               ws_hash_bytes("synthetic", 9), &tmpl,
-                               &diag) != WS_OK)
-    WS_FAIL("%s", diag.text);
-  return tmpl;
+  return synthetic_from_records(arena, "synthetic.ll", items,
+                                sizeof items / sizeof *items);
 }
 
 static int64_t n_of(int layer) { return 512 + 384 * layer; }

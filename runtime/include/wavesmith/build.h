@@ -282,6 +282,9 @@ typedef struct ws_build_result {
   size_t code_object_size;
   double parse_ms, check_ms, sanitize_ms, lower_ms;
 } ws_build_result;
+/* Facts of the kernel of this name; NULL: the build has none such. */
+const ws_kernel_facts *ws_build_kernel_facts(const ws_build_result *result,
+                                             const char *kernel);
 
 /* false: see not_modelled. */
 static inline bool ws_build_is_modelled(const ws_build_result *result) {
