@@ -135,43 +135,68 @@ int ws__pick_by_models(const ws__portfolio *portfolio,
 }
 
 /* More would make the emitted selection slow. */
-enum { MOST_LISTED = 20 };
+enum { MOST_LISTED = 24 };
 
-static int compare_counts(const void *a, const void *b) {
-  const int *x = a, *y = b; /* {wins, position} */
-  return x[0] != y[0] ? y[0] - x[0] : x[1] - y[1];
+/* What a shape costs, of the least modelled time, where no listed kernel takes
+ * it and the fallback must. */
+static const double not_taken = 16;
+
+/* Modelled times of kernels (positions) on those shapes of the band that one of
+ * them takes. */
+static ws_matrix modelled(ws_arena *arena, const ws_selection *s,
+                          const ws_band *band, const ws_time_models *models,
+                          const int *positions, int count,
+                          const ws_shape *shapes, int shape_count) {
+  ws_shape *rows = ws_arena_alloc(arena, sizeof *rows * (size_t)shape_count);
+  double *us = ws_arena_alloc(arena, sizeof *us * (size_t)(shape_count * count));
+  ws_matrix out = {.provenance = "",
+                   .shapes = rows,
+                   .us = us,
+                   .candidate_count = count};
+  for (int i = 0; i < shape_count; i++) {
+    double *row = us + (size_t)out.shape_count * (size_t)count;
+    double least = INFINITY;
+    if (shapes[i].size[0] < band->first || shapes[i].size[0] > band->last)
+      continue;
+    for (int c = 0; c < count; c++) {
+      row[c] = ws__portfolio_takes(&s->portfolio, positions[c], &shapes[i])
+                   ? ws_time_models_us(models, positions[c], &shapes[i])
+                   : INFINITY;
+      least = fmin(least, row[c]);
+    }
+    if (!isfinite(least))
+      continue;
+    for (int c = 0; c < count; c++)
+      row[c] = fmin(row[c], not_taken * least);
+    rows[out.shape_count++] = shapes[i];
+  }
+  return out;
 }
 
-/* The kernels that the models choose in the band, those chosen most. */
-static ws__shortlist make_shortlist(ws_arena *arena, const ws_selection *s,
-                                    const ws_band *band,
-                                    const ws_time_models *models,
-                                    const ws_shape *shapes, int shape_count) {
-  const int count = s->portfolio.count;
-  int(*wins)[2] = ws_arena_alloc(arena, sizeof *wins * (size_t)count);
-  int *positions = ws_arena_alloc(arena, sizeof *positions * (size_t)count);
-  int *every = ws_arena_alloc(arena, sizeof *every * (size_t)count);
-  ws__shortlist out = {positions, 0, s->portfolio.fallback};
-  int known = 0;
-  for (int p = 0; p < count; p++) {
-    wins[p][1] = p;
+/* The kernels by which the modelled times in the band are least, as a portfolio
+ * is picked: one that is chosen rarely, but gains much there, stays. */
+static ws_status make_shortlist(ws_arena *arena, const ws_selection *s,
+                                const ws_band *band,
+                                const ws_time_models *models,
+                                const ws_shape *shapes, int shape_count,
+                                ws__shortlist *out, ws_diag *diag) {
+  const size_t count = (size_t)s->portfolio.count;
+  int *known = ws_arena_alloc(arena, sizeof *known * count);
+  int *positions = ws_arena_alloc(arena, sizeof *positions * count);
+  int known_count = 0;
+  for (int p = 0; p < s->portfolio.count; p++)
     if (ws__band_knows(&s->portfolio, s->portfolio.input->matrix, band, p))
-      every[known++] = p;
-  }
-  const ws__shortlist all = {every, known, -1};
-  for (int i = 0; i < shape_count; i++)
-    if (shapes[i].size[0] >= band->first && shapes[i].size[0] <= band->last) {
-      const int pick =
-          ws__pick_by_models(&s->portfolio, models, &all, &shapes[i]);
-      if (pick >= 0)
-        wins[pick][0]++;
-    }
-  qsort(wins, (size_t)count, sizeof *wins, compare_counts);
-  for (int i = 0; i < count && out.count < MOST_LISTED && wins[i][0]; i++)
-    positions[out.count++] = wins[i][1];
-  if (!out.count)
-    positions[out.count++] = out.fallback;
-  return out;
+      known[known_count++] = p;
+  const ws_matrix times = modelled(arena, s, band, models, known, known_count,
+                                   shapes, shape_count);
+  *out = (ws__shortlist){positions, 0, s->portfolio.fallback};
+  if (times.shape_count > 0)
+    WS_TRY(ws_portfolio_pick(&times, MOST_LISTED, positions, &out->count, diag));
+  for (int i = 0; i < out->count; i++)
+    positions[i] = known[positions[i]];
+  if (!out->count)
+    positions[out->count++] = out->fallback;
+  return WS_OK;
 }
 
 /* ---- the fit ---- */
@@ -230,8 +255,8 @@ static ws_status fit_forms(ws_arena *arena, ws_selection *s, ws_diag *diag) {
                                     s->portfolio.count, shapes, &shape_count);
   for (int b = 0; b < s->band_count; b++)
     if (bands[b].form == WS_FORM_MODELS)
-      lists[b] = make_shortlist(arena, s, &bands[b], by_band[b], shapes,
-                                shape_count);
+      WS_TRY(make_shortlist(arena, s, &bands[b], by_band[b], shapes,
+                            shape_count, &lists[b], diag));
   s->bands = bands;
   s->by_band = by_band;
   s->shortlists = lists;

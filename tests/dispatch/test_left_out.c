@@ -243,7 +243,7 @@ static void check_loss(const char *target, const char *layout, const char *kind,
                        int dense, double most) {
   const loss all = leave_out(target, layout, kind, dense);
   WS_CHECK(all.shapes >= 50);
-  WS_CHECK(8 * all.not_timed <= all.shapes);
+  WS_CHECK(4 * all.not_timed <= all.shapes);
   WS_CHECK(all.kept_sum <= all.sum);
   WS_CHECK(all.sum / all.shapes <= most);
 }
