@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Races: each code object of a plan (peers_h200.py --plan) is launched many
-times on the same inputs, over poison, and every element of every result is
-compared with the first result. A kernel that adds in a fixed order leaves the
-same bytes each time.
+"""Races: each code object of a plan (peers_h200.py --plan), or each kernel of
+what `wavesmith build` or `dispatch` has written, is launched many times on the
+same inputs, over poison, and every element of every result is compared with the
+first result. A kernel that adds in a fixed order leaves the same bytes each
+time.
 
   python3 tests/bench/stress_h200.py --plan plan.json --seconds 3
+  python3 tests/bench/stress_h200.py --kernels generated/fp8_gemm.json \
+      --template ir-templates/fp8_gemm_wgmma.ll --shapes "6144,7168,2048"
 
 Exit 0: all the same; 1: some differed, with where; 3: no torch or no card.
 """
@@ -54,20 +57,46 @@ def stress(call, seconds, flush):
     return launches, bad.item(), mask
 
 
-def main():
+def entries_of(options):
+    """What is to be launched, as entries of a plan, and their folder."""
+    path = options.plan or options.kernels
+    with open(path) as file:
+        read = json.load(file)
+    if options.kernels:
+        read = [{"name": kernel["candidate"][:8], "template": options.template,
+                 "set": kernel["parameters"], "code": kernel["code_object"],
+                 "shapes": options.shapes} for kernel in read["portfolio"]]
+    return read, os.path.dirname(path) or "."
+
+
+def parse(arguments):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--plan", required=True)
+    parser.add_argument("--plan", help="JSON file of code objects")
+    parser.add_argument("--kernels", help="NAME.json beside an emitted NAME.c")
+    parser.add_argument("--template", help="of the kernels")
+    parser.add_argument("--shapes", default="6144,7168,2048;64,7168,2048;"
+                        "16,7168,2048", help="of the kernels: M,N,K;...")
     parser.add_argument("--seconds", type=float, default=3)
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
+    if bool(options.plan) == bool(options.kernels):
+        parser.error("needs either --plan or --kernels")
+    if options.kernels and not options.template:
+        parser.error("--kernels needs --template")
+    options.shapes = [list(map(int, shape.split(",")))
+                      for shape in options.shapes.split(";")]
+    return options
+
+
+def main():
+    options = parse(sys.argv[1:])
     if torch is None or not torch.cuda.is_available():
         print("stress_h200: needs torch and a CUDA card", file=sys.stderr)
         return 3
-    with open(options.plan) as file:
-        entries = json.load(file)
+    entries, folder = entries_of(options)
     flush = torch.empty(64 << 20, dtype=torch.int8, device="cuda")
     failed = False
     for entry in entries:
-        plan = Plan([entry], os.path.dirname(options.plan) or ".")
+        plan = Plan([entry], folder)
         for m, n, k in entry["shapes"]:
             problem = peers_h200.Problem(m, n, k, 1)
             try:

@@ -3,6 +3,7 @@
 out by hand, statistics, the table, and the whole run over a mock of PyTorch
 with stubs of the emitted dispatch and of the driver. verify_h200.py: shapes, and
 where PyTorch is installed what it finds in a dispatch that errs on purpose.
+stress_h200.py: what it would launch.
 """
 import ctypes
 import io
@@ -20,6 +21,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import peers_h200  # noqa: E402
 import peers_plan  # noqa: E402
 import peers_rmsnorm  # noqa: E402
+import stress_h200  # noqa: E402
 import verify_h200  # noqa: E402
 
 MMA = os.path.join(peers_plan.ROOT, "ir-templates", "fp8_gemm_mma_sync.ll")
@@ -414,6 +416,29 @@ class ErringLibrary:
         if self.fault in at:
             ctypes.c_uint8.from_address(at[self.fault]).value += 1
         return int(self.fault == "refuses")
+
+
+class Stress(unittest.TestCase):
+    def test_kernels_of_a_dispatch(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "gemm.json")
+            with open(path, "w") as file:
+                json.dump({"portfolio": [
+                    {"candidate": "0123456789", "parameters": "tile_m=64",
+                     "code_object": "gemm-0123456789.cubin"}]}, file)
+            entries, where = stress_h200.entries_of(stress_h200.parse(
+                ["--kernels", path, "--template", MMA, "--shapes", "1,16,128"]))
+        self.assertEqual(where, folder)
+        self.assertEqual(entries, [
+            {"name": "01234567", "template": MMA, "set": "tile_m=64",
+             "code": "gemm-0123456789.cubin", "shapes": [[1, 16, 128]]}])
+
+    def test_bad_arguments(self):
+        for arguments in ([], ["--kernels", "a"], ["--plan", "a",
+                                                   "--kernels", "b"]):
+            with mock.patch("sys.stderr", io.StringIO()), \
+                    self.assertRaises(SystemExit):
+                stress_h200.parse(arguments)
 
 
 @unittest.skipUnless(verify_h200.torch, "PyTorch is not installed")
