@@ -87,7 +87,7 @@ POINTS = [
      "100,48,512 1,16,128 257,48,384"),
     ("a_scales=1;tile_m=256;tile_n=64;stages=3;cluster_n=2;persistent=0;"
      "output=2", "", 4, "255,144,384 1023,80,256"),
-    ("a_scales=1;tile_m=192;tile_n=32;warpgroups=3;stages=3;output=1",
+    ("a_scales=1;tile_m=192;tile_n=32;warpgroups=3;pipeline=0;stages=3;output=1",
      "tile_order=tile_order_columns", 2, "193,80,512"),
     # More slices than groups of columns: some workgroups store nothing.
     ("a_scales=1;tile_m=64;tile_n=16;warpgroups=1;stages=16;split_k=8;output=1",
