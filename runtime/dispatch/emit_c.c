@@ -449,7 +449,8 @@ static ws_status emit_launch(const ws__emission *emission, int position,
                              ws_diag *diag) {
   const ws_dispatch_entry *entry = emission->portfolio[position];
   const ws_launch *launch = &entry->candidate->tmpl->launches[index];
-  const ws_kernel_facts *kernel = ws_build_kernel_facts(entry->result, launch->kernel);
+  const ws_kernel_facts *kernel =
+      ws_build_kernel_facts(entry->result, launch->kernel);
   uint32_t bytes;
   int64_t threads;
   if (!kernel)

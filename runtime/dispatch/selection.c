@@ -6,7 +6,6 @@
 #include "dispatch_internal.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- the portfolio ---- */
@@ -148,7 +147,8 @@ static ws_matrix modelled(ws_arena *arena, const ws_selection *s,
                           const int *positions, int count,
                           const ws_shape *shapes, int shape_count) {
   ws_shape *rows = ws_arena_alloc(arena, sizeof *rows * (size_t)shape_count);
-  double *us = ws_arena_alloc(arena, sizeof *us * (size_t)(shape_count * count));
+  double *us =
+      ws_arena_alloc(arena, sizeof *us * (size_t)(shape_count * count));
   ws_matrix out = {.provenance = "",
                    .shapes = rows,
                    .us = us,
@@ -191,7 +191,8 @@ static ws_status make_shortlist(ws_arena *arena, const ws_selection *s,
                                    shapes, shape_count);
   *out = (ws__shortlist){positions, 0, s->portfolio.fallback};
   if (times.shape_count > 0)
-    WS_TRY(ws_portfolio_pick(&times, MOST_LISTED, positions, &out->count, diag));
+    WS_TRY(
+        ws_portfolio_pick(&times, MOST_LISTED, positions, &out->count, diag));
   for (int i = 0; i < out->count; i++)
     positions[i] = known[positions[i]];
   if (!out->count)

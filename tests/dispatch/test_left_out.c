@@ -239,23 +239,25 @@ static loss leave_out(const char *target, const char *layout,
 /* Issue 16's bar is 4 % in the mean and 15 % at worst in each band of gfx942's
  * kmajor, and that sm_90a get no worse. What is asserted is what no change of a
  * dozen of single shapes breaks. */
+/* Of one_in choices one at most may not have been timed. */
 static void check_loss(const char *target, const char *layout, const char *kind,
-                       int dense, double most) {
+                       int dense, double most, int one_in) {
   const loss all = leave_out(target, layout, kind, dense);
   WS_CHECK(all.shapes >= 50);
-  WS_CHECK(4 * all.not_timed <= all.shapes);
+  WS_CHECK(one_in * all.not_timed <= all.shapes);
   WS_CHECK(all.kept_sum <= all.sum);
   WS_CHECK(all.sum / all.shapes <= most);
 }
 
 WS_TEST(layers_left_out_of_gfx942_kmajor) {
-  check_loss("gfx942", "kmajor", "sim", 24, 0.06);
+  check_loss("gfx942", "kmajor", "sim", 24, 0.06, 8);
 }
 
 WS_TEST(layers_left_out_of_gfx942_mnmajor) {
-  check_loss("gfx942", "mnmajor", "sim", 24, 0.045);
+  check_loss("gfx942", "mnmajor", "sim", 24, 0.045, 8);
 }
 
+/* Its kernels were timed in their own bands alone, so more choices were not. */
 WS_TEST(layers_left_out_of_sm_90a) {
-  check_loss("sm_90a", "kmajor-ocp", "cuda", 20, 0.025);
+  check_loss("sm_90a", "kmajor-ocp", "cuda", 20, 0.02, 4);
 }
