@@ -60,6 +60,8 @@ target triple = "nvptx64-nvidia-cuda"
 @ws.warpgroups_n = internal addrspace(4) constant i32 1
 @ws.column_steps = internal addrspace(4) constant i32 1
 @ws.pipeline = internal addrspace(4) constant i32 1
+@ws.look_ahead = internal addrspace(4) constant i32 0
+@ws.scales_first = internal addrspace(4) constant i32 0
 @ws.stages = internal addrspace(4) constant i32 5
 @ws.occupancy = internal addrspace(4) constant i32 1
 @ws.persistent = internal addrspace(4) constant i32 1
@@ -70,9 +72,11 @@ target triple = "nvptx64-nvidia-cuda"
 @ws.idle_clusters = internal addrspace(4) constant i32 0
 @ws.cluster_m = internal addrspace(4) constant i32 1
 @ws.cluster_n = internal addrspace(4) constant i32 1
+@ws.a_cache = internal addrspace(4) constant i32 0
+@ws.b_cache = internal addrspace(4) constant i32 0
+@ws.c_cache = internal addrspace(4) constant i32 0
 @ws.a_rows = internal addrspace(4) constant i32 0
 @ws.a_scales = internal addrspace(4) constant i32 0
-@ws.b_scales = internal addrspace(4) constant i32 1
 @ws.output = internal addrspace(4) constant i32 0
 @ws.fixed_sums = internal addrspace(4) constant i32 1
 
@@ -362,6 +366,21 @@ entry:
   ret void
 }
 
+; Is it? 0 or 1, at once.
+define internal i32 @barrier_test(i32 %at, i32 %parity) #1 {
+entry:
+  %complete = call i32 asm sideeffect "{\0A.reg .pred now;\0Ambarrier.test_wait.parity.shared::cta.b64 now, [$1], $2;\0Aselp.u32 $0, 1, 0, now;\0A}", "=r,r,r,~{memory}"(i32 %at, i32 %parity) #2
+  ret i32 %complete
+}
+
+; Until it is, unless it was when it was tested. The branch is in the assembly: as
+; one of LLVM's, ptxas would take the warp for split.
+define internal void @barrier_wait_unless(i32 %at, i32 %parity, i32 %complete) #1 {
+entry:
+  call void asm sideeffect "{\0A.reg .pred past;\0Asetp.ne.u32 past, $2, 0;\0A@past bra end;\0Aretry:\0Ambarrier.try_wait.parity.shared::cta.b64 past, [$0], $1;\0A@!past bra retry;\0Aend:\0A}", "r,r,r,~{memory}"(i32 %at, i32 %parity, i32 %complete) #2
+  ret void
+}
+
 ; One arrival, and bytes that must come before the phase is complete.
 define internal void @barrier_expect(i32 %at, i32 %bytes) #1 {
 entry:
@@ -399,17 +418,36 @@ entry:
   ret i32 %there
 }
 
-define internal void @release_stage(i32 %stage, i32 %lane) #1 {
+; The lane, known only once what was read is there. Without it a warp would arrive
+; with its loads under way, and the TMA of the next turn can overtake them: an
+; arrival orders reads before writes of the same proxy only, and a full tensor core
+; keeps shared memory busy for long. (k is never 0; ptxas does not know.)
+define internal i32 @behind(i32 %lane, <2 x float> %read, i32 %k) #1 {
+entry:
+  %none = icmp eq i32 %k, 0
+  %never = zext i1 %none to i32
+  %bits = bitcast <2 x float> %read to <2 x i32>
+  %upper = extractelement <2 x i32> %bits, i32 0
+  %lower = extractelement <2 x i32> %bits, i32 1
+  %both = or i32 %upper, %lower
+  %nothing = and i32 %both, %never
+  %same = add i32 %lane, %nothing
+  ret i32 %same
+}
+
+; By each warp that has read the stage; read are the last scales of A that it has.
+define internal void @release_stage(i32 %stage, i32 %lane, <2 x float> %read, i32 %k) #1 {
 entry:
   %sharers = call i32 @sharers()
   %at = call i32 @empty_barrier(i32 %stage)
+  %lane.behind = call i32 @behind(i32 %lane, <2 x float> %read, i32 %k)
   %alone = icmp eq i32 %sharers, 1
   br i1 %alone, label %own, label %shared
 own:
-  call void @barrier_arrive(i32 %at, i32 %lane)
+  call void @barrier_arrive(i32 %at, i32 %lane.behind)
   br label %done
 shared:
-  call void @barrier_arrive_sharers(i32 %at, i32 %lane, i32 %sharers)
+  call void @barrier_arrive_sharers(i32 %at, i32 %lane.behind, i32 %sharers)
   br label %done
 done:
   ret void
@@ -717,16 +755,40 @@ entry:
 
 ; ---- region produce: the loads of one stage ----------------------------------
 
-define internal void @load_box(i32 %to, i32 %full, ptr %map, i32 %x, i32 %y) #1 {
+; What L2 is to do with the lines of a load or store: 1 they leave first, 2 they
+; stay longest. What is read once and leaves first does not push out what others
+; have written and the memory would have to take before it can give.
+define internal i64 @cache_policy(i32 %cache) #1 {
+entry:
+  %leaves = icmp eq i32 %cache, 1
+  br i1 %leaves, label %first, label %last
+first:
+  %evict.first = call i64 asm "createpolicy.fractional.L2::evict_first.b64 $0, 1.0;", "=l"()
+  ret i64 %evict.first
+last:
+  %evict.last = call i64 asm "createpolicy.fractional.L2::evict_last.b64 $0, 1.0;", "=l"()
+  ret i64 %evict.last
+}
+
+define internal void @load_box(i32 %to, i32 %full, ptr %map, i32 %x, i32 %y, i32 %cache) #1 {
 entry:
   %to.shared = inttoptr i32 %to to ptr addrspace(7)
   %full.shared = inttoptr i32 %full to ptr addrspace(3)
+  %plain = icmp eq i32 %cache, 0
+  br i1 %plain, label %as.usual, label %by.policy
+as.usual:
   call void @llvm.nvvm.cp.async.bulk.tensor.g2s.tile.2d(ptr addrspace(7) %to.shared, ptr addrspace(3) %full.shared, ptr %map, i32 %x, i32 %y, i16 0, i64 0, i1 false, i1 false, i32 0) #2
+  br label %done
+by.policy:
+  %policy = call i64 @cache_policy(i32 %cache)
+  call void @llvm.nvvm.cp.async.bulk.tensor.g2s.tile.2d(ptr addrspace(7) %to.shared, ptr addrspace(3) %full.shared, ptr %map, i32 %x, i32 %y, i16 0, i64 %policy, i1 false, i1 true, i32 0) #2
+  br label %done
+done:
   ret void
 }
 
 ; This workgroup's part of the rows, to the same place in all sharers.
-define internal void @load_box_shared(i32 %to, i32 %full, ptr %map, i32 %x, i32 %y, i32 %rows, i32 %rank) #1 {
+define internal void @load_box_shared(i32 %to, i32 %full, ptr %map, i32 %x, i32 %y, i32 %rows, i32 %rank, i32 %cache) #1 {
 entry:
   %sharers = call i32 @sharers()
   %part = udiv i32 %rows, %sharers
@@ -739,7 +801,16 @@ entry:
   %everyone = trunc i32 %everyone.1 to i16
   %to.shared = inttoptr i32 %to.own to ptr addrspace(7)
   %full.shared = inttoptr i32 %full to ptr addrspace(3)
+  %plain = icmp eq i32 %cache, 0
+  br i1 %plain, label %as.usual, label %by.policy
+as.usual:
   call void @llvm.nvvm.cp.async.bulk.tensor.g2s.tile.2d(ptr addrspace(7) %to.shared, ptr addrspace(3) %full.shared, ptr %map, i32 %x, i32 %y.own, i16 %everyone, i64 0, i1 true, i1 false, i32 0) #2
+  br label %done
+by.policy:
+  %policy = call i64 @cache_policy(i32 %cache)
+  call void @llvm.nvvm.cp.async.bulk.tensor.g2s.tile.2d(ptr addrspace(7) %to.shared, ptr addrspace(3) %full.shared, ptr %map, i32 %x, i32 %y.own, i16 %everyone, i64 %policy, i1 true, i1 true, i32 0) #2
+  br label %done
+done:
   ret void
 }
 
@@ -749,6 +820,8 @@ entry:
   %tile_n = load i32, ptr addrspace(4) @ws.tile_n
   %cluster_m = load i32, ptr addrspace(4) @ws.cluster_m
   %cluster_n = load i32, ptr addrspace(4) @ws.cluster_n
+  %a_cache = load i32, ptr addrspace(4) @ws.a_cache
+  %b_cache = load i32, ptr addrspace(4) @ws.b_cache
   %full = call i32 @full_barrier(i32 %stage)
   %loads = call i1 @loads_scales()
   %rows = call i32 @loaded_rows()
@@ -764,24 +837,24 @@ entry:
   %a.shared = icmp ugt i32 %cluster_n, 1
   br i1 %a.shared, label %a.together, label %a.alone
 a.together:
-  call void @load_box_shared(i32 %a.to, i32 %full, ptr %a_map, i32 %depth, i32 %row, i32 %tile_m, i32 %rank)
+  call void @load_box_shared(i32 %a.to, i32 %full, ptr %a_map, i32 %depth, i32 %row, i32 %tile_m, i32 %rank, i32 %a_cache)
   br label %a.done
 a.alone:
-  call void @load_box(i32 %a.to, i32 %full, ptr %a_map, i32 %depth, i32 %row)
+  call void @load_box(i32 %a.to, i32 %full, ptr %a_map, i32 %depth, i32 %row, i32 %a_cache)
   br label %a.done
 a.done:
   %b.shared = icmp ugt i32 %cluster_m, 1
   br i1 %b.shared, label %b.together, label %b.alone
 b.together:
-  call void @load_box_shared(i32 %b.to, i32 %full, ptr %b_map, i32 %depth, i32 %column, i32 %tile_n, i32 %rank)
+  call void @load_box_shared(i32 %b.to, i32 %full, ptr %b_map, i32 %depth, i32 %column, i32 %tile_n, i32 %rank, i32 %b_cache)
   br label %b.done
 b.alone:
-  call void @load_box(i32 %b.to, i32 %full, ptr %b_map, i32 %depth, i32 %column)
+  call void @load_box(i32 %b.to, i32 %full, ptr %b_map, i32 %depth, i32 %column, i32 %b_cache)
   br label %b.done
 b.done:
   br i1 %loads, label %done, label %scales
 scales:
-  call void @load_box(i32 %scales.to, i32 %full, ptr %as_map, i32 %row, i32 %block)
+  call void @load_box(i32 %scales.to, i32 %full, ptr %as_map, i32 %row, i32 %block, i32 0)
   br label %done
 done:
   ret void
@@ -1000,9 +1073,20 @@ done:
   ret void
 }
 
-; ---- region b_scales: the scales of B of a tile, block by block --------------
+; ---- the scales of B of a tile, block by block -------------------------------
 ; A tile's columns lie in one or two column blocks of 128. State: 4 floats, those
-; of the two that are next, and with b_scales 1 those in use.
+; of the two that are next, and those in use: each lane has a block's. Consumers go
+; through k in chunks of 32 blocks: b_scales_begin before each, b_scales_take for each of
+; its blocks in order, past being how many came before it. (Were there a load in the
+; loop over blocks, ptxas would wait for it there.)
+
+; Does a chunk begin with the block that has so many before it?
+define internal i1 @b_scales_run_out(i32 %past) #1 {
+entry:
+  %within = urem i32 %past, 32
+  %out = icmp eq i32 %within, 0
+  ret i1 %out
+}
 
 define internal float @load_b_scale(ptr addrspace(1) %bs, i32 %column_block, i32 %block, i32 %bs_stride_n, i32 %bs_stride_k) #1 {
 entry:
@@ -1018,15 +1102,11 @@ entry:
   ret float %scale
 }
 
-; Loads what b_scales_take will give out next: of block, or with b_scales 1 of
-; block + lane.
+; Loads the next scales, of block + lane.
 define internal void @b_scales_load(ptr %state, ptr addrspace(1) %bs, i32 %column, i32 %block, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %lane) #1 {
 entry:
   %tile_n = load i32, ptr addrspace(4) @ws.tile_n
-  %b_scales = load i32, ptr addrspace(4) @ws.b_scales
-  %by.lane = icmp eq i32 %b_scales, 1
-  %ahead = select i1 %by.lane, i32 %lane, i32 0
-  %wanted = add i32 %block, %ahead
+  %wanted = add i32 %block, %lane
   %blocks = udiv i32 %k, 128
   %last = sub i32 %blocks, 1
   %inside = call i32 @llvm.umin.i32(i32 %wanted, i32 %last)
@@ -1050,36 +1130,28 @@ done:
   ret void
 }
 
-; The scales of block, which is the next one after the last taken, or the first.
-define internal <2 x float> @b_scales_take(ptr %state, ptr addrspace(1) %bs, i32 %column, i32 %block, i32 %first, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %lane) #1 {
+; Of the chunk that begins with block; the next chunk's are on their way.
+define internal void @b_scales_begin(ptr %state, ptr addrspace(1) %bs, i32 %column, i32 %block, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %lane) #1 {
 entry:
-  %tile_n = load i32, ptr addrspace(4) @ws.tile_n
-  %b_scales = load i32, ptr addrspace(4) @ws.b_scales
   %high.at = getelementptr float, ptr %state, i32 1
   %held.low.at = getelementptr float, ptr %state, i32 2
   %held.high.at = getelementptr float, ptr %state, i32 3
-  %by.lane = icmp eq i32 %b_scales, 1
-  br i1 %by.lane, label %lanes, label %one
-one:
   %low = load float, ptr %state
   %high = load float, ptr %high.at
-  %next = add i32 %block, 1
-  call void @b_scales_load(ptr %state, ptr addrspace(1) %bs, i32 %column, i32 %next, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %lane)
-  br label %done
-lanes:
-  %past = sub i32 %block, %first
-  %within = urem i32 %past, 32
-  %used.up = icmp eq i32 %within, 0
-  br i1 %used.up, label %refill, label %ready
-refill:
-  %ahead.low = load float, ptr %state
-  %ahead.high = load float, ptr %high.at
-  store float %ahead.low, ptr %held.low.at
-  store float %ahead.high, ptr %held.high.at
+  store float %low, ptr %held.low.at
+  store float %high, ptr %held.high.at
   %later = add i32 %block, 32
   call void @b_scales_load(ptr %state, ptr addrspace(1) %bs, i32 %column, i32 %later, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %lane)
-  br label %ready
-ready:
+  ret void
+}
+
+; The scales of the block that has so many before it.
+define internal <2 x float> @b_scales_take(ptr %state, i32 %past) #1 {
+entry:
+  %tile_n = load i32, ptr addrspace(4) @ws.tile_n
+  %held.low.at = getelementptr float, ptr %state, i32 2
+  %held.high.at = getelementptr float, ptr %state, i32 3
+  %within = urem i32 %past, 32
   %held.low = load float, ptr %held.low.at
   %shuffled.low = call float @llvm.nvvm.shfl.sync.idx.f32(i32 -1, float %held.low, i32 %within, i32 31) #2
   %single.0 = urem i32 128, %tile_n
@@ -1090,9 +1162,8 @@ both:
   %shuffled.high = call float @llvm.nvvm.shfl.sync.idx.f32(i32 -1, float %held.high, i32 %within, i32 31) #2
   br label %done
 done:
-  %taken.low = phi float [ %low, %one ], [ %shuffled.low, %ready ], [ %shuffled.low, %both ]
-  %taken.high = phi float [ %high, %one ], [ %shuffled.low, %ready ], [ %shuffled.high, %both ]
-  %half = insertelement <2 x float> poison, float %taken.low, i32 0
+  %taken.high = phi float [ %shuffled.low, %entry ], [ %shuffled.high, %both ]
+  %half = insertelement <2 x float> poison, float %shuffled.low, i32 0
   %taken = insertelement <2 x float> %half, float %taken.high, i32 1
   ret <2 x float> %taken
 }
@@ -1323,39 +1394,83 @@ entry:
 }
 
 ; pipeline 0: a step is started, waited for and scaled; while one warpgroup
-; scales, the tensor core works for another.
+; scales, the tensor core works for another. With look_ahead the next block's stage
+; is looked at while the last step's matrix instructions run, and not waited for if
+; it was full. With scales_first A's scales are read before these start: behind
+; their start ptxas waits for the scales between the first and the second of them.
 define internal void @accumulate_in_turn(ptr %running, ptr %ring, ptr %b_state, ptr addrspace(1) %bs, i32 %column, i32 %first, i32 %limit, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %warpgroup, i32 %thread) #1 {
 entry:
   %partial = alloca [128 x float]
   %block.slot = alloca i32
   %step.slot = alloca i32
+  %full.slot = alloca i32
   %parity.at = getelementptr i32, ptr %ring, i32 1
+  %look_ahead = load i32, ptr addrspace(4) @ws.look_ahead
+  %scales_first = load i32, ptr addrspace(4) @ws.scales_first
+  %looks = icmp eq i32 %look_ahead, 1
+  %early = icmp eq i32 %scales_first, 1
   %lane = urem i32 %thread, 32
   %steps = call i32 @steps()
   %last = sub i32 %steps, 1
+  store i32 0, ptr %full.slot
   store i32 %first, ptr %block.slot
-  br label %head
-head:
-  %block = load i32, ptr %block.slot
-  %more = icmp ult i32 %block, %limit
-  br i1 %more, label %body, label %exit
+  br label %chunk.head
+chunk.head:
+  %chunk = load i32, ptr %block.slot
+  %chunk.more = icmp ult i32 %chunk, %limit
+  br i1 %chunk.more, label %chunk.body, label %exit
+chunk.body:
+  call void @b_scales_begin(ptr %b_state, ptr addrspace(1) %bs, i32 %column, i32 %chunk, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %lane)
+  br label %body
 body:
+  %block = load i32, ptr %block.slot
   %stage = load i32, ptr %ring
   %parity = load i32, ptr %parity.at
-  %b.scales = call <2 x float> @b_scales_take(ptr %b_state, ptr addrspace(1) %bs, i32 %column, i32 %block, i32 %first, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %lane)
+  %past = sub i32 %block, %first
+  %b.scales = call <2 x float> @b_scales_take(ptr %b_state, i32 %past)
   %full = call i32 @full_barrier(i32 %stage)
+  br i1 %looks, label %wait.unless, label %wait
+wait.unless:
+  %was.full = load i32, ptr %full.slot
+  call void @barrier_wait_unless(i32 %full, i32 %parity, i32 %was.full)
+  br label %begin
+wait:
   call void @barrier_wait(i32 %full, i32 %parity)
+  br label %begin
+begin:
+  call void @advance(ptr %ring)
   store i32 0, ptr %step.slot
   br label %step.loop
 step.loop:
   %step = load i32, ptr %step.slot
+  br i1 %early, label %scales.early, label %start
+scales.early:
+  %early.scales = call <2 x float> @a_scales(i32 %step, i32 %stage, i32 %warpgroup, i32 %thread)
+  br label %start
+start:
+  %known.scales = phi <2 x float> [ %early.scales, %scales.early ], [ zeroinitializer, %step.loop ]
   call void @multiply(ptr %partial, i32 %step, i32 %stage, i32 %warpgroup, i32 %k)
-  %a.scales = call <2 x float> @a_scales(i32 %step, i32 %stage, i32 %warpgroup, i32 %thread)
-  call void @wait_all(ptr %partial)
+  br i1 %early, label %started, label %scales.late
+scales.late:
+  %late.scales = call <2 x float> @a_scales(i32 %step, i32 %stage, i32 %warpgroup, i32 %thread)
+  br label %started
+started:
+  %a.scales = phi <2 x float> [ %known.scales, %start ], [ %late.scales, %scales.late ]
   %read = icmp eq i32 %step, %last
+  %look = and i1 %read, %looks
+  br i1 %look, label %next.stage, label %complete
+next.stage:
+  %stage.next = load i32, ptr %ring
+  %parity.next = load i32, ptr %parity.at
+  %full.next = call i32 @full_barrier(i32 %stage.next)
+  %is.full = call i32 @barrier_test(i32 %full.next, i32 %parity.next)
+  store i32 %is.full, ptr %full.slot
+  br label %complete
+complete:
+  call void @wait_all(ptr %partial)
   br i1 %read, label %release, label %scale
 release:
-  call void @release_stage(i32 %stage, i32 %lane)
+  call void @release_stage(i32 %stage, i32 %lane, <2 x float> %a.scales, i32 %k)
   br label %scale
 scale:
   call void @scale_step(ptr %running, ptr %partial, i32 %step, <2 x float> %a.scales, <2 x float> %b.scales, i32 %column, i32 %warpgroup)
@@ -1364,10 +1479,14 @@ scale:
   %step.more = icmp ult i32 %step.next, %steps
   br i1 %step.more, label %step.loop, label %step.exit, !llvm.loop !1
 step.exit:
-  call void @advance(ptr %ring)
   %next = add i32 %block, 1
   store i32 %next, ptr %block.slot
-  br label %head, !llvm.loop !2
+  %past.next = sub i32 %next, %first
+  %out = call i1 @b_scales_run_out(i32 %past.next)
+  %some = icmp ult i32 %next, %limit
+  %in = xor i1 %out, true
+  %more = and i1 %some, %in
+  br i1 %more, label %body, label %chunk.head, !llvm.loop !2
 exit:
   ret void
 }
@@ -1411,12 +1530,12 @@ start.next:
   call void @multiply(ptr %other, i32 0, i32 %stage.next, i32 %warpgroup, i32 %k)
   %next.scales = call <2 x float> @a_scales(i32 %step, i32 %stage, i32 %warpgroup, i32 %thread)
   call void @wait_but_one(ptr %here)
-  call void @release_stage(i32 %stage, i32 %lane)
+  call void @release_stage(i32 %stage, i32 %lane, <2 x float> %next.scales, i32 %k)
   br label %scale
 finish:
   %last.scales = call <2 x float> @a_scales(i32 %step, i32 %stage, i32 %warpgroup, i32 %thread)
   call void @wait_all(ptr %here)
-  call void @release_stage(i32 %stage, i32 %lane)
+  call void @release_stage(i32 %stage, i32 %lane, <2 x float> %last.scales, i32 %k)
   br label %scale
 scale:
   %a.scales = phi <2 x float> [ %own.scales, %start.own ], [ %next.scales, %start.next ], [ %last.scales, %finish ]
@@ -1438,7 +1557,6 @@ entry:
   %partial = alloca [256 x float]
   %block.slot = alloca i32
   %stage.slot = alloca i32
-  %b.slot = alloca <2 x float>
   %parity.at = getelementptr i32, ptr %ring, i32 1
   %split_k = load i32, ptr addrspace(4) @ws.split_k
   %lane = urem i32 %thread, 32
@@ -1449,8 +1567,6 @@ entry:
   %some = or i1 %some.0, %some.1
   br i1 %some, label %begin, label %exit
 begin:
-  %b.first = call <2 x float> @b_scales_take(ptr %b_state, ptr addrspace(1) %bs, i32 %column, i32 %first, i32 %first, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %lane)
-  store <2 x float> %b.first, ptr %b.slot
   %stage.first = load i32, ptr %ring
   %parity.first = load i32, ptr %parity.at
   store i32 %stage.first, ptr %stage.slot
@@ -1459,41 +1575,44 @@ begin:
   call void @multiply(ptr %partial, i32 0, i32 %stage.first, i32 %warpgroup, i32 %k)
   call void @advance(ptr %ring)
   store i32 %first, ptr %block.slot
+  br label %chunk.head
+chunk.head:
+  %chunk = load i32, ptr %block.slot
+  call void @b_scales_begin(ptr %b_state, ptr addrspace(1) %bs, i32 %column, i32 %chunk, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %lane)
   br label %even.head
 even.head:
   %even.block = load i32, ptr %block.slot
   %even.next = add i32 %even.block, 1
   %even.stage = load i32, ptr %stage.slot
-  %even.b = load <2 x float>, ptr %b.slot
+  %even.past = sub i32 %even.block, %first
+  %even.b = call <2 x float> @b_scales_take(ptr %b_state, i32 %even.past)
   %even.more = icmp ult i32 %even.next, %limit
   br i1 %even.more, label %even.body, label %even.last
 even.body:
-  %even.b.next = call <2 x float> @b_scales_take(ptr %b_state, ptr addrspace(1) %bs, i32 %column, i32 %even.next, i32 %first, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %lane)
   %even.stage.next = load i32, ptr %ring
   call void @block_overlapped(ptr %running, ptr %partial, i32 0, i1 true, ptr %ring, i32 %even.stage, <2 x float> %even.b, i32 %column, i32 %k, i32 %warpgroup, i32 %thread)
   call void @advance(ptr %ring)
-  store <2 x float> %even.b.next, ptr %b.slot
-  store i32 %even.stage.next, ptr %stage.slot
-  store i32 %even.next, ptr %block.slot
   br label %odd.head
 odd.head:
   %odd.next = add i32 %even.next, 1
+  %odd.past = add i32 %even.past, 1
+  %odd.b = call <2 x float> @b_scales_take(ptr %b_state, i32 %odd.past)
   %odd.more = icmp ult i32 %odd.next, %limit
   br i1 %odd.more, label %odd.body, label %odd.last
 odd.body:
-  %odd.b.next = call <2 x float> @b_scales_take(ptr %b_state, ptr addrspace(1) %bs, i32 %column, i32 %odd.next, i32 %first, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %lane)
   %odd.stage.next = load i32, ptr %ring
-  call void @block_overlapped(ptr %running, ptr %partial, i32 %odd.0, i1 true, ptr %ring, i32 %even.stage.next, <2 x float> %even.b.next, i32 %column, i32 %k, i32 %warpgroup, i32 %thread)
+  call void @block_overlapped(ptr %running, ptr %partial, i32 %odd.0, i1 true, ptr %ring, i32 %even.stage.next, <2 x float> %odd.b, i32 %column, i32 %k, i32 %warpgroup, i32 %thread)
   call void @advance(ptr %ring)
-  store <2 x float> %odd.b.next, ptr %b.slot
   store i32 %odd.stage.next, ptr %stage.slot
   store i32 %odd.next, ptr %block.slot
-  br label %even.head, !llvm.loop !2
+  %past.next = add i32 %even.past, 2
+  %out = call i1 @b_scales_run_out(i32 %past.next)
+  br i1 %out, label %chunk.head, label %even.head, !llvm.loop !2
 even.last:
   call void @block_overlapped(ptr %running, ptr %partial, i32 0, i1 false, ptr %ring, i32 %even.stage, <2 x float> %even.b, i32 %column, i32 %k, i32 %warpgroup, i32 %thread)
   br label %exit
 odd.last:
-  call void @block_overlapped(ptr %running, ptr %partial, i32 %odd.0, i1 false, ptr %ring, i32 %even.stage.next, <2 x float> %even.b.next, i32 %column, i32 %k, i32 %warpgroup, i32 %thread)
+  call void @block_overlapped(ptr %running, ptr %partial, i32 %odd.0, i1 false, ptr %ring, i32 %even.stage.next, <2 x float> %odd.b, i32 %column, i32 %k, i32 %warpgroup, i32 %thread)
   br label %exit
 exit:
   ret void
@@ -1943,7 +2062,15 @@ store:
   %y.0 = add i32 %row.0, %block
   %y.1 = mul i32 %y.0, 64
   %y = add i32 %row, %y.1
+  %c_cache = load i32, ptr addrspace(4) @ws.c_cache
+  %plain = icmp eq i32 %c_cache, 0
+  br i1 %plain, label %as.usual, label %by.policy
+as.usual:
   call void @llvm.nvvm.cp.async.bulk.tensor.s2g.tile.2d(ptr addrspace(3) %at.shared, ptr %c_map, i32 %x, i32 %y, i64 0, i1 false) #2
+  br label %next
+by.policy:
+  %policy = call i64 @cache_policy(i32 %c_cache)
+  call void @llvm.nvvm.cp.async.bulk.tensor.s2g.tile.2d(ptr addrspace(3) %at.shared, ptr %c_map, i32 %x, i32 %y, i64 %policy, i1 true) #2
   br label %next
 next:
   %i.next = add i32 %i, 1
@@ -2476,7 +2603,7 @@ attributes #2 = { convergent nounwind }
 !wavesmith.template = !{!6}
 !6 = !{!"fp8_gemm_wgmma", !"1", !"fp8_gemm_blockscale", !"sm_90a", !"Warpgroup matrix instructions fed by TMA, two levels of accumulators, split K within clusters."}
 
-!wavesmith.param = !{!10, !11, !12, !13, !14, !15, !16, !17, !18, !19, !20, !21, !93, !102, !95, !22, !23, !104, !97, !24, !25, !91}
+!wavesmith.param = !{!10, !11, !12, !13, !14, !15, !16, !112, !113, !17, !18, !19, !20, !21, !93, !102, !95, !22, !23, !104, !108, !109, !110, !97, !25, !91}
 !10 = !{!"layout", !"ws.layout", !"2", !"layout of a and b: k-major, OCP e4m3"}
 !11 = !{!"tile_m", !"ws.tile_m", !"64 128 192 256", !"rows of C per workgroup"}
 !12 = !{!"tile_n", !"ws.tile_n", !"16 32 48 64 80 96 112 128 144 160 192 256", !"columns of C per workgroup; a tile touches at most two column blocks of 128"}
@@ -2484,6 +2611,8 @@ attributes #2 = { convergent nounwind }
 !14 = !{!"warpgroups_n", !"ws.warpgroups_n", !"1 2 3 4", !"consumer warpgroups along n"}
 !15 = !{!"column_steps", !"ws.column_steps", !"1 2 3 4", !"matrix instructions across a warpgroup's columns: more of them need fewer registers for partial sums"}
 !16 = !{!"pipeline", !"ws.pipeline", !"0 1", !"0: a step is scaled before the next starts (other warpgroups keep the tensor core busy); 1: the next runs meanwhile, with two sets of partial sums"}
+!112 = !{!"look_ahead", !"ws.look_ahead", !"0 1", !"with pipeline 0: 1 looks at the next stage while matrix instructions run, to need no wait for it"}
+!113 = !{!"scales_first", !"ws.scales_first", !"0 1", !"with pipeline 0, scales of A are read: 0 while matrix instructions run, 1 before these start"}
 !17 = !{!"stages", !"ws.stages", !"2 3 4 5 6 7 8 9 10 11 12 16 20", !"blocks of k in flight"}
 !18 = !{!"occupancy", !"ws.occupancy", !"1 2 3 4", !"workgroups per multiprocessor"}
 !19 = !{!"persistent", !"ws.persistent", !"0 1", !"1: a workgroup walks over tiles, loads run ahead into the next; 0: one workgroup for each tile"}
@@ -2495,12 +2624,14 @@ attributes #2 = { convergent nounwind }
 !22 = !{!"cluster_m", !"ws.cluster_m", !"1 2 4", !"tiles along m that load B together"}
 !23 = !{!"cluster_n", !"ws.cluster_n", !"1 2 4", !"tiles along n that load A together"}
 !104 = !{!"a_rows", !"ws.a_rows", !"0 16 32", !"with tile_m 64, rows of A that are loaded: 0 all of the tile, else for no larger m: rows past A cost the TMA more time than rows of A"}
+!108 = !{!"a_cache", !"ws.a_cache", !"0 1 2", !"lines of A in L2: 0 as usual, 1 leave first, 2 stay longest"}
+!109 = !{!"b_cache", !"ws.b_cache", !"0 1 2", !"the same of B; 1 where each line is read once, as with one tile along m"}
+!110 = !{!"c_cache", !"ws.c_cache", !"0 1", !"the same of C"}
 !97 = !{!"a_scales", !"ws.a_scales", !"0 1", !"scales of A: 0 by TMA, for m in multiples of 4; 1 by a warp of their own, for every m"}
-!24 = !{!"b_scales", !"ws.b_scales", !"0 1", !"scales of B: 0 loaded one block ahead, 1 those of 32 blocks at a time, kept in the lanes"}
 !25 = !{!"output", !"ws.output", !"0 1 2", !"C goes 0 through a buffer of its own, 1 through the ring's memory (loads wait), 2 from registers"}
 !91 = !{!"fixed_sums", !"ws.fixed_sums", !"0 1", !"partial sums: 1 in registers that stay the same through the loop, 0 where ptxas puts them for each block"}
 
-!wavesmith.require = !{!30, !31, !32, !33, !34, !35, !36, !37, !38, !39, !40, !90, !94, !96, !98, !103, !105, !106, !107}
+!wavesmith.require = !{!30, !31, !32, !33, !34, !35, !36, !37, !38, !39, !40, !90, !94, !96, !98, !103, !105, !106, !107, !111, !114}
 !30 = !{!"warpgroups * warpgroups_n <= 4", !"a workgroup has at most 640 threads"}
 !31 = !{!"tile_m % (64 * warpgroups) == 0", !"a warpgroup's rows are whole 64-row blocks"}
 !32 = !{!"tile_n % (16 * warpgroups_n) == 0", !"a warpgroup's columns are whole groups of 16"}
@@ -2519,7 +2650,9 @@ attributes #2 = { convergent nounwind }
 !105 = !{!"a_rows == 0 || tile_m == 64 && cluster_n == 1 && stages * tile_n >= 64", !"a stage's matrix instructions read 64 rows from its start on, those of stages behind it too"}
 !106 = !{!"a_rows == 0 || m <= a_rows", !"rows of C that A is not loaded for"}
 !98 = !{!"a_scales == 1 || m % 4 == 0", !"TMA takes A's scales only where m of them are whole 16 bytes"}
-!107 = !{!"pipeline == 0 || warpgroups * warpgroups_n <= 2", !"more of them with two steps in flight gave wrong results, in one launch of 13 to 6400 (docs/results-h200.md, Races)"}
+!107 = !{!"pipeline == 0 || warpgroups * warpgroups_n <= 2", !"more of them raced before release_stage waited for the scales, and were not tried on a card since (docs/results-h200.md, Races)"}
+!114 = !{!"pipeline == 0 || look_ahead + scales_first == 0", !"these are of pipeline 0"}
+!111 = !{!"c_cache == 0 || output != 2", !"stores from registers name no policy"}
 
 !wavesmith.lds = !{!41}
 !41 = !{!"ws.lds", !"(output == 0 ? 2 * tile_m * tile_n : 0) + stages * (128 * (a_rows == 0 ? tile_m : a_rows) + 4 * tile_m + 128 * tile_n + 16) + 24"}
@@ -2543,7 +2676,7 @@ attributes #2 = { convergent nounwind }
 !49 = !{!"produce", !"By one thread: starts the loads of one stage, all rows of A (loaded_rows(): tile_m, or a_rows) and tile_n of B of a block of 128 in k, and as many scales of A, and says first how many bytes full_barrier(stage) has to wait for: 132 * rows + 128 * tile_n, zeros for what is outside included. With a_scales 1 the scales are produce_scales' part: 128 * (rows + tile_n) bytes, and as_map must not be used. A goes to a_stage(stage), B to b_stage(stage), the scales to scale_stage(stage). With cluster_m (cluster_n) > 1 a workgroup loads its part of B's (A's) rows for all of the cluster, rank being its number in it. The stage is empty when this is called. No waiting in here."}
 !101 = !{!"produce_scales", !"a_scales 1. By one warp: starts the loads of one stage's scales of A, floats to scale_stage(stage) + 4 * i for i below tile_m: of row + i, or anything inside for rows from m on, which must not be read, at as[(row + i) * as_stride_m + block * as_stride_k]. Strides are in elements and may be anything. Each lane arrives at full_barrier(stage) once, when its loads are there (cp.async.mbarrier.arrive.noinc). The stage is empty when this is called. No waiting in here."}
 !50 = !{!"scale_accumulate", !"Adds the partial sums of one step, scaled, to running: running[i] += partial[i] * (A's scale of its row * B's scale of its column block), in fp32, for i below 4 * step_columns() / 8. Element 4j + e has row e / 2 of a_scales (two rows a thread), and is of columns column + 8j .. + 7 of the warpgroup, which are past + column + 8j on from the start of the column block of b_scales[0]; from 128 on b_scales[1] is theirs. Both arrays are private memory that must become registers: constant indices only. By all threads of a warpgroup, while the next matrix instructions may be running. No barrier."}
-!51 = !{!"accumulate_in_turn", !"pipeline 0. The blocks first .. limit - 1 of k of one tile (perhaps none): for each waits for the next full stage of the ring, starts all steps of this warpgroup (multiply), waits for them, releases the stage once the last matrix instruction and the last scale of A have been read, and adds the scaled sums to running (scale_step). Takes each block's b_scales in order with b_scales_take, and advances the ring once a block. All threads of a warpgroup together."}
+!51 = !{!"accumulate_in_turn", !"pipeline 0. The blocks first .. limit - 1 of k of one tile (perhaps none): for each waits for the next full stage of the ring, starts all steps of this warpgroup (multiply), waits for them, releases the stage once the last matrix instruction has read it (release_stage, which waits for the last scales of A that it is given), and adds the scaled sums to running (scale_step). Calls b_scales_begin before the first and where b_scales_run_out says so, b_scales_take for each block in order, and advances the ring once a block. All threads of a warpgroup together."}
 !52 = !{!"accumulate_overlapped", !"pipeline 1. As accumulate_in_turn, but with a second set of partial sums (256 floats), so that the next step's matrix instructions run while a step is scaled: wait_but_one(set) returns when all but the newest step is complete. A set of partial sums must not be touched between its multiply and its wait; indices into sets must be constants."}
 !53 = !{!"store_staged", !"output 0 and 1. Rounds the tile's sums to bf16 (nearest even) and stores the groups of 16 columns first .. limit - 1 of each of this warpgroup's 64-row blocks to C through the buffer at the start of shared memory (output 0: the tile's own; 1: the ring's, after all consumers have met) and c_map, boxes of 64 rows and box_columns() columns. Returns with output 0 when the TMA is on its way; the next call waits until it has read the buffer. With output 1 when it has been read. All threads of a warpgroup."}
 !54 = !{!"store_direct", !"output 2. The same from registers to c; rows from m and columns from n on must not be written."}

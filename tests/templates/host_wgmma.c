@@ -184,6 +184,20 @@ void nv_mbarrier_wait(uint32_t at, unsigned parity) {
   wait_until(completed);
 }
 
+int nv_mbarrier_test(uint32_t at, unsigned parity);
+int nv_mbarrier_test(uint32_t at, unsigned parity) {
+  current->address = at;
+  current->parity = parity;
+  return completed(current);
+}
+
+/* What a test has said is believed: a wrong yes reads what has not come. */
+void nv_mbarrier_wait_unless(uint32_t at, unsigned parity, int complete);
+void nv_mbarrier_wait_unless(uint32_t at, unsigned parity, int complete) {
+  if (!complete)
+    nv_mbarrier_wait(at, parity);
+}
+
 void nv_mbarrier_expect(uint32_t at, int bytes);
 void nv_mbarrier_expect(uint32_t at, int bytes) {
   barrier_at(current->group, at)->bytes += bytes;

@@ -29,7 +29,7 @@ TEMPLATE = os.path.join(ROOT, "ir-templates", "fp8_gemm_wgmma.ll")
 # the busiest workgroup loads (M,N,K:BLOCKS).
 POINTS = [
     ("", "", 2, "16,16,128 144,272,384 272,144,1024"),
-    ("pipeline=0;b_scales=0", "tile_order=tile_order_snake", 2,
+    ("pipeline=0", "tile_order=tile_order_snake", 2,
      "400,272,256"),
     ("tile_m=192;tile_n=144;warpgroups=3;column_steps=2;pipeline=0;stages=3",
      "tile_order=tile_order_columns", 2, "208,576,384"),
@@ -53,7 +53,7 @@ POINTS = [
     ("tile_m=64;tile_n=32;warpgroups=1;stages=3;split_k=2;split_last=1", "", 5,
      "112,112,384:6 144,80,384:8 64,208,384:6 48,80,384:4 16,16,128:1"),
     # Five clusters: 1 each and five more.
-    ("tile_n=64;stages=3;split_k=2;split_last=1;pipeline=0;output=1;b_scales=0",
+    ("tile_n=64;stages=3;split_k=2;split_last=1;pipeline=0;output=1",
      "tile_order=tile_order_snake", 10, "272,304,512:6"),
     # Two clusters of three: 1 each and three (two turns), five, none more; four.
     ("tile_m=64;tile_n=48;warpgroups=1;stages=3;split_k=3;split_last=1;output=2",
@@ -79,8 +79,8 @@ POINTS = [
     ("a_scales=1;tile_m=64;tile_n=32;warpgroups=1;stages=12;pipeline=0;"
      "output=2", "", 3, "1,80,1664 2,48,256 3,16,128 5,16,1152 17,80,640 "
      "63,32,384 65,48,640"),
-    ("a_scales=1;tile_m=64;tile_n=64;warpgroups=1;stages=4;split_k=4;output=1;"
-     "b_scales=0", "", 8, "1,144,896 5,80,128 65,64,640 100,144,512"),
+    ("a_scales=1;tile_m=64;tile_n=64;warpgroups=1;stages=4;split_k=4;output=1",
+     "", 8, "1,144,896 5,80,128 65,64,640 100,144,512"),
     ("a_scales=1;tile_n=48;stages=3;split_k=3;split_last=1;output=2",
      "tile_order=tile_order_snake", 6, "129,144,640 3,48,384"),
     ("a_scales=1;tile_m=64;tile_n=32;warpgroups=1;stages=3;cluster_m=4", "", 8,
@@ -117,6 +117,14 @@ POINTS = [
      "split_last=1;output=0;pipeline=0", "", 6, "4,144,640 20,48,384 32,80,896"),
     ("a_rows=32;a_scales=1;tile_m=64;tile_n=96;warpgroups=1;warpgroups_n=2;"
      "stages=3;cluster_m=2;output=2", "", 4, "17,208,512 31,96,384"),
+    # pipeline 0 with a look at the next stage; scales before the products. Two
+    # row blocks of a warpgroup, slices that may be empty, sharers.
+    ("pipeline=0;look_ahead=1;tile_m=256;tile_n=48;stages=3;a_cache=1;b_cache=2;"
+     "c_cache=1", "", 2, "528,144,640 16,16,128"),
+    ("pipeline=0;look_ahead=1;scales_first=1;tile_n=96;stages=4;split_k=3;"
+     "output=1;a_scales=1", "", 6, "100,208,896 33,48,128"),
+    ("pipeline=0;scales_first=1;tile_n=64;stages=3;cluster_n=2;fixed_sums=0", "",
+     4, "272,304,512"),
 ]
 
 # Points (by number) that must find it, what is replaced, by what.
@@ -218,6 +226,11 @@ MUTANTS = [
      "%bytes.0 = mul i32 %tile_m, %row.bytes"),
     (35, "%bytes = mul i32 %rows, 128\n  %offset",
      "%bytes = mul i32 %rows, 96\n  %offset"),
+    # A look at the stage in hand, which is full, or at the next one's phase before.
+    (36, "%full.next = call i32 @full_barrier(i32 %stage.next)",
+     "%full.next = call i32 @full_barrier(i32 %stage)"),
+    (36, "@barrier_test(i32 %full.next, i32 %parity.next)",
+     "@barrier_test(i32 %full.next, i32 1)"),
 ]
 
 
@@ -235,6 +248,8 @@ CALLS = [
     (assembly(r"mbarrier\.init"), "@nv_mbarrier_init"),
     (assembly(r"mbarrier\.arrive\.expect_tx"), "@nv_mbarrier_expect"),
     (assembly(r"\{\\0A\.reg \.pred done"), "@nv_mbarrier_wait"),
+    (assembly(r"\{\\0A\.reg \.pred now"), "@nv_mbarrier_test"),
+    (assembly(r"\{\\0A\.reg \.pred past"), "@nv_mbarrier_wait_unless"),
     (assembly(r"\{\\0A\.reg \.pred first"), "@nv_mbarrier_arrive"),
     (assembly(r"\{\\0A\.reg \.pred mine"), "@nv_mbarrier_arrive_sharers"),
     (assembly(r"\{\\0A\.reg \.pred one"), "@nv_mbarrier_arrive_in"),
@@ -250,6 +265,7 @@ CALLS = [
     (assembly("setmaxnreg"), "@nv_registers"),
     (assembly("fence"), "@nv_nothing"),
     (assembly("prefetch"), "@nv_prefetch"),
+    (r"call i64 " + assembly("createpolicy") + r"\(\)", "add i64 0, 0"),
     (intrinsic("read.ptx.sreg.tid.x"), "@nv_tid"),
     (intrinsic("read.ptx.sreg.ctaid.x"), "@nv_ctaid"),
     (intrinsic("read.ptx.sreg.nctaid.x"), "@nv_nctaid"),
@@ -293,6 +309,8 @@ WRAPPERS = """
 declare void @nv_mbarrier_init(i32, i32)
 declare void @nv_mbarrier_expect(i32, i32)
 declare void @nv_mbarrier_wait(i32, i32)
+declare i32 @nv_mbarrier_test(i32, i32)
+declare void @nv_mbarrier_wait_unless(i32, i32, i32)
 declare void @nv_mbarrier_arrive(i32, i32)
 declare void @nv_mbarrier_arrive_sharers(i32, i32, i32)
 declare void @nv_mbarrier_arrive_in(i32, i32)

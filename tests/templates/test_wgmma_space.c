@@ -272,7 +272,7 @@ WS_TEST(chosen_points_compile) {
        "tile_order=tile_order_columns"},
       {"tile_m=256;tile_n=128;stages=3;column_steps=2", ""},
       {"tile_n=192;stages=4;column_steps=3;split_k=4;output=2", ""},
-      {"cluster_n=2;output=1;b_scales=0", ""},
+      {"cluster_n=2;output=1", ""},
       {"stages=5;split_k=2;split_last=1", ""},
       /* hardly more registers than the sums need */
       {"tile_m=192;tile_n=144;warpgroups=3;stages=4;pipeline=0;fixed_sums=0",
@@ -286,7 +286,7 @@ WS_TEST(chosen_points_compile) {
       {"a_scales=1;tile_m=192;tile_n=144;warpgroups=3;stages=4;pipeline=0;"
        "column_steps=2",
        "tile_order=tile_order_columns"},
-      {"a_scales=1;cluster_n=2;output=1;b_scales=0", ""},
+      {"a_scales=1;cluster_n=2;output=1", ""},
       {"a_scales=1;tile_m=64;tile_n=64;warpgroups=1;stages=12;split_k=8;"
        "exchange_rows=1;output=2",
        ""},
