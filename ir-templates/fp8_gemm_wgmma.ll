@@ -1076,9 +1076,9 @@ done:
 ; ---- the scales of B of a tile, block by block -------------------------------
 ; A tile's columns lie in one or two column blocks of 128. State: 4 floats, those
 ; of the two that are next, and those in use: each lane has a block's. Consumers go
-; through k in chunks of 32 blocks: b_scales_begin before each, b_scales_take for each of
-; its blocks in order, past being how many came before it. (Were there a load in the
-; loop over blocks, ptxas would wait for it there.)
+; through k in chunks of 32 blocks: b_scales_begin before each, b_scales_take for
+; each of its blocks in order, past being how many came before it. (Were there a
+; load in the loop over blocks, ptxas would wait for it there.)
 
 ; Does a chunk begin with the block that has so many before it?
 define internal i1 @b_scales_run_out(i32 %past) #1 {
@@ -2651,8 +2651,8 @@ attributes #2 = { convergent nounwind }
 !106 = !{!"a_rows == 0 || m <= a_rows", !"rows of C that A is not loaded for"}
 !98 = !{!"a_scales == 1 || m % 4 == 0", !"TMA takes A's scales only where m of them are whole 16 bytes"}
 !107 = !{!"pipeline == 0 || warpgroups * warpgroups_n <= 2", !"more of them raced before release_stage waited for the scales, and were not tried on a card since (docs/results-h200.md, Races)"}
-!114 = !{!"pipeline == 0 || look_ahead + scales_first == 0", !"these are of pipeline 0"}
 !111 = !{!"c_cache == 0 || output != 2", !"stores from registers name no policy"}
+!114 = !{!"pipeline == 0 || look_ahead + scales_first == 0", !"these are of pipeline 0"}
 
 !wavesmith.lds = !{!41}
 !41 = !{!"ws.lds", !"(output == 0 ? 2 * tile_m * tile_n : 0) + stages * (128 * (a_rows == 0 ? tile_m : a_rows) + 4 * tile_m + 128 * tile_n + 16) + 24"}

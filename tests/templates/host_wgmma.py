@@ -125,6 +125,9 @@ POINTS = [
      "output=1;a_scales=1", "", 6, "100,208,896 33,48,128"),
     ("pipeline=0;scales_first=1;tile_n=64;stages=3;cluster_n=2;fixed_sums=0", "",
      4, "272,304,512"),
+    # More blocks of k than a chunk of B's scales has; just as many.
+    ("pipeline=0;tile_m=64;tile_n=48;warpgroups=1;stages=6", "", 2,
+     "64,208,4352 16,48,4096"),
 ]
 
 # Points (by number) that must find it, what is replaced, by what.
@@ -231,6 +234,10 @@ MUTANTS = [
      "%full.next = call i32 @full_barrier(i32 %stage)"),
     (36, "@barrier_test(i32 %full.next, i32 %parity.next)",
      "@barrier_test(i32 %full.next, i32 1)"),
+    # Chunks that begin once, or one block late.
+    (3, "%out = icmp eq i32 %within, 0", "%out = icmp eq i32 %within, 33"),
+    (39, "%out = icmp eq i32 %within, 0", "%out = icmp eq i32 %within, 33"),
+    (39, "%out = icmp eq i32 %within, 0", "%out = icmp eq i32 %within, 1"),
 ]
 
 
