@@ -436,10 +436,11 @@ entry:
 }
 
 ; By each warp that has read the stage; read are the last scales of A that it has.
-define internal void @release_stage(i32 %stage, i32 %lane, <2 x float> %read, i32 %k) #1 {
+define internal void @release_stage(ptr %ring, i32 %stage, i32 %lane, <2 x float> %read, i32 %k) #1 {
 entry:
   %sharers = call i32 @sharers()
-  %at = call i32 @empty_barrier(i32 %stage)
+  %at.0 = call i32 @empty_barrier(i32 %stage)
+  %at = call i32 @from_start(ptr %ring, i32 %at.0)
   %lane.behind = call i32 @behind(i32 %lane, <2 x float> %read, i32 %k)
   %alone = icmp eq i32 %sharers, 1
   br i1 %alone, label %own, label %shared
@@ -517,6 +518,37 @@ i.exit:
 }
 
 ; ---- the ring: stage and parity, {i32, i32} ----------------------------------
+; Consumers have two more: the low word of a matrix descriptor of the ring's start
+; (@descriptor), and this start. They come out of a shuffle, for ptxas to keep them:
+; it would compute the start of shared memory anew at each block, from a special
+; register, before the first matrix instruction.
+
+define internal void @begin_ring(ptr %ring) #1 {
+entry:
+  %parity.at = getelementptr i32, ptr %ring, i32 1
+  %low.at = getelementptr i32, ptr %ring, i32 2
+  %start.at = getelementptr i32, ptr %ring, i32 3
+  %start.0 = call i32 @ring_start()
+  %start = call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 -1, i32 %start.0, i32 0, i32 31) #2
+  %chunk = lshr i32 %start, 4
+  %low = or i32 %chunk, 65536
+  store i32 0, ptr %ring
+  store i32 0, ptr %parity.at
+  store i32 %low, ptr %low.at
+  store i32 %start, ptr %start.at
+  ret void
+}
+
+; The same address, computed from the start that the ring keeps.
+define internal i32 @from_start(ptr %ring, i32 %at) #1 {
+entry:
+  %start.at = getelementptr i32, ptr %ring, i32 3
+  %start = load i32, ptr %start.at
+  %first = call i32 @ring_start()
+  %offset = sub i32 %at, %first
+  %same = add i32 %start, %offset
+  ret i32 %same
+}
 
 define internal void @advance(ptr %ring) #1 {
 entry:
@@ -1171,19 +1203,23 @@ done:
 ; ---- matrix instructions -----------------------------------------------------
 
 ; Descriptor of a tile in shared memory: 128-byte swizzle, rows of 128 bytes, 8
-; of them (1024 bytes) to the next group.
-define internal i64 @descriptor(i32 %at) #1 {
+; of them (1024 bytes) to the next group. The low word is 1 << 16 and the tile's
+; address in chunks of 16 bytes: the ring's start, and chunks from there.
+define internal i64 @descriptor(ptr %ring, i32 %chunks) #1 {
 entry:
-  %chunk = lshr i32 %at, 4
-  %chunk64 = zext i32 %chunk to i64
-  %descriptor = or disjoint i64 %chunk64, 4611686293305360384
+  %low.at = getelementptr i32, ptr %ring, i32 2
+  %first = load i32, ptr %low.at
+  %low = add i32 %first, %chunks
+  %low64 = zext i32 %low to i64
+  %descriptor = or disjoint i64 %low64, 4611686293305294848
   ret i64 %descriptor
 }
 
 ; Starts step number step of a block of k: one 64-row block of A's stage by
 ; step_columns columns of B's.
-define internal void @multiply(ptr %partial, i32 %step, i32 %stage, i32 %warpgroup, i32 %k) #1 {
+define internal void @multiply(ptr %partial, i32 %step, ptr %ring, i32 %stage, i32 %warpgroup, i32 %k) #1 {
 entry:
+  %stages = load i32, ptr addrspace(4) @ws.stages
   %tile_n = load i32, ptr addrspace(4) @ws.tile_n
   %warpgroups_n = load i32, ptr addrspace(4) @ws.warpgroups_n
   %column_steps = load i32, ptr addrspace(4) @ws.column_steps
@@ -1195,18 +1231,23 @@ entry:
   %row.0 = mul i32 %group.m, %own.rows
   %row.1 = udiv i32 %step, %column_steps
   %row = add i32 %row.0, %row.1
-  %a.0 = call i32 @a_stage(i32 %stage)
-  %a.1 = mul i32 %row, 8192
-  %a.at = add i32 %a.0, %a.1
+  %rows = call i32 @loaded_rows()
+  %a.stage = mul i32 %rows, 8
+  %a.0 = mul i32 %stage, %a.stage
+  %a.1 = mul i32 %row, 512
+  %a.chunks = add i32 %a.0, %a.1
   %column.0 = mul i32 %group.n, %own.columns
   %column.1 = urem i32 %step, %column_steps
   %column.2 = mul i32 %column.1, %columns
   %column = add i32 %column.0, %column.2
-  %b.0 = call i32 @b_stage(i32 %stage)
-  %b.1 = mul i32 %column, 128
-  %b.at = add i32 %b.0, %b.1
-  %a = call i64 @descriptor(i32 %a.at)
-  %b = call i64 @descriptor(i32 %b.at)
+  %b.stage = mul i32 %tile_n, 8
+  %b.0 = mul i32 %stage, %b.stage
+  %b.1 = mul i32 %column, 8
+  %b.2 = mul i32 %stages, %a.stage
+  %b.3 = add i32 %b.0, %b.1
+  %b.chunks = add i32 %b.2, %b.3
+  %a = call i64 @descriptor(ptr %ring, i32 %a.chunks)
+  %b = call i64 @descriptor(ptr %ring, i32 %b.chunks)
   %fixed_sums = load i32, ptr addrspace(4) @ws.fixed_sums
   %fixed = icmp eq i32 %fixed_sums, 1
   br i1 %fixed, label %onto, label %fresh
@@ -1247,7 +1288,7 @@ entry:
 }
 
 ; This thread's two scales of A for a step: of its rows l/4 and l/4 + 8.
-define internal <2 x float> @a_scales(i32 %step, i32 %stage, i32 %warpgroup, i32 %thread) #1 {
+define internal <2 x float> @a_scales(ptr %ring, i32 %step, i32 %stage, i32 %warpgroup, i32 %thread) #1 {
 entry:
   %column_steps = load i32, ptr addrspace(4) @ws.column_steps
   %own.rows = call i32 @own_rows()
@@ -1265,7 +1306,8 @@ entry:
   %row = add i32 %row.3, %row.2
   %at.0 = call i32 @scale_stage(i32 %stage)
   %at.1 = mul i32 %row, 4
-  %at = add i32 %at.0, %at.1
+  %at.2 = add i32 %at.0, %at.1
+  %at = call i32 @from_start(ptr %ring, i32 %at.2)
   %upper.at = inttoptr i32 %at to ptr addrspace(3)
   %lower.at = getelementptr float, ptr addrspace(3) %upper.at, i32 8
   %upper = load float, ptr addrspace(3) %upper.at, align 4
@@ -1354,6 +1396,13 @@ entry:
 
 ; ---- the consumers' loop over k ----------------------------------------------
 
+define internal i32 @full_barrier_here(ptr %ring, i32 %stage) #1 {
+entry:
+  %at.0 = call i32 @full_barrier(i32 %stage)
+  %at = call i32 @from_start(ptr %ring, i32 %at.0)
+  ret i32 %at
+}
+
 define internal void @zero(ptr %running) #1 {
 entry:
   %i.slot = alloca i32
@@ -1396,7 +1445,7 @@ entry:
 ; pipeline 0: a step is started, waited for and scaled; while one warpgroup
 ; scales, the tensor core works for another. With look_ahead the next block's stage
 ; is looked at while the last step's matrix instructions run, and not waited for if
-; it was full. With scales_first A's scales are read before these start: behind
+; it was full; with 2 the next block's scales of B are taken then, too. With scales_first A's scales are read before these start: behind
 ; their start ptxas waits for the scales between the first and the second of them.
 define internal void @accumulate_in_turn(ptr %running, ptr %ring, ptr %b_state, ptr addrspace(1) %bs, i32 %column, i32 %first, i32 %limit, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %warpgroup, i32 %thread) #1 {
 entry:
@@ -1404,10 +1453,12 @@ entry:
   %block.slot = alloca i32
   %step.slot = alloca i32
   %full.slot = alloca i32
+  %b.slot = alloca <2 x float>
   %parity.at = getelementptr i32, ptr %ring, i32 1
   %look_ahead = load i32, ptr addrspace(4) @ws.look_ahead
   %scales_first = load i32, ptr addrspace(4) @ws.scales_first
-  %looks = icmp eq i32 %look_ahead, 1
+  %looks = icmp ne i32 %look_ahead, 0
+  %takes = icmp eq i32 %look_ahead, 2
   %early = icmp eq i32 %scales_first, 1
   %lane = urem i32 %thread, 32
   %steps = call i32 @steps()
@@ -1421,14 +1472,27 @@ chunk.head:
   br i1 %chunk.more, label %chunk.body, label %exit
 chunk.body:
   call void @b_scales_begin(ptr %b_state, ptr addrspace(1) %bs, i32 %column, i32 %chunk, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %lane)
+  br i1 %takes, label %take.first, label %body
+take.first:
+  %past.first = sub i32 %chunk, %first
+  %b.first = call <2 x float> @b_scales_take(ptr %b_state, i32 %past.first)
+  store <2 x float> %b.first, ptr %b.slot
   br label %body
 body:
   %block = load i32, ptr %block.slot
   %stage = load i32, ptr %ring
   %parity = load i32, ptr %parity.at
   %past = sub i32 %block, %first
-  %b.scales = call <2 x float> @b_scales_take(ptr %b_state, i32 %past)
-  %full = call i32 @full_barrier(i32 %stage)
+  br i1 %takes, label %taken, label %take
+taken:
+  %b.before = load <2 x float>, ptr %b.slot
+  br label %look.here
+take:
+  %b.now = call <2 x float> @b_scales_take(ptr %b_state, i32 %past)
+  br label %look.here
+look.here:
+  %b.scales = phi <2 x float> [ %b.before, %taken ], [ %b.now, %take ]
+  %full = call i32 @full_barrier_here(ptr %ring, i32 %stage)
   br i1 %looks, label %wait.unless, label %wait
 wait.unless:
   %was.full = load i32, ptr %full.slot
@@ -1445,14 +1509,14 @@ step.loop:
   %step = load i32, ptr %step.slot
   br i1 %early, label %scales.early, label %start
 scales.early:
-  %early.scales = call <2 x float> @a_scales(i32 %step, i32 %stage, i32 %warpgroup, i32 %thread)
+  %early.scales = call <2 x float> @a_scales(ptr %ring, i32 %step, i32 %stage, i32 %warpgroup, i32 %thread)
   br label %start
 start:
   %known.scales = phi <2 x float> [ %early.scales, %scales.early ], [ zeroinitializer, %step.loop ]
-  call void @multiply(ptr %partial, i32 %step, i32 %stage, i32 %warpgroup, i32 %k)
+  call void @multiply(ptr %partial, i32 %step, ptr %ring, i32 %stage, i32 %warpgroup, i32 %k)
   br i1 %early, label %started, label %scales.late
 scales.late:
-  %late.scales = call <2 x float> @a_scales(i32 %step, i32 %stage, i32 %warpgroup, i32 %thread)
+  %late.scales = call <2 x float> @a_scales(ptr %ring, i32 %step, i32 %stage, i32 %warpgroup, i32 %thread)
   br label %started
 started:
   %a.scales = phi <2 x float> [ %known.scales, %start ], [ %late.scales, %scales.late ]
@@ -1462,15 +1526,21 @@ started:
 next.stage:
   %stage.next = load i32, ptr %ring
   %parity.next = load i32, ptr %parity.at
-  %full.next = call i32 @full_barrier(i32 %stage.next)
+  %full.next = call i32 @full_barrier_here(ptr %ring, i32 %stage.next)
   %is.full = call i32 @barrier_test(i32 %full.next, i32 %parity.next)
   store i32 %is.full, ptr %full.slot
+  br i1 %takes, label %take.next, label %complete
+take.next:
+  ; behind a chunk's last block they are none, and not used
+  %past.after = add i32 %past, 1
+  %b.next = call <2 x float> @b_scales_take(ptr %b_state, i32 %past.after)
+  store <2 x float> %b.next, ptr %b.slot
   br label %complete
 complete:
   call void @wait_all(ptr %partial)
   br i1 %read, label %release, label %scale
 release:
-  call void @release_stage(i32 %stage, i32 %lane, <2 x float> %a.scales, i32 %k)
+  call void @release_stage(ptr %ring, i32 %stage, i32 %lane, <2 x float> %a.scales, i32 %k)
   br label %scale
 scale:
   call void @scale_step(ptr %running, ptr %partial, i32 %step, <2 x float> %a.scales, <2 x float> %b.scales, i32 %column, i32 %warpgroup)
@@ -1516,8 +1586,8 @@ step.loop:
   %inner = icmp ult i32 %step.next, %steps
   br i1 %inner, label %start.own, label %border
 start.own:
-  call void @multiply(ptr %other, i32 %step.next, i32 %stage, i32 %warpgroup, i32 %k)
-  %own.scales = call <2 x float> @a_scales(i32 %step, i32 %stage, i32 %warpgroup, i32 %thread)
+  call void @multiply(ptr %other, i32 %step.next, ptr %ring, i32 %stage, i32 %warpgroup, i32 %k)
+  %own.scales = call <2 x float> @a_scales(ptr %ring, i32 %step, i32 %stage, i32 %warpgroup, i32 %thread)
   call void @wait_but_one(ptr %here)
   br label %scale
 border:
@@ -1525,17 +1595,17 @@ border:
 start.next:
   %stage.next = load i32, ptr %ring
   %parity = load i32, ptr %parity.at
-  %full = call i32 @full_barrier(i32 %stage.next)
+  %full = call i32 @full_barrier_here(ptr %ring, i32 %stage.next)
   call void @barrier_wait(i32 %full, i32 %parity)
-  call void @multiply(ptr %other, i32 0, i32 %stage.next, i32 %warpgroup, i32 %k)
-  %next.scales = call <2 x float> @a_scales(i32 %step, i32 %stage, i32 %warpgroup, i32 %thread)
+  call void @multiply(ptr %other, i32 0, ptr %ring, i32 %stage.next, i32 %warpgroup, i32 %k)
+  %next.scales = call <2 x float> @a_scales(ptr %ring, i32 %step, i32 %stage, i32 %warpgroup, i32 %thread)
   call void @wait_but_one(ptr %here)
-  call void @release_stage(i32 %stage, i32 %lane, <2 x float> %next.scales, i32 %k)
+  call void @release_stage(ptr %ring, i32 %stage, i32 %lane, <2 x float> %next.scales, i32 %k)
   br label %scale
 finish:
-  %last.scales = call <2 x float> @a_scales(i32 %step, i32 %stage, i32 %warpgroup, i32 %thread)
+  %last.scales = call <2 x float> @a_scales(ptr %ring, i32 %step, i32 %stage, i32 %warpgroup, i32 %thread)
   call void @wait_all(ptr %here)
-  call void @release_stage(i32 %stage, i32 %lane, <2 x float> %last.scales, i32 %k)
+  call void @release_stage(ptr %ring, i32 %stage, i32 %lane, <2 x float> %last.scales, i32 %k)
   br label %scale
 scale:
   %a.scales = phi <2 x float> [ %own.scales, %start.own ], [ %next.scales, %start.next ], [ %last.scales, %finish ]
@@ -1570,9 +1640,9 @@ begin:
   %stage.first = load i32, ptr %ring
   %parity.first = load i32, ptr %parity.at
   store i32 %stage.first, ptr %stage.slot
-  %full.first = call i32 @full_barrier(i32 %stage.first)
+  %full.first = call i32 @full_barrier_here(ptr %ring, i32 %stage.first)
   call void @barrier_wait(i32 %full.first, i32 %parity.first)
-  call void @multiply(ptr %partial, i32 0, i32 %stage.first, i32 %warpgroup, i32 %k)
+  call void @multiply(ptr %partial, i32 0, ptr %ring, i32 %stage.first, i32 %warpgroup, i32 %k)
   call void @advance(ptr %ring)
   store i32 %first, ptr %block.slot
   br label %chunk.head
@@ -2367,13 +2437,12 @@ done:
 
 define internal void @consumer(ptr %c_map, ptr addrspace(1) %bs, ptr addrspace(1) %c, i32 %m, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %rank, i32 %warpgroup, i32 %thread) #1 {
 entry:
-  %ring = alloca [2 x i32]
+  %ring = alloca [4 x i32]
   %b_state = alloca [4 x float]
   %origin.slot = alloca <2 x i32>
   %position.slot = alloca i32
   %shared.slot = alloca i1
   %parity.slot = alloca i32
-  %parity.at = getelementptr i32, ptr %ring, i32 1
   %lane = urem i32 %thread, 32
   %slices = call i1 @shares_k()
   %groups = call i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
@@ -2387,8 +2456,7 @@ entry:
   %origin.first = call <2 x i32> @origin(i32 %position.first, i32 %m, i32 %n, i32 %rank)
   %column.first = extractelement <2 x i32> %origin.first, i32 1
   call void @b_scales_load(ptr %b_state, ptr addrspace(1) %bs, i32 %column.first, i32 %first, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %lane)
-  store i32 0, ptr %ring
-  store i32 0, ptr %parity.at
+  call void @begin_ring(ptr %ring)
   store i32 0, ptr %parity.slot
   store i32 %position.first, ptr %position.slot
   store <2 x i32> %origin.first, ptr %origin.slot
@@ -2611,7 +2679,7 @@ attributes #2 = { convergent nounwind }
 !14 = !{!"warpgroups_n", !"ws.warpgroups_n", !"1 2 3 4", !"consumer warpgroups along n"}
 !15 = !{!"column_steps", !"ws.column_steps", !"1 2 3 4", !"matrix instructions across a warpgroup's columns: more of them need fewer registers for partial sums"}
 !16 = !{!"pipeline", !"ws.pipeline", !"0 1", !"0: a step is scaled before the next starts (other warpgroups keep the tensor core busy); 1: the next runs meanwhile, with two sets of partial sums"}
-!112 = !{!"look_ahead", !"ws.look_ahead", !"0 1", !"with pipeline 0: 1 looks at the next stage while matrix instructions run, to need no wait for it"}
+!112 = !{!"look_ahead", !"ws.look_ahead", !"0 1 2", !"with pipeline 0, while matrix instructions run: 1 looks at the next stage, to need no wait for it; 2 takes the next block's scales of B, too"}
 !113 = !{!"scales_first", !"ws.scales_first", !"0 1", !"with pipeline 0, scales of A are read: 0 while matrix instructions run, 1 before these start"}
 !17 = !{!"stages", !"ws.stages", !"2 3 4 5 6 7 8 9 10 11 12 16 20", !"blocks of k in flight"}
 !18 = !{!"occupancy", !"ws.occupancy", !"1 2 3 4", !"workgroups per multiprocessor"}
@@ -2631,7 +2699,7 @@ attributes #2 = { convergent nounwind }
 !25 = !{!"output", !"ws.output", !"0 1 2", !"C goes 0 through a buffer of its own, 1 through the ring's memory (loads wait), 2 from registers"}
 !91 = !{!"fixed_sums", !"ws.fixed_sums", !"0 1", !"partial sums: 1 in registers that stay the same through the loop, 0 where ptxas puts them for each block"}
 
-!wavesmith.require = !{!30, !31, !32, !33, !34, !35, !36, !37, !38, !39, !40, !90, !94, !96, !98, !103, !105, !106, !107, !111, !114}
+!wavesmith.require = !{!30, !31, !32, !33, !34, !35, !36, !37, !38, !39, !40, !90, !94, !96, !98, !103, !105, !106, !111, !114}
 !30 = !{!"warpgroups * warpgroups_n <= 4", !"a workgroup has at most 640 threads"}
 !31 = !{!"tile_m % (64 * warpgroups) == 0", !"a warpgroup's rows are whole 64-row blocks"}
 !32 = !{!"tile_n % (16 * warpgroups_n) == 0", !"a warpgroup's columns are whole groups of 16"}
@@ -2650,7 +2718,6 @@ attributes #2 = { convergent nounwind }
 !105 = !{!"a_rows == 0 || tile_m == 64 && cluster_n == 1 && stages * tile_n >= 64", !"a stage's matrix instructions read 64 rows from its start on, those of stages behind it too"}
 !106 = !{!"a_rows == 0 || m <= a_rows", !"rows of C that A is not loaded for"}
 !98 = !{!"a_scales == 1 || m % 4 == 0", !"TMA takes A's scales only where m of them are whole 16 bytes"}
-!107 = !{!"pipeline == 0 || warpgroups * warpgroups_n <= 2", !"more of them raced before release_stage waited for the scales, and were not tried on a card since (docs/results-h200.md, Races)"}
 !111 = !{!"c_cache == 0 || output != 2", !"stores from registers name no policy"}
 !114 = !{!"pipeline == 0 || look_ahead + scales_first == 0", !"these are of pipeline 0"}
 

@@ -128,6 +128,12 @@ POINTS = [
     # More blocks of k than a chunk of B's scales has; just as many.
     ("pipeline=0;tile_m=64;tile_n=48;warpgroups=1;stages=6", "", 2,
      "64,208,4352 16,48,4096"),
+    # The next block's scales of B taken ahead: in two column blocks, of the next
+    # chunk, none behind the last; slices, two row blocks of a warpgroup.
+    ("pipeline=0;look_ahead=2;scales_first=1;tile_m=64;tile_n=48;warpgroups=1;"
+     "stages=6", "", 2, "64,208,4352 16,48,4096 16,48,128"),
+    ("pipeline=0;look_ahead=2;tile_m=256;tile_n=96;stages=3;split_k=2;"
+     "fixed_sums=1", "", 4, "300,208,1152"),
 ]
 
 # Points (by number) that must find it, what is replaced, by what.
@@ -230,14 +236,24 @@ MUTANTS = [
     (35, "%bytes = mul i32 %rows, 128\n  %offset",
      "%bytes = mul i32 %rows, 96\n  %offset"),
     # A look at the stage in hand, which is full, or at the next one's phase before.
-    (36, "%full.next = call i32 @full_barrier(i32 %stage.next)",
-     "%full.next = call i32 @full_barrier(i32 %stage)"),
+    (36, "%full.next = call i32 @full_barrier_here(ptr %ring, i32 %stage.next)",
+     "%full.next = call i32 @full_barrier_here(ptr %ring, i32 %stage)"),
     (36, "@barrier_test(i32 %full.next, i32 %parity.next)",
      "@barrier_test(i32 %full.next, i32 1)"),
     # Chunks that begin once, or one block late.
     (3, "%out = icmp eq i32 %within, 0", "%out = icmp eq i32 %within, 33"),
     (39, "%out = icmp eq i32 %within, 0", "%out = icmp eq i32 %within, 33"),
     (39, "%out = icmp eq i32 %within, 0", "%out = icmp eq i32 %within, 1"),
+    # Addresses from the start that the ring keeps, and chunks of 16 bytes.
+    (0, "%offset = sub i32 %at, %first", "%offset = add i32 %at, 0"),
+    (0, "%chunk = lshr i32 %start, 4", "%chunk = lshr i32 %start, 5"),
+    (0, "%a.1 = mul i32 %row, 512", "%a.1 = mul i32 %row, 256"),
+    (0, "%b.2 = mul i32 %stages, %a.stage", "%b.2 = mul i32 %stages, 512"),
+    # The scales of B of this block once more, of the one after the next, of a
+    # chunk's second block for its first.
+    (40, "%past.after = add i32 %past, 1", "%past.after = add i32 %past, 0"),
+    (41, "%past.after = add i32 %past, 1", "%past.after = add i32 %past, 2"),
+    (40, "%past.first = sub i32 %chunk, %first", "%past.first = add i32 %first, 1"),
 ]
 
 
