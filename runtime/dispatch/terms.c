@@ -16,6 +16,10 @@
 #define DEPTH "ceildiv(D, split_k)"
 #define ROUNDS_OF(RESIDENT)                                                    \
   "ceildiv(" SLICES ", " RESIDENT "cu_count) * " DEPTH
+/* The rounds behind the first: one workgroup more than fit at once waits for a
+ * memory that is hardly asked by others. */
+#define LATER_ROUNDS_OF(RESIDENT)                                              \
+  "(ceildiv(" SLICES ", " RESIDENT "cu_count) - 1) * " DEPTH
 /* Lines that many bytes apart meet on channels of a cache, the more so the
  * rounder the number, where more than one workgroup a CU asks for them. */
 #define MEETING_ON(X)                                                          \
@@ -24,8 +28,8 @@
 
 /* What decides how long a tiled kernel takes: launches and ends (1), rounds of
  * workgroups over the card, each as such (a prologue, an epilogue) and times its
- * depth, with one of them on a CU, two, four, eight, and as many as fit; one
- * alone in its slice, and all of them; lines that meet; rows of tiles past the
+ * depth, with one of them on a CU, two, four, eight, and as many as fit, and those
+ * behind the first round; one alone in its slice, and all of them; lines that meet; rows of tiles past the
  * end; what must be read and written; lines along a dimension that begin within a
  * word or a cache line. A template without tiles has its workgroups. */
 static const char default_terms[] =
@@ -39,6 +43,8 @@ static const char default_terms[] =
     ROUNDS_OF("4 * ") "\n"
     ROUNDS_OF("8 * ") "\n"
     ROUNDS_OF("resident * ") "\n"
+    LATER_ROUNDS_OF("") "\n"
+    LATER_ROUNDS_OF("resident * ") "\n"
     MEETING_ON("D") "\n"
     MEETING_ON("B") "\n"
     DEPTH "\n"

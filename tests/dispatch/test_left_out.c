@@ -41,12 +41,18 @@ static bool is_dense(const shipped *s, int row) {
   return timed >= s->dense;
 }
 
-static double best_of(const shipped *s, int row) {
-  double best = INFINITY;
+/* Column of the least time. */
+static int fastest(const shipped *s, int row) {
+  int fastest = -1;
   for (int c = 0; c < s->matrix.candidate_count; c++)
-    if (isfinite(time_on(s, row, c)))
-      best = fmin(best, time_on(s, row, c));
-  return best;
+    if (isfinite(time_on(s, row, c)) &&
+        (fastest < 0 || time_on(s, row, c) < time_on(s, row, fastest)))
+      fastest = c;
+  return fastest;
+}
+
+static const char *id_of(const shipped *s, int column) {
+  return s->entries[column].candidate->id.hex;
 }
 
 static int band_of(const ws_shape *shape) {
@@ -162,11 +168,11 @@ static void judge(const shipped *s, const ws_dispatch_choice *choice,
                   const bool *left_out, loss *by_band) {
   for (int i = 0; i < s->matrix.shape_count; i++) {
     const ws_shape *shape = &s->matrix.shapes[i];
-    const double best = best_of(s, i);
     double kept = INFINITY;
     const int band = band_of(shape);
     if (!left_out[i] || !s->judges[i])
       continue;
+    const double best = time_on(s, i, fastest(s, i));
     const int pick = ws_selection_pick(choice->selection, shape);
     WS_CHECK(pick >= 0 && pick < choice->count);
     const double ratio = time_on(s, i, choice->columns[pick]) / best;
@@ -177,7 +183,9 @@ static void judge(const shipped *s, const ws_dispatch_choice *choice,
     for (int p = 0; p < choice->count; p++)
       kept = fmin(kept, time_on(s, i, choice->columns[p]));
     if (ratio > 1.1)
-      printf("# %s: %.3f\n", ws_shape_text(s->arena, shape), ratio);
+      printf("# %s: %.3f, %.8s in place of %.8s\n",
+             ws_shape_text(s->arena, shape), ratio,
+             id_of(s, choice->columns[pick]), id_of(s, fastest(s, i)));
     by_band[band].sum += ratio - 1;
     by_band[band].kept_sum += kept / best - 1;
     by_band[band].worst = fmax(by_band[band].worst, ratio);

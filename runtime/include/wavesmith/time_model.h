@@ -38,7 +38,7 @@ extern "C" {
 const char *ws_time_terms_default(void);
 /* WS_INPUT with file:line for a line that is no expression, for none and for
  * more than WS_TIME_TERMS_MOST. In the arena. */
-enum { WS_TIME_TERMS_MOST = 24 };
+enum { WS_TIME_TERMS_MOST = 32 };
 ws_status ws_time_terms_parse(ws_arena *arena, const ws_problem *problem,
                               const char *text, const char *file,
                               const ws_time_terms **out_terms,
