@@ -3,8 +3,9 @@
  * What an emitted selection costs: a dispatch of seven kernels and 24 rules,
  * compiled as a user would, over random legal shapes in random order. Prints
  * the average of the best of several passes and of the loop without the call;
- * and of the runtime's choice (ws_rt_pick) where shapes repeat, as a ratio to
- * the selection of the same shapes.
+ * the same of what the shipped archives emit (`wavesmith build`), over shapes of
+ * any m; and of the runtime's choice (ws_rt_pick) where shapes repeat, as a ratio
+ * to the selection of the same shapes.
  */
 #include "../gemm_shape.h"
 #include "synthetic.h"
@@ -65,6 +66,46 @@ WS_TEST(selection_cost) {
          best_ns(shapes, e.select), best_ns(shapes, nothing));
   ws_arena_destroy(e.arena);
 }
+
+/* ---- what is shipped ---- */
+
+/* m from 1 to 2^14, as many of each octave; n and k as layers have them. */
+static ws_shape random_shape(ws_rng *rng) {
+  const int64_t most = (int64_t)1 << (1 + ws_rng_below(rng, 14));
+  const int64_t m = 1 + (int64_t)ws_rng_below(rng, (uint64_t)most);
+  const int64_t n = 16 * (8 + (int64_t)ws_rng_below(rng, 2300));
+  return gemm_shape(m, n, 128 * (1 + (int64_t)ws_rng_below(rng, 180)));
+}
+
+static void shipped_cost(const char *archive) {
+  ws_arena *arena = ws_arena_create();
+  const char *name = "fp8_gemm_blockscale", *directory = ws_test_directory();
+  static ws_shape shapes[SHAPES];
+  int (*select)(long long, long long, long long);
+  ws_rng rng;
+  ws_rng_init(&rng, 1);
+  for (int i = 0; i < SHAPES; i++)
+    shapes[i] = random_shape(&rng);
+  const char *command = ws_arena_printf(
+      arena, "%s build %s/kernels/%s/tuned/%s --out %s >/dev/null", WS_PROGRAM,
+      getenv("WS_SOURCE_DIR"), name, archive, directory);
+  WS_CHECK_INT(system(command), 0);
+  void *handle = synthetic_load(arena, directory, name, "-O2");
+  *(void **)&select = synthetic_symbol(
+      handle, ws_arena_printf(arena, "%s_select", name));
+  for (int i = 0; i < SHAPES; i++)
+    WS_CHECK(select(shapes[i].size[DIM_M], shapes[i].size[DIM_N],
+                    shapes[i].size[DIM_K]) >= 0);
+  printf("# %s: %.1f ns per selection; the bar is 100\n", archive,
+         best_ns(shapes, select));
+  ws_arena_destroy(arena);
+}
+
+WS_TEST(selection_cost_of_sm_90a_kmajor_ocp) {
+  shipped_cost("sm_90a/kmajor-ocp");
+}
+WS_TEST(selection_cost_of_gfx942_kmajor) { shipped_cost("gfx942/kmajor"); }
+WS_TEST(selection_cost_of_gfx942_mnmajor) { shipped_cost("gfx942/mnmajor"); }
 
 /* ---- shapes that repeat ---- */
 enum { REPEATED = 64 }; /* different ones */
