@@ -9,7 +9,8 @@
 
 /* All of a cluster have a tile, also where the matrix ends before. */
 #define TILES_M "ceildiv(A, tile_m * cluster_m) * cluster_m"
-#define TILES TILES_M " * ceildiv(B, tile_n * cluster_n) * cluster_n"
+#define TILES_N "ceildiv(B, tile_n * cluster_n) * cluster_n"
+#define TILES TILES_M " * " TILES_N
 
 /* A slice's depth for each of these: its workgroups in rounds over the card. */
 #define SLICES TILES " * split_k"
@@ -26,12 +27,21 @@
   "(" SLICES " > cu_count ? " SLICES " : 0) * " DEPTH " * (" X                 \
   " % 512 ? 0 : " X " % 1024 ? 1 : " X " % 2048 ? 4 : " X " % 4096 ? 8 : 16)"
 
+/* Of a kernel for gfx942 that walks tiles without bands (order 0), along one side
+ * of C or the other: workgroups go to the eight XCDs in turn, so that an XCD makes
+ * an eighth of the columns (or rows) where there are a multiple of eight, and two,
+ * four or eight times as many where not. Each of its L2s fetches what it makes. */
+#define STRAYING(ALONG)                                                        \
+  ROUNDS_OF("") " * (order ? 0 : " ALONG " % 8 == 0 ? 0 : " ALONG              \
+                " % 4 == 0 ? 1 : " ALONG " % 2 == 0 ? 3 : 7)"
+
 /* What decides how long a tiled kernel takes: launches and ends (1), rounds of
  * workgroups over the card, each as such (a prologue, an epilogue) and times its
  * depth, with one of them on a CU, two, four, eight, and as many as fit, and those
  * behind the first round; one alone in its slice, and all of them; lines that meet; rows of tiles past the
  * end; what must be read and written; lines along a dimension that begin within a
- * word or a cache line. A template without tiles has its workgroups. */
+ * word or a cache line; tiles that several XCDs fetch. A template without tiles
+ * has its workgroups. */
 static const char default_terms[] =
     "1\n"
     "ceildiv(workgroups, cu_count)\n"
@@ -56,7 +66,9 @@ static const char default_terms[] =
     "A * B\n"
     ROUNDS_OF("") " * (A % 4 ? 1 : 0)\n"
     ROUNDS_OF("") " * (B % 128 ? 1 : 0)\n"
-    "B * D * (B % 128 ? 1 : 0)\n";
+    "B * D * (B % 128 ? 1 : 0)\n"
+    STRAYING("(" TILES_N ")") "\n"
+    STRAYING("(" TILES_M ")") "\n";
 
 const char *ws_time_terms_default(void) { return default_terms; }
 
