@@ -38,10 +38,10 @@
 /* What decides how long a tiled kernel takes: launches and ends (1), rounds of
  * workgroups over the card, each as such (a prologue, an epilogue) and times its
  * depth, with one of them on a CU, two, four, eight, and as many as fit, and those
- * behind the first round; one alone in its slice, and all of them; lines that meet; rows of tiles past the
- * end; what must be read and written; lines along a dimension that begin within a
- * word or a cache line; tiles that several XCDs fetch. A template without tiles
- * has its workgroups. */
+ * behind the first round; one alone in its slice, and all of them; lines that
+ * meet; rows of tiles past the end; what must be read and written; lines along a
+ * dimension that begin within a word or a cache line; tiles that several XCDs
+ * fetch. A template without tiles has its workgroups. */
 static const char default_terms[] =
     "1\n"
     "ceildiv(workgroups, cu_count)\n"
