@@ -15,12 +15,11 @@
 /* A slice's depth for each of these: its workgroups in rounds over the card. */
 #define SLICES TILES " * split_k"
 #define DEPTH "ceildiv(D, split_k)"
-#define ROUNDS_OF(RESIDENT)                                                    \
-  "ceildiv(" SLICES ", " RESIDENT "cu_count) * " DEPTH
+#define ROUNDS(RESIDENT) "ceildiv(" SLICES ", " RESIDENT "cu_count)"
+#define ROUNDS_OF(RESIDENT) ROUNDS(RESIDENT) " * " DEPTH
 /* The rounds behind the first: one workgroup more than fit at once waits for a
  * memory that is hardly asked by others. */
-#define LATER_ROUNDS_OF(RESIDENT)                                              \
-  "(ceildiv(" SLICES ", " RESIDENT "cu_count) - 1) * " DEPTH
+#define LATER_ROUNDS_OF(RESIDENT) "(" ROUNDS(RESIDENT) " - 1) * " DEPTH
 /* Lines that many bytes apart meet on channels of a cache, the more so the
  * rounder the number, where more than one workgroup a CU asks for them. */
 #define MEETING_ON(X)                                                          \

@@ -43,12 +43,12 @@ static bool is_dense(const shipped *s, int row) {
 
 /* Column of the least time. */
 static int fastest(const shipped *s, int row) {
-  int fastest = -1;
+  int best = -1;
   for (int c = 0; c < s->matrix.candidate_count; c++)
     if (isfinite(time_on(s, row, c)) &&
-        (fastest < 0 || time_on(s, row, c) < time_on(s, row, fastest)))
-      fastest = c;
-  return fastest;
+        (best < 0 || time_on(s, row, c) < time_on(s, row, best)))
+      best = c;
+  return best;
 }
 
 static const char *id_of(const shipped *s, int column) {
@@ -172,7 +172,8 @@ static void judge(const shipped *s, const ws_dispatch_choice *choice,
     const int band = band_of(shape);
     if (!left_out[i] || !s->judges[i])
       continue;
-    const double best = time_on(s, i, fastest(s, i));
+    const int first = fastest(s, i);
+    const double best = time_on(s, i, first);
     const int pick = ws_selection_pick(choice->selection, shape);
     WS_CHECK(pick >= 0 && pick < choice->count);
     const double ratio = time_on(s, i, choice->columns[pick]) / best;
@@ -185,7 +186,7 @@ static void judge(const shipped *s, const ws_dispatch_choice *choice,
     if (ratio > 1.1)
       printf("# %s: %.3f, %.8s in place of %.8s\n",
              ws_shape_text(s->arena, shape), ratio,
-             id_of(s, choice->columns[pick]), id_of(s, fastest(s, i)));
+             id_of(s, choice->columns[pick]), id_of(s, first));
     by_band[band].sum += ratio - 1;
     by_band[band].kept_sum += kept / best - 1;
     by_band[band].worst = fmax(by_band[band].worst, ratio);
