@@ -57,7 +57,7 @@ ws_memory *ws__memory_create(void) {
 void ws__memory_destroy(ws_memory *memory) {
   if (!memory)
     return;
-  ws__overlay_close(memory);
+  ws__overlay_free(memory);
   for (size_t i = 0; i < memory->range_count; i++)
     free(memory->ranges[i].stored);
   munmap(memory->reserved, memory->space_bytes + HUGE_PAGE);

@@ -74,7 +74,8 @@ ws_held *ws__memory_held(ws_memory *memory);
  * While an overlay is open, stores of groups with `timing` go to copies of the
  * pages; only such groups see them. */
 void ws__overlay_open(ws_memory *memory);
-void ws__overlay_close(ws_memory *memory); /* forgets all of it */
+void ws__overlay_close(ws_memory *memory); /* forgets what was stored */
+void ws__overlay_free(ws_memory *memory);  /* and gives its room back */
 /* No page has a copy: loads may go to memory itself. */
 bool ws__overlay_is_empty(const ws_memory *memory);
 /* A timed group has stored what is known there. */

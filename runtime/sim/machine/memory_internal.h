@@ -40,7 +40,8 @@ struct ws_memory {
   size_t watched; /* ranges */
   size_t unknown; /* times that one was made so */
   ws_held held;
-  struct ws_overlay *overlay; /* NULL: not open */
+  struct ws_overlay *overlay; /* NULL: never opened */
+  bool overlay_open;
 };
 
 #endif

@@ -3,6 +3,11 @@
  * The overlay of timed runs: a hash table of copied pages. Pages are only
  * added while it is open, by compare-and-swap at the head of a chain, so that
  * lookups need no lock.
+ *
+ * A launch is timed in several passes, each with an overlay of its own, and a
+ * tuner times thousands of launches: room for copies is kept from one overlay
+ * to the next. Given back to the system and fetched anew page by page, it cost
+ * half of a timed run.
  */
 #include "memory_internal.h"
 #include <stdatomic.h>
@@ -17,30 +22,67 @@ typedef struct page_copy {
   struct page_copy *next;
 } page_copy;
 
+/* Room comes in blocks, by number. More of them than any launch here could
+ * fill: 32 GiB of copies. */
+enum { BLOCK_COPIES = 64, MOST_BLOCKS = 1 << 16 };
+enum { KEPT_BLOCKS = 256 }; /* 128 MiB, from one overlay to the next */
+
 struct ws_overlay {
-  _Atomic bool used; /* some page has a copy */
+  _Atomic size_t taken; /* copies; 0: no page has one */
   _Atomic(page_copy *) buckets[BUCKETS];
+  _Atomic(page_copy *) blocks[MOST_BLOCKS];
 };
+
+static void free_blocks(struct ws_overlay *overlay, size_t from, size_t to) {
+  for (size_t i = from; i < to; i++) {
+    free(atomic_load(&overlay->blocks[i]));
+    atomic_store(&overlay->blocks[i], NULL);
+  }
+}
 
 void ws__overlay_open(ws_memory *memory) {
   ws__overlay_close(memory);
-  memory->overlay = calloc(1, sizeof *memory->overlay);
+  if (!memory->overlay)
+    memory->overlay = calloc(1, sizeof *memory->overlay);
   WS_ASSERT(memory->overlay);
+  memory->overlay_open = true;
 }
 
 void ws__overlay_close(ws_memory *memory) {
   struct ws_overlay *overlay = memory->overlay;
-  memory->overlay = NULL;
-  if (!overlay)
+  if (!memory->overlay_open)
     return;
-  for (int i = 0; i < BUCKETS; i++) {
-    page_copy *next, *copy = atomic_load(&overlay->buckets[i]);
-    for (; copy; copy = next) {
-      next = copy->next;
-      free(copy);
-    }
+  memory->overlay_open = false;
+  const size_t taken = atomic_load(&overlay->taken);
+  free_blocks(overlay, KEPT_BLOCKS, taken / BLOCK_COPIES + 1);
+  if (taken)
+    memset(overlay->buckets, 0, sizeof overlay->buckets);
+  atomic_store(&overlay->taken, 0);
+}
+
+void ws__overlay_free(ws_memory *memory) {
+  if (!memory->overlay)
+    return;
+  ws__overlay_close(memory);
+  free_blocks(memory->overlay, 0, KEPT_BLOCKS);
+  free(memory->overlay);
+}
+
+/* A place that nobody else has. */
+static page_copy *take_place(struct ws_overlay *overlay) {
+  const size_t number = atomic_fetch_add(&overlay->taken, 1);
+  WS_ASSERT(number / BLOCK_COPIES < MOST_BLOCKS);
+  _Atomic(page_copy *) *block = &overlay->blocks[number / BLOCK_COPIES];
+  page_copy *places = atomic_load(block);
+  if (!places) {
+    page_copy *fresh = aligned_alloc(64, BLOCK_COPIES * sizeof *fresh);
+    WS_ASSERT(fresh);
+    if (atomic_compare_exchange_strong(block, &places, fresh))
+      places = fresh;
+    else /* another thread was faster */
+      free(fresh);
   }
-  free(overlay);
+  return &places[number % BLOCK_COPIES];
 }
 
 static page_copy *find_copy(page_copy *chain, uint64_t page) {
@@ -51,31 +93,27 @@ static page_copy *find_copy(page_copy *chain, uint64_t page) {
 
 static page_copy *make_copy(struct ws_overlay *overlay,
                             _Atomic(page_copy *) *bucket, uint64_t page) {
-  page_copy *copy = aligned_alloc(64, (sizeof *copy + 63) / 64 * 64);
-  WS_ASSERT(copy);
+  page_copy *copy = take_place(overlay);
   memcpy(copy->data, (const void *)(uintptr_t)page, WS_PAGE);
   memset(copy->known, 0, WS_PAGE);
   copy->page = page;
   copy->next = atomic_load(bucket);
   do {
     page_copy *other = find_copy(copy->next, page);
-    if (other) { /* another thread was faster */
-      free(copy);
+    if (other) /* another thread was faster; the place stays empty */
       return other;
-    }
   } while (!atomic_compare_exchange_weak(bucket, &copy->next, copy));
-  atomic_store(&overlay->used, true);
   return copy;
 }
 
 bool ws__overlay_is_empty(const ws_memory *memory) {
-  return !memory->overlay ||
-         !atomic_load_explicit(&memory->overlay->used, memory_order_acquire);
+  return !memory->overlay_open ||
+         !atomic_load_explicit(&memory->overlay->taken, memory_order_acquire);
 }
 
 static page_copy *copy_of(ws_memory *memory, uint64_t address, bool store) {
   struct ws_overlay *overlay = memory->overlay;
-  if (!overlay || (!store && ws__overlay_is_empty(memory)))
+  if (!memory->overlay_open || (!store && ws__overlay_is_empty(memory)))
     return NULL;
   uint64_t page = address & ~(uint64_t)(WS_PAGE - 1);
   uint64_t hash = (page >> 12) * 0x9e3779b97f4a7c15ull;
