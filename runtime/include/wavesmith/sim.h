@@ -24,9 +24,9 @@
 extern "C" {
 #endif
 
-/* Of the cycle model; part of every provenance ("sim:gfx942-model-3:MI300X").
+/* Of the cycle model; part of every provenance ("sim:gfx942-model-4:MI300X").
  * Changes with any change of predicted times. */
-#define WS_SIM_MODEL_VERSION 3
+#define WS_SIM_MODEL_VERSION 4
 
 typedef struct ws_sim ws_sim;
 typedef struct ws_sim_module ws_sim_module;

@@ -61,9 +61,9 @@ int64_t *ws__map_at(ws_key_map *map, uint64_t key, bool *out_new) {
 /* ---- the prefix -------------------------------------------------------------
  */
 
-/* Instructions of the whole prefix, and of a wave: enough for the way to a
- * kernel's loop and once or twice round it, in a fraction of the time that the
- * cycle model takes. */
+/* Instructions of the whole prefix, and of a wave, in a fraction of the time
+ * that the cycle model takes. Where so many waves are resident that their part
+ * of it ends before a kernel's loop, it goes on as long as `round` says. */
 enum { PREFIX_BUDGET = 800000, LEAST_PER_WAVE = 64, MOST_PER_WAVE = 3000 };
 
 typedef struct prefix {
@@ -74,6 +74,8 @@ typedef struct prefix {
                                * line alone -> unused */
   ws_key_map loaded, touched; /* allocations */
   int64_t per_wave;
+  int64_t round; /* instructions after which a wave of the first workgroup has
+                  * come to each load of its loops for the second time */
   ws_channels channels; /* of the first XCD */
   bool learning;        /* how addresses move, and nothing else */
 } prefix;
@@ -133,6 +135,9 @@ static void add_access(prefix *p, const ws_wave *wave, uint32_t index, int xcd,
     return;
   if (p->learning) {
     ws__channels_learn(&p->channels, wave, index);
+    if (p->channels.courses[index].turns == 2 &&
+        p->round < (int64_t)wave->executed)
+      p->round = (int64_t)wave->executed;
     return;
   }
   for (int lane = 0; lane < WS_LANES; lane++) {
@@ -204,7 +209,11 @@ static bool has_ended(const ws_group *group) {
   return all;
 }
 
-/* How addresses move, from the first workgroup; nothing of it is counted. */
+/* How addresses move, from the first workgroup; nothing of it is counted.
+ *
+ * A prefix that ended before the loop would take the lines of the loads before
+ * it for those of the whole run: few channels of L2, and A's lines, which many
+ * share, for B's, which nobody does. */
 static void learn(prefix *p, ws_group *group, ws_arena *arena) {
   const int64_t per_wave = p->per_wave;
   ws__channels_init(&p->channels, p->plan, p->constants, arena);
@@ -216,7 +225,7 @@ static void learn(prefix *p, ws_group *group, ws_arena *arena) {
   if (!has_ended(group))
     ws__channels_cut_short(&p->channels);
   p->learning = false;
-  p->per_wave = per_wave;
+  p->per_wave = per_wave > p->round ? per_wave : p->round;
   p->out->instructions = 0;
   ws__overlay_open(p->plan->memory);
 }
