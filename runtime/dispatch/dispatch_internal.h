@@ -72,6 +72,12 @@ ws_status ws__time_models_fit_each(ws_arena *arena,
                                    const ws_time_models **out_models,
                                    ws_diag *diag);
 
+/* The same with every model's time multiplied by the kernel's factor; errors
+ * and timings stay those of the fit. In the arena. */
+const ws_time_models *ws__time_models_times(ws_arena *arena,
+                                            const ws_time_models *models,
+                                            const double *factors);
+
 /* ---- fits: constants of terms whose values are known ---- */
 typedef struct ws__observations {
   int kernels, rows, terms;

@@ -191,6 +191,20 @@ ws_status ws_time_models_fit(ws_arena *arena, const ws_problem *problem,
                                   column_count, out_models, diag);
 }
 
+const ws_time_models *ws__time_models_times(ws_arena *arena,
+                                            const ws_time_models *models,
+                                            const double *factors) {
+  const size_t count = (size_t)models->count;
+  ws__time_model *longer = ws_arena_alloc(arena, sizeof *longer * count);
+  ws_time_models *out = ws_arena_alloc(arena, sizeof *out);
+  memcpy(longer, models->models, sizeof *longer * count);
+  for (int p = 0; p < models->count; p++)
+    for (int t = 0; t < models->terms->count; t++)
+      longer[p].us[t] *= factors[p];
+  *out = (ws_time_models){models->terms, longer, models->count};
+  return out;
+}
+
 double ws_time_models_us(const ws_time_models *models, int position,
                          const ws_shape *shape) {
   const ws__time_model *model = &models->models[position];
