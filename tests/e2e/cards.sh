@@ -24,7 +24,7 @@ python3 - "$work/sim.json" "$work/sim:mi300a.json" "$db" <<'CHECK'
 import json, sqlite3, sys
 rows = [[json.loads(line) for line in open(path) if line.startswith("{")][-1] for path in sys.argv[1:3]]
 provenances = [row["shapes"][0]["provenance"] for row in rows]
-assert provenances == ["sim:gfx942-model-4:MI300X", "sim:gfx942-model-3:MI300A"], provenances
+assert provenances == ["sim:gfx942-model-4:MI300X", "sim:gfx942-model-4:MI300A"], provenances
 us = [row["shapes"][0]["best_us"] for row in rows]
 assert us[0] != us[1], us
 CHECK
