@@ -36,6 +36,10 @@ int ws__band_of(const ws_band *bands, int count, const ws_shape *shape) {
   return band;
 }
 
+static bool is_in(const ws_band *band, const ws_shape *shape) {
+  return shape->size[0] >= band->first && shape->size[0] <= band->last;
+}
+
 static int shapes_between(const ws_matrix *matrix, int64_t low, int64_t high) {
   int count = 0;
   for (int s = 0; s < matrix->shape_count; s++)
@@ -100,16 +104,14 @@ static double octaves_from(const ws_band *band, const ws_shape *shape) {
  * among themselves. */
 static const double most_caution = 0.2, share_known = 0.5;
 
-static double caution(const ws__portfolio *portfolio, const ws_matrix *timed,
-                      const ws_band *band, int position) {
+static double caution(const ws_matrix *timed, const ws_band *band, int column) {
   int taken = 0, own = 0;
   for (int s = 0; s < timed->shape_count; s++) {
-    const ws_shape *shape = &timed->shapes[s];
-    if (shape->size[0] < band->first || shape->size[0] > band->last ||
-        !ws__portfolio_takes(portfolio, position, shape))
+    const double us = ws__matrix_us(timed, s, column);
+    if (!is_in(band, &timed->shapes[s]) || isinf(us)) /* refused */
       continue;
     taken++;
-    own += isfinite(ws__matrix_us(timed, s, portfolio->columns[position]));
+    own += !isnan(us);
   }
   return most_caution * fmax(0, 1 - own / (share_known * fmax(1, taken)));
 }
@@ -136,7 +138,7 @@ ws_status ws__bands_fit(ws_arena *arena, const ws__portfolio *portfolio,
       ws_arena_alloc(arena, sizeof *factors * (size_t)portfolio->count);
   for (int b = 0; b < count; b++) {
     for (int p = 0; p < portfolio->count; p++)
-      factors[p] = exp(caution(portfolio, timed, &bands[b], p));
+      factors[p] = exp(caution(timed, &bands[b], portfolio->columns[p]));
     out_by_band[b] = ws__time_models_times(arena, out_by_band[b], factors);
   }
   return WS_OK;
@@ -150,8 +152,7 @@ bool ws__band_knows(const ws__portfolio *portfolio, const ws_matrix *matrix,
                     const ws_band *band, int position) {
   int timed = 0;
   for (int s = 0; s < matrix->shape_count; s++)
-    timed += matrix->shapes[s].size[0] >= band->first &&
-             matrix->shapes[s].size[0] <= band->last &&
+    timed += is_in(band, &matrix->shapes[s]) &&
              isfinite(ws__matrix_us(matrix, s, portfolio->columns[position]));
   return timed >= LEAST_TIMINGS;
 }

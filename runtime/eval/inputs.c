@@ -19,8 +19,8 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 enum {
@@ -56,15 +56,18 @@ struct ws_inputs {
   size_t scratch_bytes;
 };
 
-/* Operands come and go with the shapes: their pages are fetched 2 MiB at a
- * time, where there are as many. */
 static void *allocate_host(size_t bytes) {
+  void *memory = malloc(bytes ? bytes : 1);
+  WS_ASSERT(memory && "out of memory");
+  return memory;
+}
+
+/* Contents are written in full, and come and go with the shapes: their pages are
+ * fetched 2 MiB at a time, where there are as many. */
+static void *allocate_contents(size_t bytes) {
   const size_t huge = (size_t)2 << 20;
-  if (bytes < 2 * huge) {
-    void *memory = malloc(bytes ? bytes : 1);
-    WS_ASSERT(memory && "out of memory");
-    return memory;
-  }
+  if (bytes < 2 * huge)
+    return allocate_host(bytes);
   const size_t whole = (bytes + huge - 1) / huge * huge;
   void *memory = aligned_alloc(huge, whole);
   WS_ASSERT(memory && "out of memory");
@@ -271,7 +274,7 @@ const void *ws__inputs_contents(ws_inputs *inputs, ws__input_set *set,
   if (set->contents[arg])
     return set->contents[arg];
   keep_limit(inputs, set, set->bytes[arg]);
-  set->contents[arg] = allocate_host(set->bytes[arg]);
+  set->contents[arg] = allocate_contents(set->bytes[arg]);
   set->held += set->bytes[arg];
   ws_problem_generate(set->problem, arg, &set->shape, set->layout, set->seed,
                       set->contents[arg]);
