@@ -29,7 +29,8 @@
 ; (n) and load B (A) once for all of them.
 ;
 ; Shared memory: the output buffer (output 0 only); A's stages, tile_m (or a_rows)
-; rows of 128 bytes; B's, tile_n such rows; A's scales, tile_m floats a stage; barriers.
+; rows of 128 bytes; B's, tile_n such rows; A's scales, tile_m floats a stage (32
+; more with a_scales 2 and a_rows 0); barriers.
 ; The 16-byte chunks of the rows of A and B are swizzled by the TMA as wgmma
 ; wants them (128-byte swizzle: chunk ^= row % 8); all stages start at multiples
 ; of 1024.
@@ -38,10 +39,16 @@
 ; so cut tiles need no masks. But it takes more time for such rows than for rows
 ; that are there: with a_rows > 0 (small m) stages have only so many rows of A,
 ; and what a matrix instruction reads behind them, of other stages, only reaches
-; sums of rows past C. It takes A's scales only where the rows of theirs,
-; m floats, are whole 16 bytes: a_scales 0 is for m in multiples of 4. With
-; a_scales 1 a second producer warp loads them by cp.async, for every m and
-; every stride; full[s] then waits for its lanes, too.
+; sums of rows past C.
+;
+; A's scales are a row of m floats for each block of k. The TMA takes such a matrix
+; only where rows are whole 16 bytes, and boxes of it only from there on: a_scales 0
+; is for m in multiples of 4. With a_scales 2 all of them are one row to it: a box
+; begins at the multiple of four below the first scale of its block, so up to three
+; floats into a stage stand scales of the block before (first_scale). What rows past
+; A get then, the next block's, meets products with zeros. With a_scales 1 a second
+; producer warp loads them by cp.async, for every m and every stride; full[s] then
+; waits for its lanes, too.
 ;
 ; Accumulators: thread t of a warpgroup, warp w = t / 32 % 4, lane l, holds of a
 ; 64-row block for each 8 columns i four floats, 4i + e: row 16w + l/4 + 8(e/2),
@@ -161,6 +168,24 @@ entry:
   %whole = icmp eq i32 %a_rows, 0
   %rows = select i1 %whole, i32 %tile_m, i32 %a_rows
   ret i32 %rows
+}
+
+; Does the TMA see all scales of A as one row?
+define internal i1 @scales_in_a_row() #1 {
+entry:
+  %a_scales = load i32, ptr addrspace(4) @ws.a_scales
+  %row = icmp eq i32 %a_scales, 2
+  ret i1 %row
+}
+
+; Where in its stage the scale of a block's first row stands, in floats.
+define internal i32 @first_scale(i32 %block, i32 %m) #1 {
+entry:
+  %in.row = call i1 @scales_in_a_row()
+  %before = mul i32 %block, %m
+  %past = and i32 %before, 3
+  %first = select i1 %in.row, i32 %past, i32 0
+  ret i32 %first
 }
 
 ; Columns and 64-row blocks of a warpgroup.
@@ -289,7 +314,13 @@ entry:
   %tile_m = load i32, ptr addrspace(4) @ws.tile_m
   %stages = load i32, ptr addrspace(4) @ws.stages
   %start = call i32 @b_stage(i32 %stages)
-  %bytes = mul i32 %tile_m, 4
+  %in.row = call i1 @scales_in_a_row()
+  %a_rows = load i32, ptr addrspace(4) @ws.a_rows
+  %whole = icmp eq i32 %a_rows, 0
+  %full = and i1 %in.row, %whole
+  %more = select i1 %full, i32 128, i32 0
+  %bytes.0 = mul i32 %tile_m, 4
+  %bytes = add i32 %bytes.0, %more
   %offset = mul i32 %stage, %bytes
   %at = add i32 %start, %offset
   ret i32 %at
@@ -846,7 +877,7 @@ done:
   ret void
 }
 
-define internal void @produce(ptr %a_map, ptr %b_map, ptr %as_map, i32 %row, i32 %column, i32 %block, i32 %stage, i32 %rank) #1 {
+define internal void @produce(ptr %a_map, ptr %b_map, ptr %as_map, i32 %row, i32 %column, i32 %block, i32 %m, i32 %stage, i32 %rank) #1 {
 entry:
   %tile_m = load i32, ptr addrspace(4) @ws.tile_m
   %tile_n = load i32, ptr addrspace(4) @ws.tile_n
@@ -860,7 +891,10 @@ entry:
   %row.bytes = select i1 %loads, i32 128, i32 132
   %bytes.0 = mul i32 %rows, %row.bytes
   %bytes.1 = mul i32 %tile_n, 128
-  %bytes = add i32 %bytes.0, %bytes.1
+  %bytes.2 = add i32 %bytes.0, %bytes.1
+  %in.row = call i1 @scales_in_a_row()
+  %more = select i1 %in.row, i32 16, i32 0
+  %bytes = add i32 %bytes.2, %more
   call void @barrier_expect(i32 %full, i32 %bytes)
   %depth = mul i32 %block, 128
   %a.to = call i32 @a_stage(i32 %stage)
@@ -886,6 +920,14 @@ b.alone:
 b.done:
   br i1 %loads, label %done, label %scales
 scales:
+  br i1 %in.row, label %scales.row, label %scales.rows
+scales.row:
+  %before.0 = mul i32 %block, %m
+  %before = and i32 %before.0, -4
+  %from = add i32 %before, %row
+  call void @load_box(i32 %scales.to, i32 %full, ptr %as_map, i32 %from, i32 0, i32 0)
+  br label %done
+scales.rows:
   call void @load_box(i32 %scales.to, i32 %full, ptr %as_map, i32 %row, i32 %block, i32 0)
   br label %done
 done:
@@ -960,7 +1002,7 @@ body:
   %parity = load i32, ptr %parity.at
   %empty = call i32 @empty_barrier(i32 %stage)
   call void @barrier_wait(i32 %empty, i32 %parity)
-  call void @produce(ptr %a_map, ptr %b_map, ptr %as_map, i32 %row, i32 %column, i32 %block, i32 %stage, i32 %rank)
+  call void @produce(ptr %a_map, ptr %b_map, ptr %as_map, i32 %row, i32 %column, i32 %block, i32 %m, i32 %stage, i32 %rank)
   call void @advance(ptr %ring)
   %next = add i32 %block, 1
   store i32 %next, ptr %block.slot
@@ -1288,15 +1330,15 @@ entry:
 }
 
 ; This thread's two scales of A for a step: of its rows l/4 and l/4 + 8.
-define internal <2 x float> @a_scales(ptr %ring, i32 %step, i32 %stage, i32 %warpgroup, i32 %thread) #1 {
+define internal <2 x float> @a_scales(ptr %ring, i32 %step, i32 %stage, i32 %block, i32 %m, i32 %warpgroup, i32 %thread) #1 {
 entry:
   %column_steps = load i32, ptr addrspace(4) @ws.column_steps
   %own.rows = call i32 @own_rows()
   %group.m = call i32 @group_m(i32 %warpgroup)
-  %block.0 = mul i32 %group.m, %own.rows
-  %block.1 = udiv i32 %step, %column_steps
-  %block = add i32 %block.0, %block.1
-  %row.0 = mul i32 %block, 64
+  %rows.0 = mul i32 %group.m, %own.rows
+  %rows.1 = udiv i32 %step, %column_steps
+  %rows = add i32 %rows.0, %rows.1
+  %row.0 = mul i32 %rows, 64
   %warp.0 = udiv i32 %thread, 32
   %warp = urem i32 %warp.0, 4
   %row.1 = mul i32 %warp, 16
@@ -1307,7 +1349,10 @@ entry:
   %at.0 = call i32 @scale_stage(i32 %stage)
   %at.1 = mul i32 %row, 4
   %at.2 = add i32 %at.0, %at.1
-  %at = call i32 @from_start(ptr %ring, i32 %at.2)
+  %at.3 = call i32 @from_start(ptr %ring, i32 %at.2)
+  %first = call i32 @first_scale(i32 %block, i32 %m)
+  %at.4 = mul i32 %first, 4
+  %at = add i32 %at.3, %at.4
   %upper.at = inttoptr i32 %at to ptr addrspace(3)
   %lower.at = getelementptr float, ptr addrspace(3) %upper.at, i32 8
   %upper = load float, ptr addrspace(3) %upper.at, align 4
@@ -1447,7 +1492,7 @@ entry:
 ; is looked at while the last step's matrix instructions run, and not waited for if
 ; it was full; with 2 the next block's scales of B are taken then, too. With scales_first A's scales are read before these start: behind
 ; their start ptxas waits for the scales between the first and the second of them.
-define internal void @accumulate_in_turn(ptr %running, ptr %ring, ptr %b_state, ptr addrspace(1) %bs, i32 %column, i32 %first, i32 %limit, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %warpgroup, i32 %thread) #1 {
+define internal void @accumulate_in_turn(ptr %running, ptr %ring, ptr %b_state, ptr addrspace(1) %bs, i32 %column, i32 %first, i32 %limit, i32 %m, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %warpgroup, i32 %thread) #1 {
 entry:
   %partial = alloca [128 x float]
   %block.slot = alloca i32
@@ -1509,14 +1554,14 @@ step.loop:
   %step = load i32, ptr %step.slot
   br i1 %early, label %scales.early, label %start
 scales.early:
-  %early.scales = call <2 x float> @a_scales(ptr %ring, i32 %step, i32 %stage, i32 %warpgroup, i32 %thread)
+  %early.scales = call <2 x float> @a_scales(ptr %ring, i32 %step, i32 %stage, i32 %block, i32 %m, i32 %warpgroup, i32 %thread)
   br label %start
 start:
   %known.scales = phi <2 x float> [ %early.scales, %scales.early ], [ zeroinitializer, %step.loop ]
   call void @multiply(ptr %partial, i32 %step, ptr %ring, i32 %stage, i32 %warpgroup, i32 %k)
   br i1 %early, label %started, label %scales.late
 scales.late:
-  %late.scales = call <2 x float> @a_scales(ptr %ring, i32 %step, i32 %stage, i32 %warpgroup, i32 %thread)
+  %late.scales = call <2 x float> @a_scales(ptr %ring, i32 %step, i32 %stage, i32 %block, i32 %m, i32 %warpgroup, i32 %thread)
   br label %started
 started:
   %a.scales = phi <2 x float> [ %known.scales, %start ], [ %late.scales, %scales.late ]
@@ -1565,7 +1610,7 @@ exit:
 ; partial. Each step is scaled after the next has been started into the other
 ; set; the last one's next is step 0 of the next block, if there is one (more, a
 ; constant of the caller; ring is then at its stage).
-define internal void @block_overlapped(ptr %running, ptr %partial, i32 %set, i1 %more, ptr %ring, i32 %stage, <2 x float> %b_scales, i32 %column, i32 %k, i32 %warpgroup, i32 %thread) #1 {
+define internal void @block_overlapped(ptr %running, ptr %partial, i32 %set, i1 %more, ptr %ring, i32 %stage, <2 x float> %b_scales, i32 %column, i32 %block, i32 %m, i32 %k, i32 %warpgroup, i32 %thread) #1 {
 entry:
   %step.slot = alloca i32
   %parity.at = getelementptr i32, ptr %ring, i32 1
@@ -1587,7 +1632,7 @@ step.loop:
   br i1 %inner, label %start.own, label %border
 start.own:
   call void @multiply(ptr %other, i32 %step.next, ptr %ring, i32 %stage, i32 %warpgroup, i32 %k)
-  %own.scales = call <2 x float> @a_scales(ptr %ring, i32 %step, i32 %stage, i32 %warpgroup, i32 %thread)
+  %own.scales = call <2 x float> @a_scales(ptr %ring, i32 %step, i32 %stage, i32 %block, i32 %m, i32 %warpgroup, i32 %thread)
   call void @wait_but_one(ptr %here)
   br label %scale
 border:
@@ -1598,12 +1643,12 @@ start.next:
   %full = call i32 @full_barrier_here(ptr %ring, i32 %stage.next)
   call void @barrier_wait(i32 %full, i32 %parity)
   call void @multiply(ptr %other, i32 0, ptr %ring, i32 %stage.next, i32 %warpgroup, i32 %k)
-  %next.scales = call <2 x float> @a_scales(ptr %ring, i32 %step, i32 %stage, i32 %warpgroup, i32 %thread)
+  %next.scales = call <2 x float> @a_scales(ptr %ring, i32 %step, i32 %stage, i32 %block, i32 %m, i32 %warpgroup, i32 %thread)
   call void @wait_but_one(ptr %here)
   call void @release_stage(ptr %ring, i32 %stage, i32 %lane, <2 x float> %next.scales, i32 %k)
   br label %scale
 finish:
-  %last.scales = call <2 x float> @a_scales(ptr %ring, i32 %step, i32 %stage, i32 %warpgroup, i32 %thread)
+  %last.scales = call <2 x float> @a_scales(ptr %ring, i32 %step, i32 %stage, i32 %block, i32 %m, i32 %warpgroup, i32 %thread)
   call void @wait_all(ptr %here)
   call void @release_stage(ptr %ring, i32 %stage, i32 %lane, <2 x float> %last.scales, i32 %k)
   br label %scale
@@ -1622,7 +1667,7 @@ step.exit:
 ; sums; which set a step has must be known when this is compiled. With an even
 ; number one would do, but without an exit in its middle ptxas 13.0 serialises the
 ; loop's matrix instructions (C7514).
-define internal void @accumulate_overlapped(ptr %running, ptr %ring, ptr %b_state, ptr addrspace(1) %bs, i32 %column, i32 %first, i32 %limit, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %warpgroup, i32 %thread) #1 {
+define internal void @accumulate_overlapped(ptr %running, ptr %ring, ptr %b_state, ptr addrspace(1) %bs, i32 %column, i32 %first, i32 %limit, i32 %m, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %warpgroup, i32 %thread) #1 {
 entry:
   %partial = alloca [256 x float]
   %block.slot = alloca i32
@@ -1660,7 +1705,7 @@ even.head:
   br i1 %even.more, label %even.body, label %even.last
 even.body:
   %even.stage.next = load i32, ptr %ring
-  call void @block_overlapped(ptr %running, ptr %partial, i32 0, i1 true, ptr %ring, i32 %even.stage, <2 x float> %even.b, i32 %column, i32 %k, i32 %warpgroup, i32 %thread)
+  call void @block_overlapped(ptr %running, ptr %partial, i32 0, i1 true, ptr %ring, i32 %even.stage, <2 x float> %even.b, i32 %column, i32 %even.block, i32 %m, i32 %k, i32 %warpgroup, i32 %thread)
   call void @advance(ptr %ring)
   br label %odd.head
 odd.head:
@@ -1671,7 +1716,7 @@ odd.head:
   br i1 %odd.more, label %odd.body, label %odd.last
 odd.body:
   %odd.stage.next = load i32, ptr %ring
-  call void @block_overlapped(ptr %running, ptr %partial, i32 %odd.0, i1 true, ptr %ring, i32 %even.stage.next, <2 x float> %odd.b, i32 %column, i32 %k, i32 %warpgroup, i32 %thread)
+  call void @block_overlapped(ptr %running, ptr %partial, i32 %odd.0, i1 true, ptr %ring, i32 %even.stage.next, <2 x float> %odd.b, i32 %column, i32 %even.next, i32 %m, i32 %k, i32 %warpgroup, i32 %thread)
   call void @advance(ptr %ring)
   store i32 %odd.stage.next, ptr %stage.slot
   store i32 %odd.next, ptr %block.slot
@@ -1679,10 +1724,10 @@ odd.body:
   %out = call i1 @b_scales_run_out(i32 %past.next)
   br i1 %out, label %chunk.head, label %even.head, !llvm.loop !2
 even.last:
-  call void @block_overlapped(ptr %running, ptr %partial, i32 0, i1 false, ptr %ring, i32 %even.stage, <2 x float> %even.b, i32 %column, i32 %k, i32 %warpgroup, i32 %thread)
+  call void @block_overlapped(ptr %running, ptr %partial, i32 0, i1 false, ptr %ring, i32 %even.stage, <2 x float> %even.b, i32 %column, i32 %even.block, i32 %m, i32 %k, i32 %warpgroup, i32 %thread)
   br label %exit
 odd.last:
-  call void @block_overlapped(ptr %running, ptr %partial, i32 %odd.0, i1 false, ptr %ring, i32 %even.stage.next, <2 x float> %odd.b, i32 %column, i32 %k, i32 %warpgroup, i32 %thread)
+  call void @block_overlapped(ptr %running, ptr %partial, i32 %odd.0, i1 false, ptr %ring, i32 %even.stage.next, <2 x float> %odd.b, i32 %column, i32 %even.next, i32 %m, i32 %k, i32 %warpgroup, i32 %thread)
   br label %exit
 exit:
   ret void
@@ -2374,10 +2419,10 @@ begin:
   %overlapped = icmp eq i32 %pipeline, 1
   br i1 %overlapped, label %loop.overlapped, label %loop.in.turn
 loop.overlapped:
-  call void @accumulate_overlapped(ptr %running, ptr %ring, ptr %b_state, ptr addrspace(1) %bs, i32 %column, i32 %first, i32 %limit, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %warpgroup, i32 %thread)
+  call void @accumulate_overlapped(ptr %running, ptr %ring, ptr %b_state, ptr addrspace(1) %bs, i32 %column, i32 %first, i32 %limit, i32 %m, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %warpgroup, i32 %thread)
   br label %summed
 loop.in.turn:
-  call void @accumulate_in_turn(ptr %running, ptr %ring, ptr %b_state, ptr addrspace(1) %bs, i32 %column, i32 %first, i32 %limit, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %warpgroup, i32 %thread)
+  call void @accumulate_in_turn(ptr %running, ptr %ring, ptr %b_state, ptr addrspace(1) %bs, i32 %column, i32 %first, i32 %limit, i32 %m, i32 %n, i32 %k, i32 %bs_stride_n, i32 %bs_stride_k, i32 %warpgroup, i32 %thread)
   br label %summed
 summed:
   br i1 %late, label %look.after, label %ahead
@@ -2695,11 +2740,11 @@ attributes #2 = { convergent nounwind }
 !108 = !{!"a_cache", !"ws.a_cache", !"0 1 2", !"lines of A in L2: 0 as usual, 1 leave first, 2 stay longest"}
 !109 = !{!"b_cache", !"ws.b_cache", !"0 1 2", !"the same of B; 1 where each line is read once, as with one tile along m"}
 !110 = !{!"c_cache", !"ws.c_cache", !"0 1", !"the same of C"}
-!97 = !{!"a_scales", !"ws.a_scales", !"0 1", !"scales of A: 0 by TMA, for m in multiples of 4; 1 by a warp of their own, for every m"}
+!97 = !{!"a_scales", !"ws.a_scales", !"0 1 2", !"scales of A: 0 by TMA, for m in multiples of 4; 1 by a warp of their own, for every m and stride; 2 by TMA, for every m"}
 !25 = !{!"output", !"ws.output", !"0 1 2", !"C goes 0 through a buffer of its own, 1 through the ring's memory (loads wait), 2 from registers"}
 !91 = !{!"fixed_sums", !"ws.fixed_sums", !"0 1", !"partial sums: 1 in registers that stay the same through the loop, 0 where ptxas puts them for each block"}
 
-!wavesmith.require = !{!30, !31, !32, !33, !34, !35, !36, !37, !38, !39, !40, !90, !94, !96, !98, !103, !105, !106, !111, !114}
+!wavesmith.require = !{!30, !31, !32, !33, !34, !35, !36, !37, !38, !39, !40, !90, !94, !96, !98, !115, !116, !103, !105, !106, !111, !114}
 !30 = !{!"warpgroups * warpgroups_n <= 4", !"a workgroup has at most 640 threads"}
 !31 = !{!"tile_m % (64 * warpgroups) == 0", !"a warpgroup's rows are whole 64-row blocks"}
 !32 = !{!"tile_n % (16 * warpgroups_n) == 0", !"a warpgroup's columns are whole groups of 16"}
@@ -2709,7 +2754,7 @@ attributes #2 = { convergent nounwind }
 !36 = !{!"tile_n % (8 * cluster_m) == 0", !"each of a cluster loads whole groups of 8 rows of B"}
 !37 = !{!"output != 1 || 2 * tile_m * tile_n <= 128 * stages * ((a_rows == 0 ? tile_m : a_rows) + tile_n)", !"the ring's memory holds the tile of C"}
 !38 = !{!"(split_k - 1) * ceildiv(tile_n / warpgroups_n / 16, split_k) * (tile_m / 64) * warpgroups_n * 4096 <= 128 * stages * ((a_rows == 0 ? tile_m : a_rows) + tile_n)", !"the ring's memory holds the sums of the other slices"}
-!39 = !{!"(output == 0 ? 2 * tile_m * tile_n : 0) + stages * (128 * (a_rows == 0 ? tile_m : a_rows) + 4 * tile_m + 128 * tile_n + 16) + 24 <= 233472 / occupancy - 1024", !"a multiprocessor has 228 KiB of shared memory, of which each workgroup costs one more"}
+!39 = !{!"(output == 0 ? 2 * tile_m * tile_n : 0) + stages * (128 * (a_rows == 0 ? tile_m : a_rows) + 4 * tile_m + (a_scales == 2 && a_rows == 0 ? 128 : 0) + 128 * tile_n + 16) + 24 <= 233472 / occupancy - 1024", !"a multiprocessor has 228 KiB of shared memory, of which each workgroup costs one more"}
 !40 = !{!"tile_m / 64 / warpgroups * (tile_n / warpgroups_n) / 2 + (pipeline + 1) * (tile_n / warpgroups_n / column_steps / 2) + 16 <= (warpgroups * warpgroups_n * occupancy == 1 ? 255 : min(240, (512 / ((warpgroups * warpgroups_n + 1) * occupancy) / 8 * 8 * (warpgroups * warpgroups_n + 1) - 24) / (warpgroups * warpgroups_n) / 8 * 8))", !"accumulators and partial sums leave too few registers for the rest"}
 !90 = !{!"tile_n / warpgroups_n / column_steps / 2 + 26 <= 512 / ((warpgroups * warpgroups_n + 1) * occupancy) / 8 * 8", !"a matrix instruction needs its registers before setmaxnreg gives more (ptxas: C7602)"}
 !96 = !{!"idle_clusters == 0 || persistent == 1 && split_k * cluster_m * cluster_n > 1", !"workgroups that do not walk are as many as tiles, and without clusters every multiprocessor takes one"}
@@ -2717,17 +2762,19 @@ attributes #2 = { convergent nounwind }
 !103 = !{!"exchange_rows == 0 || split_k > 1 && tile_m == 64", !"a warp leaves out all of its rows or none"}
 !105 = !{!"a_rows == 0 || tile_m == 64 && cluster_n == 1 && stages * tile_n >= 64", !"a stage's matrix instructions read 64 rows from its start on, those of stages behind it too"}
 !106 = !{!"a_rows == 0 || m <= a_rows", !"rows of C that A is not loaded for"}
-!98 = !{!"a_scales == 1 || m % 4 == 0", !"TMA takes A's scales only where m of them are whole 16 bytes"}
+!98 = !{!"a_scales != 0 || m % 4 == 0", !"TMA takes A's scales only where m of them are whole 16 bytes"}
+!115 = !{!"a_scales != 2 || tile_m < 256", !"a box of all scales of A in a row has 4 more than tile_m of them, of at most 256"}
+!116 = !{!"a_scales != 2 || m * (k / 128) < 2147483648", !"the TMA counts all scales of A in a row up to 2^31"}
 !111 = !{!"c_cache == 0 || output != 2", !"stores from registers name no policy"}
 !114 = !{!"pipeline == 0 || look_ahead + scales_first == 0", !"these are of pipeline 0"}
 
 !wavesmith.lds = !{!41}
-!41 = !{!"ws.lds", !"(output == 0 ? 2 * tile_m * tile_n : 0) + stages * (128 * (a_rows == 0 ? tile_m : a_rows) + 4 * tile_m + 128 * tile_n + 16) + 24"}
+!41 = !{!"ws.lds", !"(output == 0 ? 2 * tile_m * tile_n : 0) + stages * (128 * (a_rows == 0 ? tile_m : a_rows) + 4 * tile_m + (a_scales == 2 && a_rows == 0 ? 128 : 0) + 128 * tile_n + 16) + 24"}
 
 !wavesmith.tensor_map = !{!42, !43, !44, !45}
 !42 = !{!"a_map", !"a", !"u8", !"k", !"m", !"128", !"(a_rows == 0 ? tile_m : a_rows) / cluster_n", !"128"}
 !43 = !{!"b_map", !"b", !"u8", !"k", !"n", !"128", !"tile_n / cluster_m", !"128"}
-!44 = !{!"as_map", !"as", !"f32", !"m", !"k / 128", !"(a_rows == 0 ? tile_m : a_rows)", !"1", !"0"}
+!44 = !{!"as_map", !"as", !"f32", !"a_scales == 2 ? m * (k / 128) : m", !"a_scales == 2 ? 1 : k / 128", !"(a_rows == 0 ? tile_m : a_rows) + (a_scales == 2 ? 4 : 0)", !"1", !"0"}
 !45 = !{!"c_map", !"c", !"bf16", !"n", !"m", !"tile_n / warpgroups_n % (64 * split_k) == 0 ? 64 : tile_n / warpgroups_n % (32 * split_k) == 0 ? 32 : 16", !"64", !"2 * (tile_n / warpgroups_n % (64 * split_k) == 0 ? 64 : tile_n / warpgroups_n % (32 * split_k) == 0 ? 32 : 16)"}
 
 !wavesmith.occupancy = !{!46, !99}
@@ -2735,15 +2782,15 @@ attributes #2 = { convergent nounwind }
 !99 = !{!"fp8_gemm_wgmma_scales_loaded", !"split_k * cluster_m * cluster_n", !"occupancy"}
 
 !wavesmith.launch = !{!47, !100}
-!47 = !{!"fp8_gemm_wgmma", !"split_k * cluster_m * cluster_n * (persistent == 0 ? ceildiv(m, tile_m * cluster_m) * ceildiv(n, tile_n * cluster_n) : min(ceildiv(m, tile_m * cluster_m) * ceildiv(n, tile_n * cluster_n), max(1, cu_count * occupancy / (split_k * cluster_m * cluster_n) - idle_clusters)))", !"1", !"1", !"128 * (warpgroups * warpgroups_n + 1)", !"a_scales == 0"}
+!47 = !{!"fp8_gemm_wgmma", !"split_k * cluster_m * cluster_n * (persistent == 0 ? ceildiv(m, tile_m * cluster_m) * ceildiv(n, tile_n * cluster_n) : min(ceildiv(m, tile_m * cluster_m) * ceildiv(n, tile_n * cluster_n), max(1, cu_count * occupancy / (split_k * cluster_m * cluster_n) - idle_clusters)))", !"1", !"1", !"128 * (warpgroups * warpgroups_n + 1)", !"a_scales != 1"}
 !100 = !{!"fp8_gemm_wgmma_scales_loaded", !"split_k * cluster_m * cluster_n * (persistent == 0 ? ceildiv(m, tile_m * cluster_m) * ceildiv(n, tile_n * cluster_n) : min(ceildiv(m, tile_m * cluster_m) * ceildiv(n, tile_n * cluster_n), max(1, cu_count * occupancy / (split_k * cluster_m * cluster_n) - idle_clusters)))", !"1", !"1", !"128 * (warpgroups * warpgroups_n + 1)", !"a_scales == 1"}
 
 !wavesmith.region = !{!48, !49, !101, !50, !51, !52, !53, !54, !55, !56}
 !48 = !{!"tile_order", !"Returns which tile of C stands at a position of the walk, as (row of tiles, column of tiles). Must be a bijection: each of the tiles_m * tiles_n tiles exactly once for position = 0 .. tiles_m * tiles_n - 1, whatever these counts (1 included). Workgroups take positions in order, so those of one moment are about 132 neighbours; they share L2, where rows of A and columns of B that several of them use should meet. With cluster_m or cluster_n > 1 a tile is a cluster's. Called by producer and consumers, which must agree: a function of its arguments alone. No memory, no barrier."}
-!49 = !{!"produce", !"By one thread: starts the loads of one stage, all rows of A (loaded_rows(): tile_m, or a_rows) and tile_n of B of a block of 128 in k, and as many scales of A, and says first how many bytes full_barrier(stage) has to wait for: 132 * rows + 128 * tile_n, zeros for what is outside included. With a_scales 1 the scales are produce_scales' part: 128 * (rows + tile_n) bytes, and as_map must not be used. A goes to a_stage(stage), B to b_stage(stage), the scales to scale_stage(stage). With cluster_m (cluster_n) > 1 a workgroup loads its part of B's (A's) rows for all of the cluster, rank being its number in it. The stage is empty when this is called. No waiting in here."}
+!49 = !{!"produce", !"By one thread: starts the loads of one stage, all rows of A (loaded_rows(): tile_m, or a_rows) and tile_n of B of a block of 128 in k, and as many scales of A, and says first how many bytes full_barrier(stage) has to wait for: 132 * rows + 128 * tile_n, zeros for what is outside included. With a_scales 1 the scales are produce_scales' part: 128 * (rows + tile_n) bytes, and as_map must not be used. With a_scales 2 as_map has one row, all of the scales, in which those of the stage begin at block * m + row; a box has 4 floats more, so 16 bytes more, and begins at the multiple of 4 below. A goes to a_stage(stage), B to b_stage(stage), the scales to scale_stage(stage). With cluster_m (cluster_n) > 1 a workgroup loads its part of B's (A's) rows for all of the cluster, rank being its number in it. The stage is empty when this is called. No waiting in here."}
 !101 = !{!"produce_scales", !"a_scales 1. By one warp: starts the loads of one stage's scales of A, floats to scale_stage(stage) + 4 * i for i below tile_m: of row + i, or anything inside for rows from m on, which must not be read, at as[(row + i) * as_stride_m + block * as_stride_k]. Strides are in elements and may be anything. Each lane arrives at full_barrier(stage) once, when its loads are there (cp.async.mbarrier.arrive.noinc). The stage is empty when this is called. No waiting in here."}
 !50 = !{!"scale_accumulate", !"Adds the partial sums of one step, scaled, to running: running[i] += partial[i] * (A's scale of its row * B's scale of its column block), in fp32, for i below 4 * step_columns() / 8. Element 4j + e has row e / 2 of a_scales (two rows a thread), and is of columns column + 8j .. + 7 of the warpgroup, which are past + column + 8j on from the start of the column block of b_scales[0]; from 128 on b_scales[1] is theirs. Both arrays are private memory that must become registers: constant indices only. By all threads of a warpgroup, while the next matrix instructions may be running. No barrier."}
-!51 = !{!"accumulate_in_turn", !"pipeline 0. The blocks first .. limit - 1 of k of one tile (perhaps none): for each waits for the next full stage of the ring, starts all steps of this warpgroup (multiply), waits for them, releases the stage once the last matrix instruction has read it (release_stage, which waits for the last scales of A that it is given), and adds the scaled sums to running (scale_step). Calls b_scales_begin before the first and where b_scales_run_out says so, b_scales_take for each block in order, and advances the ring once a block. All threads of a warpgroup together."}
+!51 = !{!"accumulate_in_turn", !"pipeline 0. The blocks first .. limit - 1 of k of one tile (perhaps none): for each waits for the next full stage of the ring, starts all steps of this warpgroup (multiply), waits for them, releases the stage once the last matrix instruction has read it (release_stage, which waits for the last scales of A that it is given), and adds the scaled sums to running (scale_step). Calls b_scales_begin before the first and where b_scales_run_out says so, b_scales_take for each block in order, and advances the ring once a block. A place in shared memory that the loop needs is asked of from_start(ring, ..): what ptxas knows to be a constant of the kernel it computes anew for each block. All threads of a warpgroup together."}
 !52 = !{!"accumulate_overlapped", !"pipeline 1. As accumulate_in_turn, but with a second set of partial sums (256 floats), so that the next step's matrix instructions run while a step is scaled: wait_but_one(set) returns when all but the newest step is complete. A set of partial sums must not be touched between its multiply and its wait; indices into sets must be constants."}
 !53 = !{!"store_staged", !"output 0 and 1. Rounds the tile's sums to bf16 (nearest even) and stores the groups of 16 columns first .. limit - 1 of each of this warpgroup's 64-row blocks to C through the buffer at the start of shared memory (output 0: the tile's own; 1: the ring's, after all consumers have met) and c_map, boxes of 64 rows and box_columns() columns. Returns with output 0 when the TMA is on its way; the next call waits until it has read the buffer. With output 1 when it has been read. All threads of a warpgroup."}
 !54 = !{!"store_direct", !"output 2. The same from registers to c; rows from m and columns from n on must not be written."}

@@ -301,7 +301,7 @@ static const char *broken_rule(const ws_device_tensor *t) {
       {(uintptr_t)t->address % 16 != 0, "the address is a multiple of 16"},
       {t->inner < 1 || t->inner > most || t->outer < 1 || t->outer > most,
        "sizes are 1 to 2^32"},
-      {row % 16 != 0, "rows have a multiple of 16 bytes"},
+      {t->outer > 1 && row % 16 != 0, "rows have a multiple of 16 bytes"},
       {t->box_inner < 1 || t->box_inner > 256 || t->box_outer < 1 ||
            t->box_outer > 256,
        "a box is 1 to 256 elements wide and high"},

@@ -38,12 +38,18 @@ static inline int ws__cu_swizzle(uint32_t bytes) {
 WS_CU_OPTIONAL_FUNCTIONS(WS__CU_TYPE)
 #undef WS__CU_TYPE
 
+/* Of a matrix of one row, which has none, what the driver takes. */
+static inline uint64_t ws__cu_row_stride(const ws__cu_matrix *matrix) {
+  const uint64_t bytes = matrix->inner * matrix->element_bytes;
+  return matrix->outer == 1 ? (bytes + 15) / 16 * 16 : bytes;
+}
+
 /* encode is the driver's function. */
 static inline ws_cu_result ws__cu_encode(ws__cuTensorMapEncodeTiled *encode,
                                          const ws__cu_matrix *matrix,
                                          ws_cu_tensor_map *out_map) {
   const uint64_t sizes[] = {matrix->inner, matrix->outer};
-  const uint64_t strides[] = {matrix->inner * matrix->element_bytes};
+  const uint64_t strides[] = {ws__cu_row_stride(matrix)};
   const uint32_t box[] = {matrix->box_inner, matrix->box_outer};
   const uint32_t element_strides[] = {1, 1};
   return encode(out_map, (unsigned)ws__cu_data_type(matrix->element_bytes), 2,

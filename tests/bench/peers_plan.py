@@ -212,13 +212,15 @@ class Driver:
         inner, outer, box_inner, box_outer, swizzle = [
             evaluate(text, scope) for text in rest]
         code, size = ELEMENTS[element]
+        row = inner * size  # of one row the stride is never used
+        stride = row if outer > 1 else -(-row // 16) * 16
         store = ctypes.create_string_buffer(128 + 64)
         offset = -ctypes.addressof(store) % 64
         self.call("cuTensorMapEncodeTiled",
                   ctypes.c_void_p(ctypes.addressof(store) + offset),
                   code, 2, ctypes.c_void_p(pointers[argument]),
                   (ctypes.c_uint64 * 2)(inner, outer),
-                  (ctypes.c_uint64 * 1)(inner * size),
+                  (ctypes.c_uint64 * 1)(stride),
                   (ctypes.c_uint32 * 2)(box_inner, box_outer),
                   (ctypes.c_uint32 * 2)(1, 1), 0, SWIZZLES[swizzle], 3, 0)
         return store, offset

@@ -438,7 +438,8 @@ static void read_map(const ws_problem *problem, char **words,
   const int argument = ws_problem_arg_index(problem, words[1]);
   if (argument < 0 || map_count == MAX_MAPS)
     fail("a tensor map", argument);
-  if (number[0] * number[1] % 16) /* cuTensorMapEncodeTiled's strides */
+  if (number[2] > 1 && /* cuTensorMapEncodeTiled's strides */
+      number[0] * number[1] % 16)
     fail("rows of a tensor map are not whole 16 bytes", number[1]);
   map_names[map_count] = words[0];
   maps[map_count++] = (tensor){.memory = (uint8_t *)buffers[argument],

@@ -134,6 +134,17 @@ POINTS = [
      "stages=6", "", 2, "64,208,4352 16,48,4096 16,48,128"),
     ("pipeline=0;look_ahead=2;tile_m=256;tile_n=96;stages=3;split_k=2;"
      "fixed_sums=1", "", 4, "300,208,1152"),
+    # Every m by TMA: a block's scales begin at each of four floats of a stage.
+    # Two row blocks of a warpgroup; sharers; slices; few rows of A.
+    ("a_scales=2;tile_n=96;stages=4", "", 2,
+     "1,16,128 127,144,640 129,208,384 257,48,640 16,96,256"),
+    ("a_scales=2;tile_m=192;tile_n=48;warpgroups=3;stages=3;cluster_m=2;"
+     "pipeline=0;look_ahead=2;scales_first=1", "", 4, "386,80,512 1,48,1152"),
+    ("a_scales=2;tile_m=128;tile_n=64;warpgroups=1;stages=5;split_k=3;"
+     "exchange_rows=0;output=1;column_steps=2", "", 6, "99,144,1152 67,64,256"),
+    ("a_scales=2;a_rows=32;tile_m=64;tile_n=64;warpgroups=1;stages=5;split_k=4;"
+     "exchange_rows=1;output=1;pipeline=0", "", 8,
+     "3,144,896 31,80,640 1,64,128"),
 ]
 
 # Points (by number) that must find it, what is replaced, by what.
@@ -254,6 +265,16 @@ MUTANTS = [
     (40, "%past.after = add i32 %past, 1", "%past.after = add i32 %past, 0"),
     (41, "%past.after = add i32 %past, 1", "%past.after = add i32 %past, 2"),
     (40, "%past.first = sub i32 %chunk, %first", "%past.first = add i32 %first, 1"),
+    # All scales of A in a row: where a block's begin there and in the stage, boxes
+    # that begin anywhere, whose last floats nobody waits for, that overlap.
+    (42, "%past = and i32 %before, 3", "%past = and i32 %before, 1"),
+    (43, "%past = and i32 %before, 3", "%past = and i32 %before, 0"),
+    (42, "%before = and i32 %before.0, -4", "%before = add i32 %before.0, 0"),
+    (42, "%from = add i32 %before, %row", "%from = add i32 %before, 0"),
+    (44, "%more = select i1 %in.row, i32 16, i32 0", "%more = add i32 0, 0"),
+    (42, "%more = select i1 %full, i32 128, i32 0", "%more = add i32 0, 0"),
+    (44, "i32 %column, i32 %even.next, i32 %m,",
+     "i32 %column, i32 %even.block, i32 %m,"),
 ]
 
 

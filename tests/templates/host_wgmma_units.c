@@ -63,6 +63,8 @@ static void move_box(const copy *c, workgroup *group) {
   const uint32_t align = map->swizzle ? (uint32_t)map->swizzle * 8 : LINE;
   if (c->lds % align)
     fail("a box is not aligned", c->lds);
+  if (c->x * map->element % CHUNK) /* an illegal instruction on the card */
+    fail("a box does not begin at a multiple of 16 bytes", c->x);
   for (int row = 0; row < map->box_outer; row++)
     for (int byte = 0; byte < map->box_inner * map->element; byte++)
       move_byte(c, group, row, byte);

@@ -59,8 +59,11 @@ static int64_t needed_bytes(const ws_candidate *c) {
     bytes += gap(bytes, 1024) + rows_of(c) * 128;
   for (int64_t i = 0; i < stages; i++)
     bytes += gap(bytes, 1024) + n * 128;
-  for (int64_t i = 0; i < stages; i++)
-    bytes += gap(bytes, 128) + m * 4;
+  for (int64_t i = 0; i < stages; i++) {
+    const int64_t boxed = rows_of(c) + (value_of(c, "a_scales") == 2 ? 4 : 0);
+    bytes += (boxed > m ? boxed : m) * 4;
+    bytes += gap(bytes, 128);
+  }
   return bytes + gap(bytes, 8) + (2 * stages + 3) * 8;
 }
 
@@ -103,7 +106,7 @@ static void check_maps(const shipped *s, const ws_candidate *c) {
 }
 
 static void check_launch(const shipped *s, const ws_candidate *c) {
-  const int64_t which = value_of(c, "a_scales");
+  const int64_t which = value_of(c, "a_scales") == 1;
   const ws_launch *launch = &s->tmpl->launches[which];
   const int64_t cluster = evaluate(s, c, s->tmpl->occupancies[which].cluster);
   const int64_t grid = evaluate(s, c, launch->grid[0]);
@@ -153,6 +156,8 @@ WS_TEST(only_scales_by_tma_refuse_a_shape) {
                  rows[i] % 4 == 0);
     set(c, "a_scales=1");
     WS_CHECK_INT(ws_candidate_broken_require(c, &shape, NULL), -1);
+    set(c, "a_scales=2");
+    WS_CHECK_INT(ws_candidate_broken_require(c, &shape, NULL), -1);
   }
   ws_arena_destroy(s.arena);
 }
@@ -183,17 +188,19 @@ WS_TEST(loaded_scales_are_verified_with_all_strides) {
   const ws_problem *problem = ws_problem_find("fp8_gemm_blockscale");
   const int layout = ws_problem_layout_index(problem, "kmajor-ocp");
   shipped s = open_shipped(wgmma);
-  for (int a_scales = 0; a_scales < 2; a_scales++) {
+  static const char *const points[] = {"a_scales=0", "a_scales=1",
+                                       "a_scales=2"};
+  for (int p = 0; p < 3; p++) {
     ws_candidate *c = ws_candidate_create(s.arena, s.tmpl);
     int strided = 0;
-    set(c, a_scales ? "a_scales=1" : "a_scales=0");
+    set(c, points[p]);
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
       ws_covered cases[WS_VERIFY_SHAPES];
       const int count = ws_verify_shapes(problem, layout, c, seed, cases);
       for (int i = 0; i < count; i++)
         strided += cases[i].striding > 0 && cases[i].striding < OF_A;
     }
-    WS_CHECK_INT(strided > 0, a_scales);
+    WS_CHECK_INT(strided > 0, p == 1);
   }
   ws_arena_destroy(s.arena);
 }
@@ -299,6 +306,10 @@ WS_TEST(chosen_points_compile) {
        ""},
       {"a_rows=32;tile_m=64;tile_n=96;warpgroups=1;stages=6;occupancy=2;"
        "output=2;split_k=2;exchange_rows=1;persistent=0;fixed_sums=0",
+       ""},
+      {"a_scales=2;tile_n=96;pipeline=0;look_ahead=2;scales_first=1", ""},
+      {"a_scales=2;tile_m=64;tile_n=64;warpgroups=1;stages=8;split_k=4;"
+       "output=1",
        ""},
   };
   shipped s = open_shipped(wgmma);
