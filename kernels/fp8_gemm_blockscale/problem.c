@@ -771,7 +771,8 @@ static const ws_problem_definition fp8_gemm_blockscale = {
      * on each element: hence m * n */
     .legal = "m >= 1 && m <= 4194304 && "
              "n >= 16 && n <= 4194304 && n % 16 == 0 && "
-             "k >= 128 && k <= 4194304 && k % 128 == 0 && m * n <= 2147483648",
+             "k >= 128 && k <= 4194304 && k % 128 == 0 && m * n <= 2147483648 && "
+             "m * k <= 274877906944 && n * k <= 274877906944",
     .sets = {WS_PROBLEM_SET("contest", contest),
              WS_PROBLEM_SET("contest-test", contest_test),
              WS_PROBLEM_SET("decode", decode),

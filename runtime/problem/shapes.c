@@ -5,9 +5,8 @@
 #include "parts.h"
 #include "trap.h"
 
-/* 256 GiB, more than a device of the targets has; offsets within an argument
- * stay far from 2^63, whatever is added. */
-static const int64_t most_bytes = INT64_C(1) << 38;
+/* Offsets within an argument stay far from 2^63, whatever is added. */
+static const int64_t most_bytes = INT64_C(1) << 46;
 
 void ws__sizes_of(const ws_problem *problem, const ws_shape *shape, int form,
                   ws__sizes *out) {
@@ -29,7 +28,7 @@ bool ws_problem_is_legal(const ws_problem *problem, const ws_shape *shape) {
   return ws_problem_check_shape(problem, shape, NULL) == WS_OK;
 }
 
-/* Every argument is of a size that a device holds, every scalar holds its
+/* Every argument is of a size that can be addressed, every scalar holds its
  * value. */
 static ws_status check_arguments(const ws_problem *problem,
                                  const ws_shape *shape, ws_diag *diag) {
@@ -41,7 +40,7 @@ static ws_status check_arguments(const ws_problem *problem,
                         : 0;
     if (bytes < 0 || bytes > most_bytes)
       return ws_fail(diag, WS_INPUT, NULL, 0,
-                     "%s: on %s '%s' would be larger than 2^38 bytes",
+                     "%s: on %s '%s' would be larger than 2^46 bytes",
                      problem->name, ws_shape_print_named(shape, text),
                      arg->name);
     if (arg->role != WS_ARG_SCALAR || arg->type != WS_I32)

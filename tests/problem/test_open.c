@@ -147,7 +147,7 @@ static const struct {
                 {empty_set, {"made has no shapes", ""}},
                 {set_illegal, {"shape 2 of the set 'odd'", "n % 16 == 0"}},
                 {samples_illegal, {"shape 2 of the set 'few'", "n % 16 == 0"}},
-                {set_too_large, {"shape 1 of the set 'huge'", "2^38 bytes"}},
+                {set_too_large, {"shape 1 of the set 'huge'", "2^46 bytes"}},
                 {set_beyond_i32, {"shape 1 of the set 'wide'", "i32"}},
                 {alignment_of_8, {"alignment of 8", "power of two"}},
                 {alignment_of_48, {"alignment of 48", "power of two"}},
@@ -268,13 +268,13 @@ WS_TEST(the_condition_that_fails_is_shown) {
 WS_TEST(sizes_fit_what_passes_them) {
   def d = made();
   const ws_problem *problem = opened(&d);
-  const ws_shape long_n = sized(problem, 1, INT64_C(1) << 36),
+  const ws_shape long_n = sized(problem, 1, INT64_C(1) << 40),
                  long_m = sized(problem, 2147483647, 1);
   WS_CHECK(ws_problem_is_legal(problem, &long_n));
   WS_CHECK(ws_problem_is_legal(problem, &long_m));
   refuse_shape(problem, 2147483648, 1, "m <= 2147483647");
-  refuse_shape(problem, 1, (INT64_C(1) << 36) + 1, "2^38 bytes");
-  refuse_shape(problem, 2147483647, INT64_MAX, "2^38 bytes");
+  refuse_shape(problem, 1, (INT64_C(1) << 44) + 1, "2^46 bytes");
+  refuse_shape(problem, 2147483647, INT64_MAX, "2^46 bytes");
 }
 
 /* What emitted code checks is what is checked here: of sizes that are no sizes
