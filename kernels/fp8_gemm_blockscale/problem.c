@@ -768,7 +768,9 @@ static const ws_problem_definition fp8_gemm_blockscale = {
     .stridings = {"dense", "padded", "turned", "spaced", "bs padded",
                   "bs turned", "bs spaced"},
     /* a launch counts its work items in 32 bits, and a template may spend one
-     * on each element: hence m * n */
+     * on each element: hence m * n. No device of the targets holds an operand
+     * beyond 256 GiB, and a TMA counts the scales of one in a row up to 2^31:
+     * hence m * k and n * k */
     .legal = "m >= 1 && m <= 4194304 && "
              "n >= 16 && n <= 4194304 && n % 16 == 0 && "
              "k >= 128 && k <= 4194304 && k % 128 == 0 && m * n <= 2147483648 && "

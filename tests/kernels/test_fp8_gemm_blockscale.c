@@ -694,6 +694,8 @@ WS_TEST(illegal_shapes_are_refused_by_name) {
   expect_refused(16, 16, 192, "needs k % 128 == 0");
   expect_refused(16, 16, (int64_t)1 << 40, "needs k <= 4194304");
   expect_refused(1 << 20, 1 << 20, 128, "needs m * n <= 2147483648");
+  expect_refused(1 << 22, 16, (1 << 16) + 128, "needs m * k <= 274877906944");
+  expect_refused(16, 1 << 22, (1 << 16) + 128, "needs n * k <= 274877906944");
   ws_shape smallest = gemm_shape(16, 16, 128);
   WS_CHECK_INT(ws_problem_check_shape(gemm(), &smallest, NULL), WS_OK);
 }

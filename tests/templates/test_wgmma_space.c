@@ -143,7 +143,8 @@ static void set(ws_candidate *c, const char *assignments) {
   WS_CHECK_INT(ws_candidate_set(c, assignments, &diag), WS_OK);
 }
 
-/* TMA's rows are whole 16 bytes: of m floats, of k bytes, of n bf16. */
+/* TMA's rows are whole 16 bytes: of m floats, unless all scales are one row, of k
+ * bytes, of n bf16. */
 WS_TEST(only_scales_by_tma_refuse_a_shape) {
   static const int64_t rows[] = {1,  2,   3,   4,   5,   15,  16,
                                  17, 100, 127, 129, 132, 1023};
@@ -190,7 +191,7 @@ WS_TEST(loaded_scales_are_verified_with_all_strides) {
   shipped s = open_shipped(wgmma);
   static const char *const points[] = {"a_scales=0", "a_scales=1",
                                        "a_scales=2"};
-  for (int p = 0; p < 3; p++) {
+  for (size_t p = 0; p < sizeof points / sizeof *points; p++) {
     ws_candidate *c = ws_candidate_create(s.arena, s.tmpl);
     int strided = 0;
     set(c, points[p]);

@@ -130,7 +130,8 @@ ws_status ws_device_start(ws_device *device, ws_device_module *module,
 ws_status ws_device_synchronise(ws_device *device, ws_diag *diag) WS_MUST_CHECK;
 
 /* ---- tensor maps (TMA descriptors): 128 bytes of a kernel's arguments -----
- * Row-major [outer][inner] at address, rows of inner elements without gaps. */
+ * Row-major [outer][inner] at address, rows of inner elements without gaps:
+ * whole 16 bytes each, but for a matrix of one row. */
 enum { WS_TENSOR_MAP_BYTES = 128 };
 typedef struct ws_device_tensor {
   void *address;     /* on the device, 16-byte aligned */
