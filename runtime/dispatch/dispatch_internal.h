@@ -258,6 +258,18 @@ struct ws_selection {
 /* Evaluates an expression over dimensions; one that fails is 0. */
 int64_t ws__shape_value(const ws_expr *expr, const ws_shape *shape);
 
+/* Adds shapes around the few that were timed, with modelled times, and what each
+ * row weighs in the cover; many stay as they are, weights NULL. In the arena. */
+ws_status ws__with_shapes_around(ws_arena *arena,
+                                 const ws_selection_input *input,
+                                 ws_matrix *covered, const double **out_weights,
+                                 ws_diag *diag);
+/* ws_portfolio_pick of rows that weigh differently (NULL: alike). */
+ws_status ws__portfolio_pick_weighted(const ws_matrix *matrix,
+                                      const double *weights, int max_count,
+                                      int *out_columns, int *out_count,
+                                      ws_diag *diag);
+
 /* Whether a constraint over the shape is left once the candidate's parameters
  * are known. */
 bool ws__is_constrained(const ws_candidate *candidate);

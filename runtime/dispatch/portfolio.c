@@ -44,6 +44,7 @@ double ws__matrix_coin_us(const ws_matrix *matrix, int shape) {
  * which one counts as the best of all. */
 typedef struct cover {
   const ws_matrix *matrix;
+  const double *weights; /* NULL: all alike */
   double *chosen_us, *coin_us;
 } cover;
 
@@ -55,13 +56,16 @@ typedef struct joined {
 
 static joined join(const cover *set, int column) {
   joined with = {0, 0};
+  double weights = 0;
   for (int s = 0; s < set->matrix->shape_count; s++) {
     const double us =
         fmin(set->chosen_us[s], ws__matrix_us(set->matrix, s, column));
-    with.loss += log(fmax(us, set->coin_us[s]));
+    const double weight = set->weights ? set->weights[s] : 1;
+    weights += weight;
+    with.loss += weight * log(fmax(us, set->coin_us[s]));
     with.worst = fmax(with.worst, us / set->coin_us[s]);
   }
-  with.loss /= set->matrix->shape_count;
+  with.loss /= weights;
   return with;
 }
 
@@ -89,9 +93,10 @@ static int best_column(const cover *set, double *out_loss) {
   return best;
 }
 
-static cover open_cover(const ws_matrix *matrix) {
+static cover open_cover(const ws_matrix *matrix, const double *weights) {
   const size_t count = (size_t)matrix->shape_count;
   cover set = {.matrix = matrix,
+               .weights = weights,
                .chosen_us = malloc(count * sizeof *set.chosen_us),
                .coin_us = malloc(count * sizeof *set.coin_us)};
   WS_ASSERT(set.chosen_us != NULL && set.coin_us != NULL);
@@ -104,13 +109,21 @@ static cover open_cover(const ws_matrix *matrix) {
 
 ws_status ws_portfolio_pick(const ws_matrix *matrix, int max_count,
                             int *out_columns, int *out_count, ws_diag *diag) {
+  return ws__portfolio_pick_weighted(matrix, NULL, max_count, out_columns,
+                                     out_count, diag);
+}
+
+ws_status ws__portfolio_pick_weighted(const ws_matrix *matrix,
+                                      const double *weights, int max_count,
+                                      int *out_columns, int *out_count,
+                                      ws_diag *diag) {
   *out_count = 0;
   if (matrix->shape_count < 1 || max_count < 1)
     return ws_fail(diag, WS_USAGE, NULL, 0,
                    "a portfolio needs at least one shape and room for one "
                    "kernel (got %d shapes, %d kernels)",
                    matrix->shape_count, max_count);
-  cover set = open_cover(matrix);
+  cover set = open_cover(matrix, weights);
   const double wanted =
       matrix->shape_count >= MANY ? least_sum_of_many / matrix->shape_count
                                   : least_gain;

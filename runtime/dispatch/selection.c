@@ -40,9 +40,11 @@ static int best_universal(const ws_selection_input *input,
 
 /* The portfolio, with a fallback for every legal shape in it. */
 static ws_status pick_portfolio(const ws_selection_input *input,
-                                const ws_matrix *matrix, int max_count,
+                                const ws_matrix *matrix,
+                                const double *weights, int max_count,
                                 int *columns, int *out_count, ws_diag *diag) {
-  WS_TRY(ws_portfolio_pick(matrix, max_count, columns, out_count, diag));
+  WS_TRY(ws__portfolio_pick_weighted(matrix, weights, max_count, columns,
+                                     out_count, diag));
   if (has_universal(input, columns, *out_count))
     return WS_OK;
   int fallback = best_universal(input, matrix);
@@ -288,9 +290,11 @@ ws_status ws_dispatch_choose(ws_arena *arena, const ws_selection_input *given,
     WS_TRY(ws_time_models_fill(arena, input, expected, filled, diag));
   const int most = portfolio_limit(input);
   int *columns = ws_arena_alloc(arena, (size_t)most * sizeof *columns);
-  const ws_matrix covered = ws__with_residues(arena, input, filled);
-  WS_TRY(
-      pick_portfolio(input, &covered, most, columns, &out_choice->count, diag));
+  ws_matrix covered = ws__with_residues(arena, input, filled);
+  const double *weights;
+  WS_TRY(ws__with_shapes_around(arena, input, &covered, &weights, diag));
+  WS_TRY(pick_portfolio(input, &covered, weights, most, columns,
+                        &out_choice->count, diag));
   s->portfolio = ws__portfolio_of(arena, input, expected, filled, columns,
                                   out_choice->count);
   out_choice->columns = columns;

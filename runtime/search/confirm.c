@@ -35,22 +35,44 @@ static ws_status find_earlier(ws__confirmation *c, const char *id,
   return WS_OK;
 }
 
-/* On a fresh server: whatever the search did to the device is not seen. */
-static ws_status prepare(ws__confirmation *c) {
-  if (c->prepared)
-    return WS_OK;
+static ws_status ask_reference(ws__confirmation *c) {
   const bool *nowhere =
       ws_arena_alloc(c->arena, (size_t)c->s->task.shape_count);
-  c->prepared = true;
-  if (!c->s->ranking.batched)
-    ws_device_client_renew(c->s->trials.client);
-  ws__confirm_pick_shapes(c);
   WS_TRY(ws__contest_load(c, c->against_id, &c->reference));
   /* Times of unverified code are not kept. */
   if (!ws__contest_was_timed(c, &c->reference))
     ws__contest_add_edges(c, &c->reference);
   ws__contest_add_times(c, &c->reference, c->simulated ? nowhere : NULL);
-  WS_TRY(ws__contest_ask(c, &c->reference, &c->has_reference));
+  return ws__contest_ask(c, &c->reference, &c->has_reference);
+}
+
+/* Nothing is compared with what is wrong, as long as there is something else.
+ */
+static ws_status find_reference(ws__confirmation *c) {
+  const char *asked = "";
+  while (strcmp(asked, c->against_id)) {
+    asked = c->against_id;
+    WS_TRY(ask_reference(c));
+    const ws_measured *failure = ws__contest_failure(&c->reference);
+    if (!c->has_reference || !failure)
+      return WS_OK;
+    ws_log(WS_LOG_WARN, "what the run began with, %s, is %s on the device: %s",
+           asked, ws_verdict_text(failure->verdict), failure->reason);
+    WS_TRY(ws__contest_refute(c, asked, failure->verdict, failure->reason));
+    WS_TRY(ws__confirm_start(c->s, &c->against_id));
+  }
+  return WS_OK;
+}
+
+/* On a fresh server: whatever the search did to the device is not seen. */
+static ws_status prepare(ws__confirmation *c) {
+  if (c->prepared)
+    return WS_OK;
+  c->prepared = true;
+  if (!c->s->ranking.batched)
+    ws_device_client_renew(c->s->trials.client);
+  ws__confirm_pick_shapes(c);
+  WS_TRY(find_reference(c));
   if (c->has_reference && !c->simulated)
     ws__confirm_find_noise(c);
   return c->has_reference && !ws__contest_failure(&c->reference)
@@ -98,11 +120,14 @@ static ws_status confirm_these(ws__confirmation *c, const ws__winner *winners,
   for (int i = 0; i < winner_count; i++) {
     bool done;
     if (!strcmp(winners[i].id, c->against_id) ||
-        is_among(rows, *count, winners[i].id))
+        is_among(rows, *count, winners[i].id) ||
+        is_among(c->awaited, c->awaited_count, winners[i].id))
       continue;
     WS_TRY(confirm_one(c, &winners[i], &rows[*count], &done));
-    if (done || !c->s->ranking.batched) /* else its answers are to come */
+    if (done || !c->s->ranking.batched)
       ++*count;
+    else
+      c->awaited[c->awaited_count++] = rows[*count];
   }
   return WS_OK;
 }
@@ -125,9 +150,10 @@ static ws_status confirm_all(ws__confirmation *c, ws_tune_result *out) {
   enum { PICKS = 8 };
   ws__winner winners[WS__MOST_WINNERS];
   int count, before = -1;
-  ws_confirmation_row *rows =
-      ws_arena_alloc(c->s->arena, sizeof *rows * WS__MOST_WINNERS * PICKS);
+  const size_t room = sizeof(ws_confirmation_row) * WS__MOST_WINNERS * PICKS;
+  ws_confirmation_row *rows = ws_arena_alloc(c->s->arena, room);
   out->confirmations = rows;
+  c->awaited = ws_arena_alloc(c->arena, room);
   WS_TRY(ws__winners_pick(c, winners, &count));
   WS_TRY(prepare_if_needed(c, winners, count));
   for (int i = 0; i < PICKS && before < out->confirmation_count; i++) {
@@ -138,21 +164,39 @@ static ws_status confirm_all(ws__confirmation *c, ws_tune_result *out) {
   return WS_OK;
 }
 
-/* Rather than a baseline that is there to be beaten. */
-const char *ws__confirm_start(const ws_session *s) {
+static ws_status is_refuted(const ws_session *s, const char *id, bool *out) {
+  bool found;
+  ws_candidate_row row;
+  WS_TRY(ws_archive_get_candidate(s->archive, s->arena, id, &found, &row,
+                                  s->diag));
+  *out = found && strcmp(row.verdict, ws_verdict_text(WS_VERDICT_OK));
+  return WS_OK;
+}
+
+/* Rather than a baseline that is there to be beaten. What the search has learned
+ * of a candidate stays as it was when a device refutes it beside the search. */
+ws_status ws__confirm_start(const ws_session *s, const char **out_id) {
   const ws__knowledge *k = &s->knowledge;
-  for (int i = 0; i < k->count; i++)
+  *out_id = k->reference >= 0 ? k->results[k->reference].id : NULL;
+  for (int i = 0; i < k->count; i++) {
+    bool refuted = true;
     if (ws__knowledge_is_parent(k, i) &&
         strcmp(k->results[i].request.origin, "baseline"))
-      return k->results[i].id;
-  return k->reference >= 0 ? k->results[k->reference].id : NULL;
+      WS_TRY(is_refuted(s, k->results[i].id, &refuted));
+    if (!refuted) {
+      *out_id = k->results[i].id;
+      return WS_OK;
+    }
+  }
+  return WS_OK;
 }
 
 /* What the run found is kept, also where this cannot be done. */
 ws_status ws__confirm(ws_session *s, ws_tune_result *out) {
-  ws__confirmation c = {.s = s, .against_id = ws__confirm_start(s)};
+  ws__confirmation c = {.s = s};
   bool has_device = s->trials.client ||
                     (s->ranking.batched && *s->ranking.batched->provenance);
+  WS_TRY(ws__confirm_start(s, &c.against_id));
   if (!has_device || !c.against_id)
     return WS_OK;
   c.arena = ws_arena_create();

@@ -47,6 +47,8 @@ typedef struct ws__confirmation {
   ws__contest reference;
   bool has_reference; /* its answers are there */
   double noise;
+  ws_confirmation_row *awaited; /* winners whose answers a batch is to bring */
+  int awaited_count;
 } ws__confirmation;
 
 typedef struct ws__winner {
@@ -108,6 +110,10 @@ void ws__confirm_find_noise(ws__confirmation *c);
  * the search's, where there were none, are not to be asked for again. */
 ws_status ws__contest_keep_times(const ws__confirmation *c,
                                  const ws__contest *who) WS_MUST_CHECK;
+/* Of the winner or of what the run began with. */
+ws_status ws__contest_refute(ws__confirmation *c, const char *id,
+                             ws_verdict verdict,
+                             const char *reason) WS_MUST_CHECK;
 /* *out_done: false when time ran out on the way. */
 ws_status ws__contest_judge(ws__confirmation *c, const ws__winner *w,
                             const ws__contest *who, ws_confirmation_row *row,

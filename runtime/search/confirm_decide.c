@@ -124,13 +124,18 @@ ws_status ws__contest_keep_times(const ws__confirmation *c,
                                      c->s->diag);
 }
 
+ws_status ws__contest_refute(ws__confirmation *c, const char *id,
+                             ws_verdict verdict, const char *reason) {
+  c->s->trials.refuted++;
+  return ws_archive_refute(c->s->archive, id, ws_verdict_text(verdict), reason,
+                           c->s->diag);
+}
+
 static ws_status refute(ws__confirmation *c, ws_confirmation_row *row,
                         ws_verdict verdict, const char *reason) {
   row->verdict = ws_verdict_text(verdict);
   row->reason = ws_arena_strdup(c->s->arena, reason);
-  c->s->trials.refuted++;
-  return ws_archive_refute(c->s->archive, row->candidate_id, row->verdict,
-                           row->reason, c->s->diag);
+  return ws__contest_refute(c, row->candidate_id, verdict, reason);
 }
 
 /* A kernel is the reference, and says nothing of some shapes. */

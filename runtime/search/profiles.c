@@ -147,8 +147,10 @@ static ws_status take_best(profiles *p) {
 
 static ws_status take_shipped(profiles *p) {
   ws__shipped shipped;
-  WS_TRY(ws__shipped_find(p->s->archive, p->arena, &p->s->task,
-                          ws__confirm_start(p->s), &shipped, p->diag));
+  const char *start;
+  WS_TRY(ws__confirm_start(p->s, &start));
+  WS_TRY(ws__shipped_find(p->s->archive, p->arena, &p->s->task, start, &shipped,
+                          p->diag));
   for (int i = 0; i < shipped.count && i < MOST; i++)
     if (shipped.kernels[i].chosen_count)
       WS_TRY(take(p, shipped.kernels[i].id, shipped.kernels[i].chosen));

@@ -169,9 +169,11 @@ ws_status ws__apply_next(ws_session *s, bool *out_applied) WS_MUST_CHECK;
 /* confirm.c: winners again, in a fresh process and on held-out shapes.
  * WS_REFERENCE; what fails otherwise is only said. */
 ws_status ws__confirm(ws_session *s, ws_tune_result *out) WS_MUST_CHECK;
-/* What the run began with, which winners are compared with; NULL: nothing that
- * has times. */
-const char *ws__confirm_start(const ws_session *s);
+/* What the run began with, which winners are compared with: the first with times
+ * that no device has refuted, else its baseline. NULL: nothing that has times.
+ */
+ws_status ws__confirm_start(const ws_session *s,
+                            const char **out_id) WS_MUST_CHECK;
 
 /* outside.c: a request of who proposes from outside. parents: ids, or their
  * first digits; none: the leader. WS_INPUT: the session does not know them. */

@@ -191,7 +191,9 @@ static ws_status fill_result(ws_session *s, ws_tune_result *out) {
   if (!out->geomean_shapes)
     fill_geomeans(s, out, rows, WS_PROVENANCE_ESTIMATE);
   ws__bands_fill(s->archive, s->arena, &s->task, out);
-  WS_TRY(ws__shipped_fill(s->archive, s->arena, &s->task, ws__confirm_start(s),
+  const char *start;
+  WS_TRY(ws__confirm_start(s, &start));
+  WS_TRY(ws__shipped_fill(s->archive, s->arena, &s->task, start,
                           s->options->held_out, out, s->diag));
   return *device ? ws__agreement(s->archive, s->arena, &s->task, device,
                                  &out->agreement, s->diag)

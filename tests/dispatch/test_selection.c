@@ -204,6 +204,58 @@ WS_TEST(models_choose_where_they_lose_less_and_the_table_where_shapes_were_timed
   ws_arena_destroy(e.arena);
 }
 
+/* With 16 rows and 128 columns a workgroup each of these fills the card's 304
+ * compute units once, twice or four times: there slices of the depth gain
+ * nothing. Half a round of workgroups takes half the time in two slices. */
+static ws_dispatch_choice choose_of_whole_rounds(emitted *e, int depths) {
+  enum { OF_A_DEPTH = 4 };
+  ws_dispatch_choice choice;
+  ws_diag diag = {""};
+  const size_t rows = (size_t)depths * OF_A_DEPTH;
+  ws_shape *shapes = ws_arena_alloc(e->arena, rows * sizeof *shapes);
+  double *us = ws_arena_alloc(e->arena, rows * POINTS * sizeof *us);
+  for (int s = 0; s < depths * OF_A_DEPTH; s++) {
+    shapes[s] = gemm_shape(s & 1 ? 1216 : 608, s & 2 ? 2048 : 1024,
+                           1024 + 512 * (s / OF_A_DEPTH));
+    for (int c = 0; c < POINTS; c++)
+      us[s * POINTS + c] =
+          ws_candidate_takes(e->entries[c].candidate, &shapes[s])
+              ? law(&shapes[s], tiles[c], splits[c])
+              : INFINITY;
+  }
+  e->matrix = (ws_matrix){shapes, (int)rows, POINTS, us, "cuda:test"};
+  const ws_selection_input input = input_of(e, true_terms(e));
+  WS_CHECK_INT(ws_dispatch_choose(e->arena, &input, &choice, &diag), WS_OK);
+  return choice;
+}
+
+static bool keeps_slices(const ws_dispatch_choice *choice) {
+  for (int p = 0; p < choice->count; p++)
+    if (splits[choice->columns[p]] > 1)
+      return true;
+  return false;
+}
+
+static double time_of_choice(const ws_dispatch_choice *choice,
+                             const ws_shape *shape) {
+  const int c = choice->columns[ws_selection_pick(choice->selection, shape)];
+  return law(shape, tiles[c], splits[c]);
+}
+
+WS_TEST(a_kernel_for_shapes_around_the_few_that_were_timed_is_kept) {
+  emitted e;
+  prepare(&e, ws_test_directory());
+  ws_dispatch_choice choice = choose_of_whole_rounds(&e, 3);
+  const ws_shape half = gemm_shape(304, 1024, 2048);
+  WS_CHECK(keeps_slices(&choice));
+  WS_CHECK_NEAR(time_of_choice(&choice, &half), law(&half, 16, 2), 1e-9);
+  WS_CHECK_INT(ws_selection_table_count(choice.selection), 12);
+  /* Many timed shapes speak for themselves. */
+  choice = choose_of_whole_rounds(&e, 16);
+  WS_CHECK(!keeps_slices(&choice));
+  ws_arena_destroy(e.arena);
+}
+
 WS_TEST(the_emitted_choice_is_the_tuners_with_table_and_models) {
   emitted e;
   ws_rng rng;

@@ -411,6 +411,14 @@ static double relative_time(bench *b, const char *id) {
   return 1 + (double)strtol(digit, NULL, 16) / 16;
 }
 
+/* Times of one that was confirmed later may take a winner's place. */
+static bool has_confirmation(const ws_tune_result *result, const char *id) {
+  for (int i = 0; i < result->confirmation_count; i++)
+    if (!strcmp(result->confirmations[i].candidate_id, id))
+      return true;
+  return false;
+}
+
 WS_TEST(winners_are_timed_beside_what_the_run_began_with) {
   bench b = card_bench("1.001");
   ws_tune_result result;
@@ -427,7 +435,9 @@ WS_TEST(winners_are_timed_beside_what_the_run_began_with) {
   /* Asked once: the same command again has nothing to do. */
   ws_tune_result again = tune(&b);
   WS_CHECK_INT(again.awaited, 0);
-  WS_CHECK_INT(again.confirmation_count, result.confirmation_count);
+  WS_CHECK(again.confirmation_count > 0);
+  for (int i = 0; i < again.confirmation_count; i++)
+    WS_CHECK(has_confirmation(&result, again.confirmations[i].candidate_id));
   free_bench(&b);
 }
 

@@ -125,8 +125,9 @@ typedef struct ws_dispatch_choice {
   int count;
   const ws_selection *selection; /* its picks are positions in columns */
 } ws_dispatch_choice;
-/* The portfolio (ws_portfolio_pick on the matrix without its gaps), with a
- * kernel in it that accepts every legal shape, and its selection. WS_INPUT
+/* The portfolio (ws_portfolio_pick on the matrix without its gaps; where fewer
+ * than 64 shapes were timed, with modelled ones around them that count little),
+ * with a kernel in it that accepts every legal shape, and its selection. WS_INPUT
  * when no candidate accepts every legal shape. In the arena. */
 ws_status ws_dispatch_choose(ws_arena *arena, const ws_selection_input *input,
                              ws_dispatch_choice *out_choice,
