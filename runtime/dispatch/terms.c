@@ -34,10 +34,23 @@
   ROUNDS_OF("") " * (order ? 0 : " ALONG " % 8 == 0 ? 0 : " ALONG              \
                 " % 4 == 0 ? 1 : " ALONG " % 2 == 0 ? 3 : 7)"
 
+/* The rounds of a kernel whose workgroups come in clusters. One lies within a group
+ * of 16 or 18 multiprocessors, so that some of these stay empty: of an H200's 132
+ * eight or fewer with clusters of four (62 of 66 fit at two workgroups each, 64 do
+ * not), about 18 with five to seven. Which ones a card has differs. */
+#define IN_CLUSTER "(split_k * cluster_m * cluster_n)"
+#define LEFT_EMPTY                                                             \
+  "(" IN_CLUSTER " < 3 ? 0 : " IN_CLUSTER " < 5 ? 2 * " IN_CLUSTER             \
+  " : 3 * " IN_CLUSTER ")"
+#define ROUNDS_OF_CLUSTERS                                                     \
+  "ceildiv(ceildiv(A, tile_m * cluster_m) * ceildiv(B, tile_n * cluster_n), "  \
+  "resident * (cu_count - " LEFT_EMPTY ") / " IN_CLUSTER                       \
+  " - idle_clusters) * " DEPTH
+
 /* What decides how long a tiled kernel takes: launches and ends (1), rounds of
  * workgroups over the card, each as such (a prologue, an epilogue) and times its
- * depth, with one of them on a CU, two, four, eight, and as many as fit, and those
- * behind the first round; one alone in its slice, and all of them; lines that
+ * depth, with one of them on a CU, two, four, eight, and as many as fit, clusters,
+ * and those behind the first round; one alone in its slice, and all of them; lines that
  * meet; rows of tiles past the end; what must be read and written; lines along a
  * dimension that begin within a word or a cache line; tiles that several XCDs
  * fetch. A template without tiles has its workgroups. */
@@ -52,6 +65,7 @@ static const char default_terms[] =
     ROUNDS_OF("4 * ") "\n"
     ROUNDS_OF("8 * ") "\n"
     ROUNDS_OF("resident * ") "\n"
+    ROUNDS_OF_CLUSTERS "\n"
     LATER_ROUNDS_OF("") "\n"
     LATER_ROUNDS_OF("resident * ") "\n"
     MEETING_ON("D") "\n"
