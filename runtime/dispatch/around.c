@@ -11,9 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-/* So many timed shapes speak for those between. */
-enum { MANY = 64 };
-
 static const double share_around = 0.2;
 
 /* Octaves, over all sizes, within which two shapes are one. */
@@ -66,13 +63,13 @@ static bool is_known(const ws_matrix *timed, int column) {
 
 /* Modelled times on a shape, of known kernels that take it; false: of none. */
 static bool model_row(const ws_selection_input *input,
-                      const ws_time_models *models, const ws_shape *shape,
-                      double *row) {
+                      const ws_time_models *models, const bool *known,
+                      const ws_shape *shape, double *row) {
   const int count = input->matrix->candidate_count;
   double least = INFINITY;
   for (int c = 0; c < count; c++) {
     const double us = ws_time_models_us(models, c, shape);
-    row[c] = ws__is_time(us) && is_known(input->matrix, c) &&
+    row[c] = ws__is_time(us) && known[c] &&
                      ws_candidate_takes(input->entries[c].candidate, shape)
                  ? us
                  : INFINITY;
@@ -98,14 +95,17 @@ ws_status ws__with_shapes_around(ws_arena *arena,
   const size_t columns = (size_t)count,
                most = (size_t)timed * (1 + 2 * WS_MAX_DIMS);
   *out_weights = NULL;
-  if (input->matrix->shape_count >= MANY)
+  if (input->matrix->shape_count >= WS__MANY_SHAPES)
     return WS_OK;
   const ws_time_models *models;
   int *all = ws_arena_alloc(arena, sizeof *all * columns);
+  bool *known = ws_arena_alloc(arena, sizeof *known * columns);
   ws_shape *shapes = ws_arena_alloc(arena, sizeof *shapes * most);
   double *us = ws_arena_alloc(arena, sizeof *us * columns * most);
-  for (int c = 0; c < count; c++)
+  for (int c = 0; c < count; c++) {
     all[c] = c;
+    known[c] = is_known(input->matrix, c);
+  }
   WS_TRY(ws_time_models_fit(arena, input->problem, input->target, input->terms,
                             input->entries, input->matrix, NULL, all, count,
                             &models, diag));
@@ -115,7 +115,8 @@ ws_status ws__with_shapes_around(ws_arena *arena,
   int rows = timed;
   for (int s = timed; s < wanted; s++) {
     shapes[rows] = shapes[s];
-    rows += model_row(input, models, &shapes[s], us + columns * (size_t)rows);
+    rows += model_row(input, models, known, &shapes[s],
+                      us + columns * (size_t)rows);
   }
   covered->shapes = shapes;
   covered->us = us;

@@ -258,6 +258,10 @@ struct ws_selection {
 /* Evaluates an expression over dimensions; one that fails is 0. */
 int64_t ws__shape_value(const ws_expr *expr, const ws_shape *shape);
 
+/* From so many rows on the cover's threshold is a sum over them, and from so many
+ * timed shapes on these speak for those between. */
+enum { WS__MANY_SHAPES = 64 };
+
 /* Adds shapes around the few that were timed, with modelled times, and what each
  * row weighs in the cover; many stay as they are, weights NULL. In the arena. */
 ws_status ws__with_shapes_around(ws_arena *arena,

@@ -21,7 +21,6 @@
  * shapes and more take 3 % off one of them, or as much off several: below that
  * it costs code size for nothing a clock could see. */
 static const double least_gain = 1e-3, least_sum_of_many = 0.03;
-enum { MANY = 64 };
 
 double ws__matrix_us(const ws_matrix *matrix, int shape, int column) {
   return matrix
@@ -45,6 +44,7 @@ double ws__matrix_coin_us(const ws_matrix *matrix, int shape) {
 typedef struct cover {
   const ws_matrix *matrix;
   const double *weights; /* NULL: all alike */
+  double all_weights;    /* their sum */
   double *chosen_us, *coin_us;
 } cover;
 
@@ -54,18 +54,19 @@ typedef struct joined {
   double worst; /* largest of us / that time */
 } joined;
 
+static double weight_of(const cover *set, int shape) {
+  return set->weights ? set->weights[shape] : 1;
+}
+
 static joined join(const cover *set, int column) {
   joined with = {0, 0};
-  double weights = 0;
   for (int s = 0; s < set->matrix->shape_count; s++) {
     const double us =
         fmin(set->chosen_us[s], ws__matrix_us(set->matrix, s, column));
-    const double weight = set->weights ? set->weights[s] : 1;
-    weights += weight;
-    with.loss += weight * log(fmax(us, set->coin_us[s]));
+    with.loss += weight_of(set, s) * log(fmax(us, set->coin_us[s]));
     with.worst = fmax(with.worst, us / set->coin_us[s]);
   }
-  with.loss /= weights;
+  with.loss /= set->all_weights;
   return with;
 }
 
@@ -103,6 +104,7 @@ static cover open_cover(const ws_matrix *matrix, const double *weights) {
   for (int s = 0; s < matrix->shape_count; s++) {
     set.chosen_us[s] = INFINITY;
     set.coin_us[s] = ws__matrix_coin_us(matrix, s);
+    set.all_weights += weight_of(&set, s);
   }
   return set;
 }
@@ -125,8 +127,9 @@ ws_status ws__portfolio_pick_weighted(const ws_matrix *matrix,
                    matrix->shape_count, max_count);
   cover set = open_cover(matrix, weights);
   const double wanted =
-      matrix->shape_count >= MANY ? least_sum_of_many / matrix->shape_count
-                                  : least_gain;
+      matrix->shape_count >= WS__MANY_SHAPES
+          ? least_sum_of_many / matrix->shape_count
+          : least_gain;
   double loss_before = INFINITY;
   while (*out_count < max_count) {
     double loss;

@@ -438,6 +438,7 @@ WS_TEST(winners_are_timed_beside_what_the_run_began_with) {
   WS_CHECK(again.confirmation_count > 0);
   for (int i = 0; i < again.confirmation_count; i++)
     WS_CHECK(has_confirmation(&result, again.confirmations[i].candidate_id));
+  WS_CHECK_INT(tune(&b).confirmation_count, again.confirmation_count);
   free_bench(&b);
 }
 
