@@ -216,8 +216,9 @@ typedef struct ws_cu_memory {
   ws_counters *counters;
   int64_t mhz;
   bool warm;
-  int active_cus; /* of this XCD; the other XCDs alike */
-  int xcds;       /* with work */
+  int own_groups, groups; /* at work: of this CU, of this XCD; the other XCDs
+                           * alike */
+  int xcds;               /* with work */
   struct {
     uint64_t tag[WS_L1_WAYS]; /* line + 1 */
     int64_t used[WS_L1_WAYS], ready[WS_L1_WAYS];

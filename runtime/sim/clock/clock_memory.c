@@ -2,7 +2,8 @@
  *
  * Vector and scalar memory as one CU sees it. L1 is simulated line by line. Of
  * what lies beyond, the CU has its share: L2, Infinity Cache and HBM each move
- * bytes at their rate divided by the active CUs, one line after the other.
+ * bytes at their rate divided by the workgroups at work, of which the CU has so
+ * many, one line after the other.
  *
  * Where a line that misses L1 comes from:
  *   - this CU brought it before, and since then its XCD filled less than the L2
@@ -30,7 +31,8 @@ void ws__cu_memory_init(ws_cu_memory *memory, const ws_sharing *sharing,
                            .counters = counters,
                            .mhz = mhz,
                            .warm = warm,
-                           .active_cus = 1,
+                           .own_groups = 1,
+                           .groups = 1,
                            .xcds = 1};
   memory->debt =
       ws_arena_alloc(arena, ((size_t)text_count + 1) * 2 * sizeof(int64_t));
@@ -44,9 +46,15 @@ void ws__cu_memory_deinit(ws_cu_memory *memory) {
 }
 
 void ws__cu_memory_skip(ws_cu_memory *m, int64_t groups, int64_t simulated) {
-  m->xcd_fills += (int64_t)((double)m->own_xcd_fills * m->active_cus *
-                            (double)groups / (double)simulated);
+  m->xcd_fills += (int64_t)((double)m->own_xcd_fills * m->groups /
+                            m->own_groups * (double)groups /
+                            (double)simulated);
   ws__map_deinit(&m->pages);
+}
+
+/* Lines that the XCD fills while this CU fills one. */
+static int64_t fills_meanwhile(const ws_cu_memory *m) {
+  return (m->groups + m->own_groups / 2) / m->own_groups;
 }
 
 /* ---- rates ------------------------------------------------------------------
@@ -56,14 +64,15 @@ static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static int64_t l2_ticks(const ws_cu_memory *m, int64_t bytes, int64_t rate) {
   const ws__clock_constants *c = m->constants;
-  return most(bytes * TICKS * m->active_cus / rate, bytes * TICKS / c->cu_rate);
+  return most(bytes * TICKS * m->groups / (m->own_groups * rate),
+              bytes * TICKS / c->cu_rate);
 }
 
 /* gb_per_s = bytes / ns, of all CUs. */
 static int64_t device_ticks(const ws_cu_memory *m, int64_t bytes,
                             int64_t gb_per_s) {
-  const int64_t sharers = (int64_t)m->active_cus * m->xcds;
-  return bytes * TICKS * sharers * m->mhz / (gb_per_s * 1000);
+  const int64_t groups = (int64_t)m->groups * m->xcds;
+  return bytes * TICKS * groups * m->mhz / (m->own_groups * gb_per_s * 1000);
 }
 
 static int64_t mall_ticks(const ws_cu_memory *m, int64_t bytes) {
@@ -158,7 +167,7 @@ static origin beyond_l2(ws_cu_memory *m, uint64_t line, const ws_share *share,
     return (origin){latency, LEVEL_L2};
   if (!deal(&m->debt[2 * index + 1], weight, share->new_in_xcd))
     return (origin){latency, LEVEL_MALL};
-  m->device_fills += (int64_t)m->active_cus * m->xcds;
+  m->device_fills += fills_meanwhile(m) * m->xcds;
   m->own_device_fills++;
   return (origin){first, first};
 }
@@ -217,7 +226,7 @@ static origin find_line(ws_cu_memory *m, uint64_t line, uint32_t index,
     weight = still_absent(m, weight, share->lines, m->xcd_fills,
                           m->own_xcd_fills, m->constants->xcds);
   if (deal(&m->debt[2 * index], weight, share->lines)) {
-    m->xcd_fills += m->active_cus;
+    m->xcd_fills += fills_meanwhile(m);
     m->own_xcd_fills++;
     return beyond_l2(m, line, share, index, true);
   }
@@ -344,7 +353,7 @@ static void fill_by_store(ws_cu_memory *m, uint64_t line) {
   int64_t *filled_at = ws__map_at(&m->seen, line, &is_new);
   if (!fits(m, m->constants->l2_bytes) &&
       (is_new || !is_young(m, *filled_at))) {
-    m->xcd_fills += m->active_cus;
+    m->xcd_fills += fills_meanwhile(m);
     m->own_xcd_fills++;
   }
   *filled_at = m->xcd_fills;

@@ -202,19 +202,22 @@ static void remove_wave(cu *u, const slot *w) {
 /* ---- workgroups -------------------------------------------------------------
  */
 
-/* CUs of the XCD that have work while this one has: all, but for the last
- * round. */
+/* Workgroups of the XCD at work while this CU's are: of each round that it is in
+ * one a CU, but for the last round. */
 static void count_active(cu *u) {
   const int64_t cus = u->constants->cus_per_xcd;
   const int64_t in_xcd = ws__groups_of_xcd((int64_t)u->run->plan->group_count,
                                            u->run->xcd, u->constants);
-  int64_t active = 1;
+  int64_t all = 0, own = 0;
   for (int i = 0; i < u->run->resident; i++) {
     const int64_t local = u->residents[i].local;
-    if (local >= 0)
-      active = most(active, least(cus, in_xcd - local / cus * cus));
+    if (local >= 0) {
+      all += least(cus, in_xcd - local / cus * cus);
+      own++;
+    }
   }
-  u->memory.active_cus = (int)active;
+  u->memory.groups = (int)most(1, all);
+  u->memory.own_groups = (int)most(1, own);
 }
 
 static int64_t clocks_of_waves(int64_t waves, const ws__clock_constants *c) {
