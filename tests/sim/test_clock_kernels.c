@@ -226,6 +226,16 @@ WS_TEST(stream_from_hbm_behind_much_else) {
   WS_CHECK_NEAR(hbm, 1, 0.02);
 }
 
+/* Four workgroups on each of 304 CUs, and on eight of these a fifth: who has more
+ * to fetch gets more of what all fetch from. By equal shares they would take 5 / 4
+ * of the time. */
+WS_TEST(stream_of_a_few_workgroups_more) {
+  double hbm;
+  const double even = stream(4 * 304, WS_SIM_COLD, &hbm);
+  WS_CHECK(even > 3000);
+  WS_CHECK_NEAR(stream(4 * 304 + 8, WS_SIM_COLD, &hbm), even, 0.06 * even);
+}
+
 /* 5.0 to 5.9 TB/s at any size between L2 and 256 MB where no XCD meets its own
  * lines again. A short run does not quite get there. */
 WS_TEST(stream_from_the_infinity_cache) {

@@ -26,7 +26,7 @@ extern "C" {
 
 /* Of the cycle model; part of every provenance ("sim:gfx942-model-4:MI300X").
  * Changes with any change of predicted times. */
-#define WS_SIM_MODEL_VERSION 4
+#define WS_SIM_MODEL_VERSION 5
 
 typedef struct ws_sim ws_sim;
 typedef struct ws_sim_module ws_sim_module;
