@@ -326,11 +326,24 @@ static ws_status ask_card(ws_device *device, void *handle,
   return WS_OK;
 }
 
+/* Our library from another build would give its times the name of ours. */
+static ws_status check_model(ws_device *device, void *handle, ws_diag *diag) {
+  __typeof__(wavesmith_sim_model) *ask;
+  *(void **)&ask = dlsym(handle, "wavesmith_sim_model");
+  if (!is_own(device) || (ask && ask() == WS_SIM_MODEL_VERSION))
+    return WS_OK;
+  return ws_fail(diag, WS_ENVIRONMENT, NULL, 0,
+                 "%s is of another build, whose times are not those of this "
+                 "one's model %d; install or build both together",
+                 device->info.library, WS_SIM_MODEL_VERSION);
+}
+
 static ws_status open_simulator(ws_device *device, void *handle,
                                 ws_diag *diag) {
   const wavesmith_sim_card_text *text;
   WS_TRY(ask_card(device, handle, &text, diag));
   WS_TRY(open_with(device, handle, diag));
+  WS_TRY(check_model(device, handle, diag));
   hip_of(device)->card_text = text;
   if (text)
     device->info.differs = text->differs;

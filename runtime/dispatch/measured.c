@@ -30,7 +30,7 @@ typedef struct choice {
   bool universal;
 } choice;
 
-/* "sim" of "sim:gfx942-model-4:MI300X". */
+/* "sim" of "sim:gfx942-model-5:MI300X". */
 static bool is_of_kind(const char *provenance, const char *kind) {
   size_t size = strlen(kind);
   return !strncmp(provenance, kind, size) &&

@@ -9,6 +9,8 @@
 #include "wavesmith/target.h"
 #include "ws_test.h"
 
+#include <unistd.h>
+
 static ws_arena *arena;
 static ws_diag diag;
 
@@ -69,6 +71,21 @@ WS_TEST(another_emulator_has_its_own_provenance) {
   WS_CHECK_TEXT(info->provenance, "sim:mock_hip:Mock");
   WS_CHECK(info->simulated);
   stop(client);
+}
+
+/* It has the name of ours and not the model that times are called by. */
+WS_TEST(our_simulator_from_another_build_is_refused) {
+  char folder[] = "/tmp/ws_device.XXXXXX", library[64];
+  WS_CHECK(mkdtemp(folder));
+  snprintf(library, sizeof library, "%s/libwavesmith_hipsim.so", folder);
+  WS_CHECK_INT(symlink(WS_MOCK_HIP, library), 0);
+  setenv("WAVESMITH_SIM_LIBRARY", library, 1);
+  ws_device_client *client;
+  WS_CHECK_INT(ws_device_client_start("sim", &client, &diag), WS_ENVIRONMENT);
+  WS_CHECK(strstr(diag.text, "is of another build"));
+  WS_CHECK(strstr(diag.text, library));
+  unlink(library);
+  rmdir(folder);
 }
 
 static const struct {

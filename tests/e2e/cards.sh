@@ -24,16 +24,16 @@ python3 - "$work/sim.json" "$work/sim:mi300a.json" "$db" <<'CHECK'
 import json, sqlite3, sys
 rows = [[json.loads(line) for line in open(path) if line.startswith("{")][-1] for path in sys.argv[1:3]]
 provenances = [row["shapes"][0]["provenance"] for row in rows]
-assert provenances == ["sim:gfx942-model-4:MI300X", "sim:gfx942-model-4:MI300A"], provenances
+assert provenances == ["sim:gfx942-model-5:MI300X", "sim:gfx942-model-5:MI300A"], provenances
 us = [row["shapes"][0]["best_us"] for row in rows]
 assert us[0] != us[1], us
 CHECK
 for title in MI300X MI300A; do
-  expect 0 sim "$wavesmith" archive ls "$db" --provenance "sim:gfx942-model-4:$title"
+  expect 0 sim "$wavesmith" archive ls "$db" --provenance "sim:gfx942-model-5:$title"
   cp "$work/out" "$work/ls-$title"
   expect 0 . "$wavesmith" dispatch "$db" --shapes "$shape" --out "$work/$title" \
-    --provenance "sim:gfx942-model-4:$title"
-  grep -q "\"provenance\":[[:space:]]*\"sim:gfx942-model-4:$title\"" "$work/$title/fp8_gemm_blockscale.json"
+    --provenance "sim:gfx942-model-5:$title"
+  grep -q "\"provenance\":[[:space:]]*\"sim:gfx942-model-5:$title\"" "$work/$title/fp8_gemm_blockscale.json"
 done
 ! cmp -s "$work/ls-MI300X" "$work/ls-MI300A"
 expect 1 'several provenances begin' "$wavesmith" archive ls "$db" --provenance sim
@@ -64,9 +64,9 @@ python3 - "$(dirname "$wavesmith")/../libexec/wavesmith/wavesmith-device" <<'CHE
 import os, socket, subprocess, sys
 ours, theirs = socket.socketpair()
 os.dup2(theirs.fileno(), 3)
-done = subprocess.run([sys.argv[1], "sim:mi300a", "run", "sim:gfx942-model-4:MI300X"], pass_fds=[3], timeout=60)
+done = subprocess.run([sys.argv[1], "sim:mi300a", "run", "sim:gfx942-model-5:MI300X"], pass_fds=[3], timeout=60)
 assert done.returncode == 1, done
-assert b"is sim:gfx942-model-4:MI300A now" in ours.recv(1 << 16)
+assert b"is sim:gfx942-model-5:MI300A now" in ours.recv(1 << 16)
 CHECK
 WAVESMITH_SIM_CARD=mi300a expect 0 ':MI300X' "${sim[@]}" --device sim # the kind decides
 echo ok

@@ -27,7 +27,7 @@ typedef struct ws_device_event ws_device_event;
 
 typedef struct ws_device_info {
   const char *kind, *name, *arch, *library;
-  /* "sim:gfx942-model-4:MI300X", "hip:AMD Instinct MI300X": of every time that
+  /* "sim:gfx942-model-5:MI300X", "hip:AMD Instinct MI300X": of every time that
    * is taken here. */
   const char *provenance;
   const char *driver; /* "580.159.04"; "" when the library does not say */

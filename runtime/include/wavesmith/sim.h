@@ -24,7 +24,7 @@
 extern "C" {
 #endif
 
-/* Of the cycle model; part of every provenance ("sim:gfx942-model-4:MI300X").
+/* Of the cycle model; part of every provenance ("sim:gfx942-model-5:MI300X").
  * Changes with any change of predicted times. */
 #define WS_SIM_MODEL_VERSION 5
 
@@ -98,6 +98,9 @@ typedef struct wavesmith_sim_card_text {
   const char *error;   /* NULL, or why there is no such card: nothing works */
 } wavesmith_sim_card_text;
 const wavesmith_sim_card_text *wavesmith_sim_card(void);
+
+/* WS_SIM_MODEL_VERSION of the library: what its times are called by. */
+int wavesmith_sim_model(void);
 
 /* ---- modules ---------------------------------------------------------------
  */

@@ -46,7 +46,7 @@ double ws_sim_error_of_bound(const char *bound) {
   return all->within;
 }
 
-/* "sim:gfx942-model-4:MI300X" */
+/* "sim:gfx942-model-5:MI300X" */
 static bool is_of_model(const char *provenance) {
   char start[64];
   int size = snprintf(start, sizeof start,

@@ -91,6 +91,8 @@ const wavesmith_sim_card_text *wavesmith_sim_card(void) {
   return &chosen.text;
 }
 
+int wavesmith_sim_model(void) { return WS_SIM_MODEL_VERSION; }
+
 const ws_sim_card *ws__hip_card(void) {
   choose_card();
   return chosen.card;
