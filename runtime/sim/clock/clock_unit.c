@@ -204,7 +204,7 @@ static void remove_wave(cu *u, const slot *w) {
 
 /* Workgroups of the XCD at work while this CU's are: of each round that it is in
  * one a CU, but for the last round. */
-static void count_active(cu *u) {
+static void count_groups(cu *u) {
   const int64_t cus = u->constants->cus_per_xcd;
   const int64_t in_xcd = ws__groups_of_xcd((int64_t)u->run->plan->group_count,
                                            u->run->xcd, u->constants);
@@ -274,7 +274,7 @@ static void start_group(cu *u, place *r, int64_t now) {
   ws__group_reset(r->group, plan, (uint64_t)(r->local * c->xcds + u->run->xcd));
   for (int w = 0; w < r->group->wave_count; w++)
     place_wave(u, r, w, at + clocks_of_waves(w, c));
-  count_active(u);
+  count_groups(u);
 }
 
 /* After the first workgroup it is known how many the budget allows. The last
@@ -301,7 +301,7 @@ static void retire_group(cu *u, place *r, int64_t now) {
   if (u->started < u->limit)
     start_group(u, r, now);
   else
-    count_active(u);
+    count_groups(u);
 }
 
 /* ---- issue ------------------------------------------------------------------
