@@ -57,6 +57,8 @@ have_lld() { have ld.lld-21 || have ld.lld-22 || have ld.lld-20 || [ -x /opt/roc
 have_filecheck() {
   compgen -G "/usr/lib/llvm-2[012]/bin/FileCheck" >/dev/null && compgen -G "/usr/lib/llvm-2[012]/bin/lit" >/dev/null
 }
+have_mlir() { compgen -G "/usr/lib/llvm-2[012]/lib/libMLIRCAPIIR.a" >/dev/null; }
+have_mlir_opt() { compgen -G "/usr/lib/llvm-2[012]/bin/mlir-opt" >/dev/null; }
 have_fuzzer() {
   local clang
   for clang in clang-14 clang clang-19 clang-21; do
@@ -92,6 +94,8 @@ TABLE
   if [ "$purpose" = test ]; then
     cat <<'TABLE'
 have_filecheck|llvm-21-tools|testing|opt, FileCheck and lit for the plugin tests
+have_mlir|libmlir-21-dev|testing|templates in MLIR (optional elsewhere)
+have_mlir_opt|mlir-21-tools|testing|mlir-opt, for the tests of templates in MLIR
 have_browser|chromium|stable|looks at the report's page
 have_fuzzer|clang-14|stable|libFuzzer tests (compiler)
 have_fuzzer|libclang-rt-14-dev|stable|libFuzzer tests (runtime)

@@ -66,7 +66,13 @@ static bool parse(build *b) {
                          request->template_file, b->arena, &b->module, &tmpl,
                          &b->findings))
     return false;
-  return set_candidate(b, tmpl, &diag) == WS_OK || fail(b, "candidate", &diag);
+  if (set_candidate(b, tmpl, &diag) != WS_OK)
+    return fail(b, "candidate", &diag);
+  if (ws__is_mlir(request->template_text))
+    b->module =
+        ws__load_candidate(request->template_text, request->template_size,
+                           b->candidate, &b->findings);
+  return b->module != NULL;
 }
 
 static bool splice(build *b) {
@@ -80,8 +86,9 @@ static bool check(build *b) {
 
 static const char *text_of(build *b, const ws_finding *finding) {
   return finding->line > 0
-             ? ws_arena_printf(b->arena, "%s:%d: %s", finding->file,
-                               finding->line, finding->text)
+             ? ws_arena_printf(b->arena, "%s: %s",
+                               ws_finding_place(b->arena, finding),
+                               finding->text)
              : finding->text;
 }
 

@@ -57,9 +57,12 @@ void ws__check_report(const ws_checker *checker, ws_check_id check,
     file = checker->candidate->tmpl->file;
   const struct check *known = &checks[check];
   bool nvptx = checker->family->family == WS_FAMILY_NVPTX;
-  ws_findings_add(checker->findings, known->id, region_at(checker, place), file,
-                  line, "%s; %s", seen,
-                  nvptx && known->nvptx_cure ? known->nvptx_cure : known->cure);
+  ws_finding *added = ws_findings_add(
+      checker->findings, known->id, region_at(checker, place), file, line,
+      "%s; %s", seen,
+      nvptx && known->nvptx_cure ? known->nvptx_cure : known->cure);
+  if (added && place && ws_pass_line(place, NULL) == line)
+    added->column = ws_pass_column(place);
 }
 
 #define REPORT ws__check_report

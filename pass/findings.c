@@ -54,10 +54,11 @@ static void add(ws_findings *findings, const char *id, const char *region,
   };
 }
 
-void ws_findings_add(ws_findings *findings, const char *id, const char *region,
-                     const char *file, int line, const char *format, ...) {
+ws_finding *ws_findings_add(ws_findings *findings, const char *id,
+                            const char *region, const char *file, int line,
+                            const char *format, ...) {
   if (findings->count == MAX_FINDINGS)
-    return;
+    return NULL;
   char text[MAX_TEXT];
   va_list arguments;
   va_start(arguments, format);
@@ -66,7 +67,9 @@ void ws_findings_add(ws_findings *findings, const char *id, const char *region,
   ws_strbuf shown;
   ws_strbuf_init(&shown);
   ws_text_show(&shown, text, strlen(text), true);
-  if (!already_there(findings, id, file, line, shown.data))
+  const bool is_new = !already_there(findings, id, file, line, shown.data);
+  if (is_new)
     add(findings, id, region, file, line, shown.data);
   ws_strbuf_deinit(&shown);
+  return is_new ? &findings->items[findings->count - 1] : NULL;
 }

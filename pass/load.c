@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "load.h"
+#include "mlir/front.h"
 #include "parse.h"
+#include "template_ir.h"
 
 #include <string.h>
 
@@ -10,8 +12,8 @@ static struct kept {
   LLVMContextRef context;
   const char *text, *file;
   size_t size;
-  LLVMModuleRef module; /* NULL: the text is no template */
-  const ws_template *tmpl;
+  LLVMModuleRef module;    /* NULL: in MLIR, or no template */
+  const ws_template *tmpl; /* NULL: the text is none */
   ws_findings findings;
 } kept;
 
@@ -20,18 +22,97 @@ static bool is_kept(const char *text, size_t size, const char *file) {
          !strcmp(kept.file, file);
 }
 
+bool ws__is_mlir(const char *text) {
+  return !strcmp(ws_template_language(text), "mlir");
+}
+
+ws_scope ws__load_scope(const ws_candidate *candidate, ws_arena *arena) {
+  const ws_template *tmpl = candidate->tmpl;
+  ws_binding *bindings =
+      ws_arena_alloc(arena, (size_t)(tmpl->param_count + 1) * sizeof *bindings);
+  for (int i = 0; i < tmpl->param_count; i++)
+    bindings[i] = (ws_binding){tmpl->params[i].name, candidate->values[i]};
+  return (ws_scope){bindings, tmpl->param_count};
+}
+
+/* What is in the module is the candidate's no longer. */
+static int take_bodies(ws_candidate *candidate, ws_arena *arena,
+                       ws_mlir_body *out) {
+  int count = 0;
+  for (int i = 0; i < candidate->tmpl->region_count; i++) {
+    ws_body *body = &candidate->bodies[i];
+    if (!body->text || strcmp(body->language, "mlir"))
+      continue;
+    const char *region = candidate->tmpl->regions[i].function;
+    out[count++] = (ws_mlir_body){
+        region, ws_arena_printf(arena, "%s.mlir", region), body->text};
+    *body = (ws_body){.variant = -1};
+  }
+  return count;
+}
+
+LLVMModuleRef ws__load_candidate(const char *text, size_t size,
+                                 ws_candidate *candidate,
+                                 ws_findings *findings) {
+  const ws_scope values = ws__load_scope(candidate, findings->arena);
+  ws_mlir_body bodies[WS_TEMPLATE_MAX_REGIONS];
+  const ws_mlir_request request = {
+      .text = text,
+      .size = size,
+      .file = candidate->tmpl->file,
+      .values = &values,
+      .bodies = bodies,
+      .body_count = take_bodies(candidate, findings->arena, bodies)};
+  LLVMContextRef context = LLVMContextCreate();
+  ws__pass_collect_diagnostics(context, findings);
+  return ws__mlir_front(context, &request, findings);
+}
+
+/* A text in MLIR is lowered with its defaults. */
+static LLVMModuleRef read_module(LLVMContextRef context, const char *text,
+                                 size_t size, const char *file,
+                                 ws_findings *findings) {
+  if (!ws__is_mlir(text))
+    return ws_pass_parse(context, text, size, file, findings);
+  ws__pass_collect_diagnostics(context, findings);
+  const ws_mlir_request request = {.text = text, .size = size, .file = file};
+  return ws__mlir_front(context, &request, findings);
+}
+
+static ws_status read_declared(LLVMModuleRef module, const char *text,
+                               const char *file, ws_arena *arena,
+                               ws_records *out, ws_diag *diag) {
+  return ws__is_mlir(text)
+             ? ws__pass_read_records(module, file, ws__mlir_record_line,
+                                     (void *)(uintptr_t)text, arena, out, diag)
+             : ws_pass_read_records(module, text, file, arena, out, diag);
+}
+
+bool ws__load_records(LLVMContextRef context, const char *text, size_t size,
+                      const char *file, ws_arena *arena,
+                      LLVMModuleRef *out_module, ws_records *out_records,
+                      ws_findings *findings) {
+  ws_diag diag;
+  *out_module = read_module(context, text, size, file, findings);
+  if (!*out_module)
+    return false;
+  if (read_declared(*out_module, text, file, arena, out_records, &diag) ==
+      WS_OK)
+    return true;
+  ws_findings_add(findings, "template", "", file, 0, "%s", diag.text);
+  return false;
+}
+
 static bool read_template(LLVMContextRef context, const char *text, size_t size,
                           const char *file, ws_arena *arena,
                           LLVMModuleRef *out_module,
                           const ws_template **out_tmpl, ws_findings *findings) {
   ws_records records;
   ws_diag diag;
-  *out_module = ws_pass_parse(context, text, size, file, findings);
-  if (!*out_module)
+  if (!ws__load_records(context, text, size, file, arena, out_module, &records,
+                        findings))
     return false;
-  if (ws_pass_read_records(*out_module, text, file, arena, &records, &diag) ==
-          WS_OK &&
-      ws_template_from_records(arena, &records, file, ws_hash_bytes(text, size),
+  if (ws_template_from_records(arena, &records, file, ws_hash_bytes(text, size),
                                out_tmpl, &diag) == WS_OK)
     return true;
   ws_findings_add(findings, "template", "", file, 0, "%s", diag.text);
@@ -41,7 +122,7 @@ static bool read_template(LLVMContextRef context, const char *text, size_t size,
 bool ws__load_template(const char *text, size_t size, const char *file,
                        ws_arena *arena, LLVMModuleRef *out_module,
                        const ws_template **out_tmpl, ws_findings *findings) {
-  if (!is_kept(text, size, file) || !kept.module)
+  if (!is_kept(text, size, file) || !kept.tmpl)
     return read_template(LLVMContextCreate(), text, size, file, arena,
                          out_module, out_tmpl, findings);
   *out_module = kept.module;
@@ -66,6 +147,7 @@ void ws__load_keep(const char *text, size_t size, const char *file) {
   ws_findings_init(&kept.findings, kept.arena);
   LLVMModuleRef module;
   if (read_template(kept.context, kept.text, size, kept.file, kept.arena,
-                    &module, &kept.tmpl, &kept.findings))
+                    &module, &kept.tmpl, &kept.findings) &&
+      !ws__is_mlir(kept.text))
     kept.module = module;
 }

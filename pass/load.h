@@ -13,12 +13,33 @@
 extern "C" {
 #endif
 
+/* Whether a template's text is MLIR. */
+bool ws__is_mlir(const char *text);
+
 /* Reads a template, or takes the kept one where it is the same: its module is
- * then used up, so only a forked child may do so. false and a finding
- * ("ir-parse", "template", ...) when the text is none. */
+ * then used up, so only a forked child may do so. Of one in MLIR the module has
+ * the parameters' defaults and may be NULL: ws__load_candidate makes a
+ * candidate's. false and a finding ("ir-parse", "template", ...) when the text
+ * is none. */
 bool ws__load_template(const char *text, size_t size, const char *file,
                        ws_arena *arena, LLVMModuleRef *out_module,
                        const ws_template **out_tmpl, ws_findings *findings);
+
+/* The same without the template of the records; in a context of the caller's.
+ */
+bool ws__load_records(LLVMContextRef context, const char *text, size_t size,
+                      const char *file, ws_arena *arena,
+                      LLVMModuleRef *out_module, ws_records *out_records,
+                      ws_findings *findings);
+
+/* A template in MLIR lowered for a candidate, its bodies in MLIR among it,
+ * which are taken from the candidate; NULL and findings. */
+LLVMModuleRef ws__load_candidate(const char *text, size_t size,
+                                 ws_candidate *candidate,
+                                 ws_findings *findings);
+
+/* A candidate's parameters by name; borrows from it. */
+ws_scope ws__load_scope(const ws_candidate *candidate, ws_arena *arena);
 
 /* Keeps a template for later children; in the parent, and only for a text that
  * a child has read without dying of it. */

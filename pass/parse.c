@@ -313,6 +313,13 @@ int ws_pass_line(LLVMValueRef value, const char **out_file) {
   return line;
 }
 
+int ws_pass_column(LLVMValueRef instruction) {
+  return LLVMIsAInstruction(instruction) &&
+                 LLVMInstructionGetDebugLoc(instruction)
+             ? (int)LLVMGetDebugLocColumn(instruction)
+             : 0;
+}
+
 /* The branch by which control comes to a block; NULL: none. */
 static LLVMValueRef way_into(LLVMBasicBlockRef block) {
   for (LLVMUseRef use = LLVMGetFirstUse(LLVMBasicBlockAsValue(block)); use;

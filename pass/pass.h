@@ -26,9 +26,11 @@ typedef struct ws_findings {
   int count, capacity;
 } ws_findings;
 void ws_findings_init(ws_findings *findings, ws_arena *arena);
-/* At most 64 are kept. */
-void ws_findings_add(ws_findings *findings, const char *id, const char *region,
-                     const char *file, int line, const char *format, ...)
+/* At most 64 are kept, each once: NULL where it is not added. A column may be set
+ * in what is returned, until the next is added. */
+ws_finding *ws_findings_add(ws_findings *findings, const char *id,
+                            const char *region, const char *file, int line,
+                            const char *format, ...)
     __attribute__((format(printf, 6, 7)));
 
 /* Initialises the AMDGPU and native targets, once per process. */
@@ -48,6 +50,8 @@ LLVMModuleRef ws_pass_parse(LLVMContextRef context, const char *text,
 /* Line of an instruction or function (0: unknown) and the file in its debug
  * info (NULL: none). */
 int ws_pass_line(LLVMValueRef value, const char **out_file);
+/* Column of an instruction in its line; 0: unknown. */
+int ws_pass_column(LLVMValueRef instruction);
 /* Of an instruction; where the compiler has given it none, that of the last one
  * before it that has: in its block, else on a way to that. */
 int ws_pass_line_before(LLVMValueRef instruction, const char **out_file);

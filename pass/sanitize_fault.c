@@ -31,12 +31,14 @@ static void add_finding(ws_fault fault, const ws_site *site, const char *text) {
   const ws_launch *launch = sanitizer->launch;
   bool imported = launch && launch->source_line;
   int launch_line = imported ? launch->source_line : launch ? launch->line : 0;
-  ws_findings_add(
+  ws_finding *added = ws_findings_add(
       sanitizer->findings, faults[fault].id, site ? site->region : "",
       site       ? site->file
       : imported ? sanitizer->tmpl->source_file
                  : sanitizer->tmpl->file,
       site ? site->line : launch_line, "%s; %s", text, faults[fault].cure);
+  if (added && site)
+    added->column = site->column;
 }
 
 void ws__fault(ws_fault fault, ws_site *site, const char *format, ...) {

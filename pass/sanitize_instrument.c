@@ -28,6 +28,7 @@ static ws_site *new_site(ws_instrumenter *in, LLVMValueRef instruction) {
   ws_site *site = ws_arena_alloc(in->program->arena, sizeof *site);
   const char *file = NULL;
   site->line = ws_pass_line(instruction, &file);
+  site->column = ws_pass_column(instruction);
   site->file = interned(in, &in->last_file, file);
   site->region = interned(in, &in->last_region, ws_pass_region_of(instruction));
   site->number = in->site_count++;

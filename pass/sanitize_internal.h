@@ -73,7 +73,7 @@ struct ws_site {
   ws_site *next; /* made before */
   const char *region, *file;
   const char *offset_region; /* whose function returns an LDS offset; or NULL */
-  int line;
+  int line, column;
   int number; /* in the order of the IR */
   ws_space space;
   bool reads, writes, atomic;

@@ -12,6 +12,7 @@
 #include "job.h"
 #include "load.h"
 #include "lower.h"
+#include "mlir/front.h"
 #include "sanitize.h"
 
 #include <cjson/cJSON.h>
@@ -83,15 +84,18 @@ static cJSON *error_json(ws_status status, const char *text) {
 static ws_status describe(const asked_for *asked, const char *file,
                           ws_arena *arena, ws_records *out, ws_diag *diag) {
   ws_findings findings;
+  LLVMModuleRef module;
   ws_findings_init(&findings, arena);
-  LLVMModuleRef module = ws_pass_parse(LLVMContextCreate(), asked->text,
-                                       asked->size, file, &findings);
-  if (!module && findings.count)
-    return ws_fail(diag, WS_INPUT, findings.items[0].file,
-                   findings.items[0].line, "%s", findings.items[0].text);
-  if (!module)
-    return ws_fail(diag, WS_INPUT, file, 0, "not LLVM IR");
-  return ws_pass_read_records(module, asked->text, file, arena, out, diag);
+  if (ws__load_records(LLVMContextCreate(), asked->text, asked->size, file,
+                       arena, &module, out, &findings))
+    return WS_OK;
+  const ws_finding *first = findings.items;
+  if (!findings.count)
+    return ws_fail(diag, WS_INPUT, file, 0, "neither LLVM IR nor MLIR");
+  const char *place = ws_finding_place(arena, first);
+  return strcmp(first->id, "template") || first->line /* else in the text */
+             ? ws_fail(diag, WS_INPUT, NULL, 0, "%s: %s", place, first->text)
+             : ws_fail(diag, WS_INPUT, NULL, 0, "%s", first->text);
 }
 
 static void run_describe(void *context, int socket) {
@@ -144,12 +148,9 @@ static void run_import(void *context, int socket) {
   ws_hip_request request = {.text = asked->text};
   const struct {
     const char *key, **out;
-  } texts[] = {{"file", &request.file},
-               {"target", &request.target},
-               {"own", &request.own},
-               {"name", &request.name},
-               {"language", &request.language},
-               {"problem", &request.problem}};
+  } texts[] = {{"file", &request.file},         {"target", &request.target},
+               {"own", &request.own},           {"name", &request.name},
+               {"language", &request.language}, {"problem", &request.problem}};
   ws_status status = WS_OK;
   ws_diag diag;
   for (size_t i = 0; i < sizeof texts / sizeof *texts && status == WS_OK; i++)
@@ -229,6 +230,8 @@ static void serve_versions(const server *s) {
   ws_comgr_version(&comgr_major, &comgr_minor);
   snprintf(text, sizeof text, "%u.%u.%u", major, minor, patch);
   cJSON_AddStringToObject(versions, "llvm", text);
+  if (ws__mlir_is_there()) /* of the same release */
+    cJSON_AddStringToObject(versions, "mlir", text);
   snprintf(text, sizeof text, "%zu.%zu", comgr_major, comgr_minor);
   cJSON_AddStringToObject(versions, "comgr", text);
   if (*ws__ptxas_path())

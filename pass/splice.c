@@ -13,6 +13,8 @@
 #include "check.h"
 #include "comgr.h"
 #include "hip.h"
+#include "load.h"
+#include "mlir/front.h"
 #include "nvptx_expand.h"
 #include "opencl_names.h"
 #include "parse.h"
@@ -66,6 +68,18 @@ static LLVMModuleRef read_opencl(const body *b, const char *text,
   if (module)
     ws__pass_set_file(module, b->file);
   return module;
+}
+
+/* For a template in LLVM IR: one in MLIR has its bodies in it (load.c). */
+static LLVMModuleRef read_mlir(const body *b, const char *text,
+                               const ws_candidate *candidate) {
+  const ws_scope values = ws__load_scope(candidate, b->findings->arena);
+  const ws_mlir_request request = {.text = text,
+                                   .size = strlen(text),
+                                   .file = b->file,
+                                   .values = &values,
+                                   .target = candidate->tmpl->target};
+  return ws__mlir_front(LLVMGetModuleContext(b->target), &request, b->findings);
 }
 
 /* The linker leaves it out. */
@@ -341,12 +355,14 @@ static bool splice_body(LLVMModuleRef module, const ws_candidate *candidate,
   const char *name = candidate->tmpl->regions[region].function;
   bool opencl = given->language && !strcmp(given->language, "opencl");
   bool hip = given->language && !strcmp(given->language, "hip");
+  bool mlir = given->language && !strcmp(given->language, "mlir");
   const ws_ir_family *family = ws__ir_family_of(module);
   body b = {.target = module,
             .region = name,
             .file = ws_arena_printf(findings->arena, "%s.%s", name,
                                     opencl ? "cl"
                                     : hip  ? "hip"
+                                    : mlir ? "mlir"
                                            : "ll"),
             .findings = findings};
   if (!LLVMGetNamedFunction(module, name)) {
@@ -367,6 +383,8 @@ static bool splice_body(LLVMModuleRef module, const ws_candidate *candidate,
   else if (hip)
     b.module = ws__hip_read_body(module, name, b.file, given->text, candidate,
                                  findings);
+  else if (mlir)
+    b.module = read_mlir(&b, given->text, candidate);
   else
     b.module = ws__pass_parse_body(module, given->text, b.file, findings);
   if (!b.module)

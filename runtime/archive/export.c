@@ -51,7 +51,8 @@ static ws_status add_template(exporter *e, const char *hash, ws_diag *diag) {
   cJSON *json = ws_json_write(&ws__text_template_json, &row);
   cJSON_AddItemToObject(json, "records", records);
   add_json_file(e, path, json);
-  ws__text_add(&e->files, ws_arena_printf(e->arena, "%s.ll", stem),
+  const char *ending = ws_language_ending(ws_template_language(row.text));
+  ws__text_add(&e->files, ws_arena_printf(e->arena, "%s.%s", stem, ending),
                ws_arena_strdup(e->arena, row.text), strlen(row.text));
   return WS_OK;
 }

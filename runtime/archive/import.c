@@ -99,10 +99,13 @@ static ws_status put_template(importer *in, const cJSON *json,
 static ws_status import_template(importer *in, const ws__text_file *file,
                                  const cJSON *json, ws_diag *diag) {
   size_t stem = strlen(file->path) - strlen("json");
-  const ws__text_file *text;
-  WS_TRY(named_file(in,
-                    ws_arena_printf(in->arena, "%.*sll", (int)stem, file->path),
-                    file->path, &text, diag));
+  const ws__text_file *text =
+      ws__text_find(&in->files, ws_arena_printf(in->arena, "%.*smlir",
+                                                (int)stem, file->path));
+  if (!text)
+    WS_TRY(named_file(
+        in, ws_arena_printf(in->arena, "%.*sll", (int)stem, file->path),
+        file->path, &text, diag));
   return put_template(in, json, text, full_path(in, file->path), diag);
 }
 
@@ -156,7 +159,8 @@ static ws_status read_body(importer *in, const ws__text_body *body,
   const char *language = dot ? ws__text_ending_language(dot + 1) : NULL;
   if (!language)
     return ws_fail(diag, WS_INPUT, path, 0,
-                   "the body '%s' ends in none of .ll, .cl, .hip", body->file);
+                   "the body '%s' ends in none of .ll, .cl, .hip, .mlir",
+                   body->file);
   candidate->bodies[index] =
       (ws_body){.variant = -1, .language = language, .text = file->data};
   return WS_OK;

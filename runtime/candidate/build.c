@@ -67,9 +67,20 @@ static const ws_json_field finding_fields[] = {
     {WS_JSON_TEXT(ws_finding, region)},
     {WS_JSON_TEXT(ws_finding, file)},
     {WS_JSON_TEXT(ws_finding, text)},
-    {WS_JSON_INT(ws_finding, line, 0, INT32_MAX)}};
+    {WS_JSON_INT(ws_finding, line, 0, INT32_MAX)},
+    {WS_JSON_INT(ws_finding, column, 0, INT32_MAX),
+     .presence = WS_JSON_LEFT_OUT}};
 const ws_json_struct ws_finding_json =
     WS_JSON_STRUCT(ws_finding, finding_fields);
+
+const char *ws_finding_place(ws_arena *arena, const ws_finding *finding) {
+  if (finding->line <= 0)
+    return finding->file;
+  return finding->column > 0
+             ? ws_arena_printf(arena, "%s:%d:%d", finding->file, finding->line,
+                               finding->column)
+             : ws_arena_printf(arena, "%s:%d", finding->file, finding->line);
+}
 
 const ws_kernel_facts *ws_build_kernel_facts(const ws_build_result *result,
                                              const char *kernel) {

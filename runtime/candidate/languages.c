@@ -8,8 +8,11 @@
 #include <string.h>
 
 static const struct language {
-  const char *name, *ending;
-} languages[] = {{"ir", "ll"}, {"opencl", "cl"}, {"hip", "hip"}};
+  const char *name, *ending, *fence;
+} languages[] = {{"ir", "ll", "llvm"},
+                 {"opencl", "cl", "c"},
+                 {"hip", "hip", "c"},
+                 {"mlir", "mlir", "mlir"}};
 enum { LANGUAGES = sizeof languages / sizeof languages[0] };
 
 const char *ws_language_ending(const char *language) {
@@ -26,6 +29,13 @@ const char *ws_language_of_ending(const char *ending) {
   return NULL;
 }
 
+const char *ws_language_fence(const char *language) {
+  for (int i = 0; i < LANGUAGES; i++)
+    if (!strcmp(languages[i].name, language))
+      return languages[i].fence;
+  return "";
+}
+
 static bool has_define(const char *text) {
   static const char begins[] = "define ";
   while (*text) {
@@ -38,7 +48,19 @@ static bool has_define(const char *text) {
   return false;
 }
 
+/* Comments of MLIR, its module, or an alias, before anything of LLVM IR. */
+static bool is_mlir(const char *text) {
+  text += strspn(text, " \t\r\n");
+  return !strncmp(text, "//", 2) || *text == '#' ||
+         !strncmp(text, "builtin.module", 14) ||
+         (!strncmp(text, "module", 6) &&
+          !strncmp(text + 6, " attributes", 11)) ||
+         !strncmp(text, "module {", 8);
+}
+
 const char *ws_template_language(const char *text) {
+  if (is_mlir(text))
+    return "mlir";
   const bool has_words = strstr(text, "WS_") || strstr(text, "kernel void");
   return has_words && !has_define(text) ? "opencl" : "ir";
 }

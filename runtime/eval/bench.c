@@ -371,8 +371,8 @@ static void fail_by_finding(ws_measured *out, ws_arena *arena,
                             const ws_finding *finding, const ws_shape *shape) {
   const char *place = "";
   if (*finding->region && finding->line)
-    place = ws_arena_printf(arena, " (%s, %s:%d)", finding->region,
-                            finding->file, finding->line);
+    place = ws_arena_printf(arena, " (%s, %s)", finding->region,
+                            ws_finding_place(arena, finding));
   ws__measured_fail(out, arena, verdict_of(finding->id), shape, "%s: %s%s",
                     finding->id, finding->text, place);
 }

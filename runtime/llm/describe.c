@@ -188,7 +188,7 @@ char *ws_describe_code(ws_arena *arena, const ws_candidate *candidate,
       continue;
     ws_strbuf_printf(&out, "Region %s (%s):\n",
                      candidate->tmpl->regions[regions[i]].function, language);
-    ws_describe_fenced(&out, strcmp(language, "ir") ? "c" : "llvm", text);
+    ws_describe_fenced(&out, ws_language_fence(language), text);
   }
   return finish(arena, &out);
 }

@@ -137,6 +137,11 @@ ws_status ws__read_template(const ws__reply_text *reply,
  * its body, in the arena; NULL: it is not defined there. */
 char *ws__c_function_text(ws_arena *arena, const char *text,
                           const char *function);
+/* In C, and in MLIR, whose comments and strings are C's: behind the word,
+ * comment, string or character that begins here; behind what closes the bracket
+ * that stands here (NULL: nothing does). */
+const char *ws__end_of_token(const char *at);
+const char *ws__end_of_brackets(const char *at);
 
 /* "1.05 1.20", "1.05-1.20", "5 % to 20 %" (per_cent: of a speed-up), from
  * *text on, which then stands behind it. */

@@ -133,11 +133,8 @@ ws_status ws_reply_template_text(ws_arena *arena, const ws_reply *reply,
 /* Is the function the same in both? */
 static bool is_untouched(ws_arena *arena, const char *before, const char *after,
                          const char *function) {
-  const bool ir = !strcmp(ws_template_language(before), "ir");
-  const char *a = ir ? ws_ir_function_text(arena, before, function, NULL)
-                     : ws__c_function_text(arena, before, function);
-  const char *b = ir ? ws_ir_function_text(arena, after, function, NULL)
-                     : ws__c_function_text(arena, after, function);
+  const char *a = ws_function_text(arena, before, function, NULL);
+  const char *b = ws_function_text(arena, after, function, NULL);
   return a && b && !strcmp(a, b);
 }
 

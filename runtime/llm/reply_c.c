@@ -19,8 +19,7 @@ static const char *end_of_quoted(const char *at) {
   return *at ? at + 1 : at;
 }
 
-/* Behind the word, comment, string or character that begins here. */
-static const char *end_of_token(const char *at) {
+const char *ws__end_of_token(const char *at) {
   if (!strncmp(at, "//", 2))
     return at + strcspn(at, "\n");
   if (!strncmp(at, "/*", 2)) {
@@ -36,10 +35,9 @@ static const char *end_of_token(const char *at) {
   return at;
 }
 
-/* Behind what closes the bracket that stands here; NULL: nothing does. */
-static const char *end_of_brackets(const char *at) {
+const char *ws__end_of_brackets(const char *at) {
   int depth = 0;
-  for (; *at; at = end_of_token(at)) {
+  for (; *at; at = ws__end_of_token(at)) {
     depth += strchr("([{", *at) != NULL;
     depth -= strchr(")]}", *at) != NULL;
     if (!depth)
@@ -51,11 +49,11 @@ static const char *end_of_brackets(const char *at) {
 /* Behind its body, if a name is defined that ends here. */
 static const char *end_of_definition(const char *at) {
   at += strspn(at, " \t\r\n");
-  const char *end = *at == '(' ? end_of_brackets(at) : NULL;
+  const char *end = *at == '(' ? ws__end_of_brackets(at) : NULL;
   if (!end)
     return NULL;
   end += strspn(end, " \t\r\n");
-  return *end == '{' ? end_of_brackets(end) : NULL;
+  return *end == '{' ? ws__end_of_brackets(end) : NULL;
 }
 
 char *ws__c_function_text(ws_arena *arena, const char *text,
@@ -63,7 +61,7 @@ char *ws__c_function_text(ws_arena *arena, const char *text,
   const size_t size = strlen(function);
   const char *line = text;
   for (const char *at = text, *next; *at; at = next) {
-    next = end_of_token(at);
+    next = ws__end_of_token(at);
     if (*at == '\n')
       line = next;
     if ((size_t)(next - at) != size || memcmp(at, function, size))

@@ -98,17 +98,21 @@ static ws_status read_body(const ws__reply_text *reply, const block *b,
 
 /* ---- language ------------------------------------------------------------ */
 
-static bool has_define(const ws__reply_text *reply, const block *b) {
+/* Whether a line of it begins so. */
+static bool has_line(const ws__reply_text *reply, const block *b,
+                     const char *begins) {
   for (int i = b->begin; i < b->end; i++)
-    if (!strncmp(ws__skip_blanks(reply->lines[i].text), "define ", 7))
+    if (!strncmp(ws__skip_blanks(reply->lines[i].text), begins, strlen(begins)))
       return true;
   return false;
 }
 
 static const char *body_language(const ws__reply_text *reply, const block *b,
                                  const char *of_heading) {
-  if (has_define(reply, b))
+  if (has_line(reply, b, "define "))
     return "ir";
+  if (has_line(reply, b, "func.func "))
+    return "mlir";
   if (*of_heading)
     return of_heading;
   const char *named = ws__language_named(b->info, strcspn(b->info, " \t{"));
@@ -292,6 +296,6 @@ ws_status ws__read_template(const ws__reply_text *reply,
   return strcmp(code->language, "hip")
              ? WS_OK
              : WS__REPLY_FAIL(diag, section->heading,
-                              "a template is LLVM IR or OpenCL C; HIP C++ is "
+                              "a template is LLVM IR, MLIR or OpenCL C; HIP C++ is "
                               "for regions");
 }

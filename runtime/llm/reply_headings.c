@@ -79,7 +79,7 @@ static const struct {
     {"ir", "ir"},           {"llvm", "ir"},    {"ll", "ir"},
     {"llvm-ir", "ir"},      {"llvm ir", "ir"}, {"opencl", "opencl"},
     {"opencl c", "opencl"}, {"cl", "opencl"},  {"c", "opencl"},
-    {"hip", "hip"},         {"hip c++", "hip"}};
+    {"hip", "hip"},         {"hip c++", "hip"}, {"mlir", "mlir"}};
 
 const char *ws__section_text(ws__section_kind kind) { return forms[kind].text; }
 

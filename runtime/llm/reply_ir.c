@@ -245,18 +245,21 @@ const char *ws_region_text(ws_arena *arena, const ws_candidate *candidate,
                            const char **out_language) {
   const ws_body *body = &candidate->bodies[region];
   const ws_region *shipped = &candidate->tmpl->regions[region];
-  *out_language = body->text && body->language ? body->language : "ir";
+  const bool mlir = !strcmp(ws_template_language(template_text), "mlir");
+  *out_language = body->text && body->language ? body->language
+                  : mlir                       ? "mlir"
+                                               : "ir";
   if (body->text)
     return body->text;
   const char *function = body->variant < 0
                              ? shipped->function
                              : shipped->variants[body->variant].function;
-  char *text = ws_ir_function_text(arena, template_text, function, NULL);
+  char *text = ws_function_text(arena, template_text, function, NULL);
   if (!text)
     return NULL;
   if (body->variant >= 0)
     text = rename_symbol(arena, text, function, shipped->function);
   if (candidate->tmpl->source_file)
     text = without_lines(arena, text);
-  return complete_text(arena, text, template_text);
+  return mlir ? text : complete_text(arena, text, template_text);
 }

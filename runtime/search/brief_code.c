@@ -46,8 +46,10 @@ static void read_regions(ws__page *page) {
 
 /* Functions that are neither kernels nor regions. */
 static void read_helpers(ws__page *page) {
-  static const char heading[] = "\ndefine internal ";
   const char *text = page->parent.template_text;
+  const char *heading = strcmp(ws_template_language(text), "mlir")
+                            ? "\ndefine internal "
+                            : "func.func private ";
   int left = MOST_FUNCTIONS;
   for (const char *at = text; page->helper_count < WS__MOST_HELPERS && left-- &&
                               (at = strstr(at, heading));
@@ -60,7 +62,7 @@ static void read_helpers(ws__page *page) {
     int line;
     helper->name =
         ws_arena_strndup(page->arena, name + 1, (size_t)(end - name - 1));
-    helper->text = ws_ir_function_text(page->arena, text, helper->name, &line);
+    helper->text = ws_function_text(page->arena, text, helper->name, &line);
     if (helper->text && ws_template_region_index(page->parent.candidate->tmpl,
                                                  helper->name) < 0)
       page->helper_count++;
@@ -186,10 +188,11 @@ int ws__changed_regions(const ws_candidate *candidate, int *out_regions) {
 static const char *without(ws__page *page, const char *text,
                            const char *function, const char *why) {
   int line;
-  const char *own = ws_ir_function_text(page->arena, text, function, &line);
+  const char *comment = strcmp(ws_template_language(text), "mlir") ? ";" : "//";
+  const char *own = ws_function_text(page->arena, text, function, &line);
   const char *at = own ? strstr(text, own) : NULL;
-  return at ? ws_arena_printf(page->arena, "%.*s; @%s: %s%s", (int)(at - text),
-                              text, function, why, at + strlen(own))
+  return at ? ws_arena_printf(page->arena, "%.*s%s @%s: %s%s", (int)(at - text),
+                              text, comment, function, why, at + strlen(own))
             : text;
 }
 
@@ -218,7 +221,9 @@ static const char *whole_code(ws__page *page) {
   ws_strbuf_init(&out);
   if (parent->written_text == parent->template_text) {
     ws_strbuf_puts(&out, "The whole template, with its default parameters:\n");
-    ws_describe_fenced(&out, "llvm", without_unused(page));
+    ws_describe_fenced(
+        &out, ws_language_fence(ws_template_language(parent->template_text)),
+        without_unused(page));
   } else {
     ws_strbuf_puts(&out, "The whole template, in OpenCL C: edits are those of "
                          "`## template`, a region has a whole body:\n");
@@ -246,7 +251,10 @@ static void put_helpers(ws__page *page, const char *code, ws_strbuf *out) {
       continue;
     size += strlen(helper->text);
     ws_strbuf_printf(out, "Function %s, which is no region:\n", helper->name);
-    ws_describe_fenced(out, "llvm", helper->text);
+    ws_describe_fenced(
+        out,
+        ws_language_fence(ws_template_language(page->parent.template_text)),
+        helper->text);
   }
 }
 

@@ -39,14 +39,24 @@ static void add_mark(marks *m, int line) {
   m->count++;
 }
 
+/* Whether a text that ends here names a template's file. */
+static bool is_template_name(const char *text, const char *end) {
+  static const char *const endings[] = {".ll", ".cl", ".mlir"};
+  for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+    const size_t size = strlen(endings[i]);
+    if ((size_t)(end - text) > size && !memcmp(end - size, endings[i], size))
+      return true;
+  }
+  return false;
+}
+
 /* The lines of a template's text that a reason names, "reply-3.ll:17: ..." or
  * "template.cl:17: ...; line 20: ..."; none of other reasons. */
 static marks marks_of_reason(const char *reason) {
   static const char next[] = "; line ";
   const char *colon = strchr(reason, ':');
   marks m = {.count = 0};
-  if (!colon || colon - reason < 4 ||
-      (strncmp(colon - 3, ".ll", 3) && strncmp(colon - 3, ".cl", 3)))
+  if (!colon || !is_template_name(reason, colon))
     return m;
   add_mark(&m, (int)strtol(colon + 1, NULL, 10));
   for (const char *at = colon; (at = strstr(at, next)); at += sizeof next - 1)
@@ -102,7 +112,7 @@ static void put_text(ws__page *page, const char *language, const char *text,
                      const marks *m, ws_strbuf *out) {
   const size_t size = strlen(text);
   const bool whole = size <= WHOLE_BYTES || (!m->count && size <= UNTOLD_BYTES);
-  ws_describe_fenced(out, strcmp(language, "ir") ? "c" : "llvm",
+  ws_describe_fenced(out, ws_language_fence(language),
                      whole ? text : excerpt(page, text, m));
 }
 

@@ -95,12 +95,14 @@ static ws_status read_template(ws_session *s, ws__job *job,
                                ws_compiler *compiler, ws__source *source,
                                ws_diag *why) {
   const char *language;
-  const char *file =
-      ws_arena_printf(job->keep, "reply-%lld.ll", (long long)job->sequence);
   WS_TRY(ws_reply_template_text(job->keep, job->reply, text_of_base(s, job),
                                 &job->template_text, &language, why));
+  const bool opencl = !strcmp(language, "opencl");
+  const char *file =
+      ws_arena_printf(job->keep, "reply-%lld.%s", (long long)job->sequence,
+                      opencl ? "ll" : ws_language_ending(language));
   source->text = job->template_text;
-  if (strcmp(language, "ir"))
+  if (opencl)
     WS_TRY(translate(s, job, compiler, &source->text, why));
   source->size = strlen(source->text);
   return ws_compiler_describe(compiler, job->keep, file, source->text,

@@ -381,7 +381,7 @@ ws_status bench_subject_open(ws_arena *arena, const bench_source *source,
                              ws_diag *diag) {
   const char *colon = strrchr(source->text, ':');
   *out = (bench_subject){0};
-  if (ends_with(source->text, ".ll"))
+  if (ends_with(source->text, ".ll") || ends_with(source->text, ".mlir"))
     return open_template(arena, source, compiler, out, diag);
   if (*source->set || *source->variants)
     return ws_fail(diag, WS_USAGE, NULL, 0,
@@ -398,7 +398,7 @@ ws_status bench_subject_open(ws_arena *arena, const bench_source *source,
     return open_archived(arena, source->archive, source->text, compiler, out,
                          diag);
   return ws_fail(diag, WS_USAGE, NULL, 0,
-                 "'%s' is neither a template (.ll), nor a dispatch or a "
+                 "'%s' is neither a template (.ll, .mlir), nor a dispatch or a "
                  "candidate (.json), nor DB:CANDIDATE; with --archive DB it "
                  "may be a candidate's id",
                  source->text);

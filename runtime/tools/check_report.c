@@ -27,14 +27,14 @@ static int launch_threads(const ws_candidate *candidate, const char *kernel,
   return (int)threads;
 }
 
-static void print_findings(const ws_build_result *result) {
+static void print_findings(const ws_build_result *result, ws_arena *arena) {
   for (int i = 0; i < result->finding_count; i++) {
     const ws_finding *finding = &result->findings[i];
     printf("finding    %s", finding->id);
     if (finding->region[0])
       printf(" in %s", finding->region);
     if (finding->line > 0)
-      printf(" at %s:%d", finding->file, finding->line);
+      printf(" at %s", ws_finding_place(arena, finding));
     printf("\n           %s\n", finding->text);
   }
 }
@@ -167,7 +167,7 @@ void check_report_print(const check_report *report) {
   }
   if (!result->finding_count && result->reason[0])
     printf("reason     %s\n", result->reason);
-  print_findings(result);
+  print_findings(result, arena);
   if (!ws_build_is_modelled(result))
     printf("sanitizer  ran nothing: %s\n           %s: %s\n",
            result->not_modelled,

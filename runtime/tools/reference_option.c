@@ -48,16 +48,16 @@ static ws_status read_tolerance(const char *text, ws_reference_request *out,
 /* ---- HIP ---- */
 
 static ws_status look_at_name(const char *file, bool *out_hip, ws_diag *diag) {
-  static const char *const endings[] = {".ll", ".hip", ".cpp", ".cu"};
+  static const char *const endings[] = {".ll", ".mlir", ".hip", ".cpp", ".cu"};
   const char *dot = strrchr(file, '.');
-  for (int i = 0; dot && i < 4; i++)
+  for (int i = 0; dot && i < 5; i++)
     if (!strcmp(dot, endings[i])) {
-      *out_hip = i > 0;
+      *out_hip = i > 1;
       return WS_OK;
     }
   return ws_fail(
       diag, WS_USAGE, NULL, 0,
-      "--reference %s: it is a template (.ll) or a HIP kernel (.hip, "
+      "--reference %s: it is a template (.ll, .mlir) or a HIP kernel (.hip, "
       ".cpp)",
       file);
 }

@@ -139,7 +139,8 @@ static const ws_option rows[] = {
     {"variant", "REGION=FUNCTION", "a shipped alternative for a region",
      WS_OPTION_READ, .read = read_variant},
     {"body", "REGION=FILE",
-     "a body of one's own: LLVM IR (.ll), OpenCL C (.cl) or HIP C++ (.hip)",
+     "a body of one's own: LLVM IR (.ll), MLIR (.mlir), OpenCL C (.cl) or HIP "
+     "C++ (.hip)",
      WS_OPTION_READ, .read = read_body},
     {"layout", "L", "the problem's layout, by name", WS_OPTION_TEXT,
      AT(layout)},
@@ -256,11 +257,11 @@ static ws_status set_body(check_job *job, const char *option, ws_diag *diag) {
   size_t size;
   char *text;
   if (!language)
-    return ws_fail(
-        diag, WS_USAGE, NULL, 0,
-        "--body is REGION=FILE with FILE ending in .ll, .cl or .hip, not "
-        "'%s'",
-        option);
+    return ws_fail(diag, WS_USAGE, NULL, 0,
+                   "--body is REGION=FILE with FILE ending in .ll, .mlir, .cl "
+                   "or .hip, not "
+                   "'%s'",
+                   option);
   const char *name =
       ws_arena_strndup(job->arena, option, (size_t)(equal - option));
   int region = ws_template_region_index(job->candidate->tmpl, name);

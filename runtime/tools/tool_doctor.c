@@ -129,6 +129,9 @@ static const struct component {
      "./setup.sh (Debian: llvm-21-dev from testing), or ROCm 7's llvm"},
     {"comgr", true, probe_version, "comgr",
      "./setup.sh (Debian: libamd-comgr-dev from testing), or ROCm 7"},
+    {"MLIR", false, probe_version, "mlir",
+     "needed for templates and bodies in MLIR only. Debian: libmlir-21-dev from "
+     "testing (./setup.sh --for test), then build anew"},
     {"ptxas", false, probe_version, "ptxas",
      "only makes code for NVIDIA load faster and checks it here; else the "
      "driver compiles it. From CUDA's toolkit; set WAVESMITH_PTXAS"},

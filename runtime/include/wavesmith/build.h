@@ -65,12 +65,14 @@ bool ws_blame_parse(const char *text, ws_blame *out_blame);
 ws_blame ws_blame_of_signal(int signal);
 
 /* One thing that is wrong with a candidate. id is stable ("lds-race"); region
- * is the region's function or ""; file and line point at what was written;
- * text says what, and how to mend it. */
+ * is the region's function or ""; file, line and column point at what was written
+ * (0: not known); text says what, and how to mend it. */
 typedef struct ws_finding {
   const char *id, *region, *file, *text;
-  int line;
+  int line, column;
 } ws_finding;
+/* "gemm.mlir:12:5", as much of it as is known; in the arena. */
+const char *ws_finding_place(ws_arena *arena, const ws_finding *finding);
 
 /* The id of a finding that does not speak against a candidate: see not_modelled
  * of its result. */

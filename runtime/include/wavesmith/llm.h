@@ -276,6 +276,10 @@ ws_status ws_reply_parse(ws_arena *arena, const char *text,
 char *ws_ir_function_text(ws_arena *arena, const char *module_text,
                           const char *function, int *out_line);
 
+/* A function of a template in whatever it is written, likewise. */
+char *ws_function_text(ws_arena *arena, const char *text, const char *function,
+                       int *out_line);
+
 /* A parent with a reply's parameters and regions: WS_INPUT for an unknown
  * parameter, a value that is not allowed, an unknown region, an edit that does
  * not match exactly once (the diag shows the nearest place). Edits apply to the

@@ -181,16 +181,20 @@ ws_status ws_records_from_json(ws_arena *arena, const struct cJSON *json,
 /* A template's declarations back as that text, in the arena. */
 char *ws_template_records_json(ws_arena *arena, const ws_template *tmpl);
 
-/* "ll", "cl", "hip" of "ir", "opencl", "hip", and back; NULL: no such. */
+/* "ll", "cl", "hip", "mlir" of "ir", "opencl", "hip", "mlir", and back; NULL: no
+ * such. */
 const char *ws_language_ending(const char *language);
 const char *ws_language_of_ending(const char *ending);
+
+/* What a fenced block of it is called in Markdown. */
+const char *ws_language_fence(const char *language);
 
 /* A template as its author wrote it, which edits are of and prompts show: the
  * OpenCL C that it was imported from, else template_text, its IR. */
 const char *ws_template_written_text(const ws_template *tmpl,
                                      const char *template_text);
-/* Of such a text: "opencl" if it has its words and IR's define is not there,
- * else "ir". */
+/* Of such a text: "mlir" if it begins like one, "opencl" if it has its words and
+ * IR's define is not there, else "ir". */
 const char *ws_template_language(const char *written_text);
 
 /* NULL / -1 when there is none of that name. */
@@ -203,7 +207,8 @@ int ws_template_region_index(const ws_template *tmpl, const char *function);
  * the default (variant < 0) or variants[variant]. */
 typedef struct ws_body {
   int variant;
-  const char *language; /* "ir", "opencl" or "hip"; NULL for a shipped body */
+  const char *language; /* "ir", "opencl", "hip" or "mlir"; NULL for a shipped
+                         * body */
   const char *text;
 } ws_body;
 

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * Functions as a module of their own. MLIR takes aliases (!tile = ..., #map =
+ * ...) before the module only: those at the head of the text stay there, and
+ * those of the template that it does not define are put in front, all so that
+ * the text keeps its lines.
+ */
+#include "declare.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static const char *next_line(const char *line) {
+  line += strcspn(line, "\n");
+  return *line ? line + 1 : line;
+}
+
+static bool is_alias(const char *line) {
+  return (*line == '!' || *line == '#') &&
+         (isalpha((unsigned char)line[1]) || line[1] == '_');
+}
+
+/* With its sign. */
+static size_t name_size(const char *line) {
+  size_t size = 1;
+  while (isalnum((unsigned char)line[size]) || strchr("_.$", line[size]))
+    if (!line[size++])
+      return size - 1;
+  return size;
+}
+
+/* Behind the lines that a definition goes on for: those that are indented. */
+static const char *end_of_alias(const char *line) {
+  do
+    line = next_line(line);
+  while (*line == ' ' || *line == '\t');
+  return line;
+}
+
+static bool defines(const char *text, const char *name, size_t size) {
+  for (const char *line = text; *line; line = next_line(line))
+    if (is_alias(line) && name_size(line) == size && !memcmp(line, name, size))
+      return true;
+  return false;
+}
+
+/* In one line, without comments. */
+static void put_alias(const char *line, const char *end, ws_strbuf *out) {
+  bool quoted = false;
+  for (; line < end; line++) {
+    quoted ^= *line == '"';
+    if (!quoted && line[0] == '/' && line[1] == '/')
+      line += strcspn(line, "\n");
+    if (line < end)
+      ws_strbuf_append(out, *line == '\n' ? " " : line, 1);
+  }
+}
+
+static void put_aliases(const char *text, const char *but_of, ws_strbuf *out) {
+  for (const char *line = text; *line;) {
+    const char *end = is_alias(line) ? end_of_alias(line) : next_line(line);
+    if (is_alias(line) && !defines(but_of, line, name_size(line)))
+      put_alias(line, end, out);
+    line = end;
+  }
+}
+
+/* Behind its aliases, comments and empty lines. */
+static const char *end_of_head(const char *text) {
+  while (*text) {
+    const char *first = text + strspn(text, " \t\r");
+    if (is_alias(text))
+      text = end_of_alias(text);
+    else if (*first == '\n' || !strncmp(first, "//", 2))
+      text = next_line(text);
+    else
+      break;
+  }
+  return text;
+}
+
+MlirOperation ws__mlir_parse_functions(ws_mlir *m, const char *text,
+                                       const char *open, const char *close,
+                                       const char *template_text) {
+  ws_strbuf whole;
+  ws_strbuf_init(&whole);
+  put_aliases(template_text, text, &whole);
+  const char *body = end_of_head(text);
+  ws_strbuf_append(&whole, text, (size_t)(body - text));
+  ws_strbuf_printf(&whole, "%s %s\n%s", open, body, close);
+  MlirOperation module = mlirOperationCreateParse(
+      m->context, mlirStringRefCreate(whole.data, whole.size),
+      ws__mlir_ref(m->file));
+  ws_strbuf_deinit(&whole);
+  return module;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * Inside pass/mlir: what is declared of functions, kept while they are lowered.
+ */
+#ifndef WAVESMITH_PASS_MLIR_DECLARE_H
+#define WAVESMITH_PASS_MLIR_DECLARE_H
+
+#include "front.h"
+#include "mlir.h"
+#include "wavesmith/template.h"
+
+typedef struct ws_mlir_function {
+  const char *name;
+  MlirAttribute launch, region, variant; /* null: it is none */
+  const char **arguments;                /* names; NULL where there is none */
+  int argument_count;
+  bool is_kernel;
+} ws_mlir_function;
+
+enum { WS_MLIR_MOST_FUNCTIONS = 256 };
+
+/* Bytes that wavesmith.lds gives for a name; false and a finding at an
+ * operation where it gives none. */
+bool ws__mlir_lds_bytes(ws_mlir *m, MlirOperation at, const char *name,
+                        int64_t *out_bytes);
+/* Parameters with the values of wavesmith.param. */
+bool ws__mlir_defaults(ws_mlir *m, ws_scope *out);
+bool ws__mlir_write_records(ws_mlir *m, const ws_mlir_function *functions,
+                            int count, LLVMModuleRef out);
+
+/* The loops of lanes that a schedule left (lanes.c). */
+bool ws__mlir_lanes(ws_mlir *m);
+/* Reads what the module declares: target and parameters (values: NULL: their
+ * defaults). Then parameters, schedule, LDS and shapes; then the LLVM dialect,
+ * or all of it to a template in LLVM IR. */
+bool ws__mlir_open(ws_mlir *m, const ws_scope *values);
+bool ws__mlir_specialize(ws_mlir *m);
+bool ws__mlir_to_llvm_dialect(ws_mlir *m);
+LLVMModuleRef ws__mlir_lower_template(ws_mlir *m, LLVMContextRef context);
+/* A text of functions within `open` and `close`, on the lines that it has, with
+ * the aliases of the template; null and findings. */
+MlirOperation ws__mlir_parse_functions(ws_mlir *m, const char *text,
+                                       const char *open, const char *close,
+                                       const char *template_text);
+/* Puts a request's bodies in place of regions. */
+bool ws__mlir_splice(ws_mlir *m, const ws_mlir_request *request);
+
+#endif

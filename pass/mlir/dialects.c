@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * What a text may be made of. Most of MLIR's dialects have no way to a GPU's
+ * code here, and would fail late and without a word of sense.
+ */
+#include "mlir.h"
+
+#include <string.h>
+
+/* llvm: what has no other way. What of it may be in a kernel, the check of the
+ * LLVM module says (check.c). */
+static const char *const allowed[] = {
+    "affine",    "amdgpu", "arith", "bufferization", "builtin", "cf",
+    "func",      "gpu",    "index", "linalg",        "llvm",    "math",
+    "memref",    "nvgpu",  "nvvm",  "rocdl",         "scf",     "tensor",
+    "transform", "ub",     "vector"};
+
+static bool is_allowed(MlirStringRef name) {
+  for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++) {
+    const size_t size = strlen(allowed[i]);
+    if (name.length > size && name.data[size] == '.' &&
+        !memcmp(name.data, allowed[i], size))
+      return true;
+  }
+  return false;
+}
+
+static bool check(ws_mlir *m, MlirOperation op) {
+  MlirStringRef name = ws__mlir_name(op);
+  if (is_allowed(name))
+    return true;
+  ws_strbuf known;
+  ws_strbuf_init(&known);
+  for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
+    ws_strbuf_printf(&known, " %s", allowed[i]);
+  ws__mlir_refuse(m, op, "mlir-dialect",
+                  "%.*s: this dialect is not taken; there is%s",
+                  (int)name.length, name.data, known.data);
+  ws_strbuf_deinit(&known);
+  return false;
+}
+
+bool ws__mlir_check_dialects(ws_mlir *m, MlirOperation root) {
+  return ws__mlir_walk(m, root, check);
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * From text to the LLVM module, step by step.
+ */
+#include "declare.h"
+#include "family.h"
+#include "front.h"
+
+#include <mlir-c/BuiltinAttributes.h>
+#include <mlir-c/BuiltinTypes.h>
+#include <mlir-c/Diagnostics.h>
+#include <mlir-c/Target/LLVMIR.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- diagnostics
+ * -------------------------------------------------------------- */
+
+static void append(MlirStringRef part, void *out) {
+  ws_strbuf_printf(out, "%.*s", (int)part.length, part.data);
+}
+
+enum { MOST_BYTES = 400 };
+
+/* Errors become findings; notes may print whole functions and are left out. */
+static MlirLogicalResult take_diagnostic(MlirDiagnostic diagnostic,
+                                         void *data) {
+  const ws_mlir *m = data;
+  if (mlirDiagnosticGetSeverity(diagnostic) != MlirDiagnosticError)
+    return mlirLogicalResultSuccess();
+  ws_strbuf text;
+  ws_strbuf_init(&text);
+  mlirDiagnosticPrint(diagnostic, append, &text);
+  text.data[strcspn(text.data, "\n")] = 0;
+  if (text.size > MOST_BYTES)
+    text.data[MOST_BYTES] = 0;
+  ws__mlir_find(m, mlirDiagnosticGetLocation(diagnostic), "mlir", "",
+                text.data);
+  ws_strbuf_deinit(&text);
+  return mlirLogicalResultSuccess();
+}
+
+/* ---- what is declared of functions
+ * ---------------------------------------------- */
+
+typedef struct functions {
+  ws_mlir *m;
+  ws_mlir_function items[WS_MLIR_MOST_FUNCTIONS];
+  int count;
+} functions;
+
+static void name_arguments(const ws_mlir *m, MlirOperation op,
+                           ws_mlir_function *f) {
+  MlirAttribute list =
+      mlirOperationGetInherentAttributeByName(op, ws__mlir_ref("arg_attrs"));
+  MlirBlock entry = mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(op));
+  if (mlirBlockIsNull(entry))
+    return;
+  f->argument_count = (int)mlirBlockGetNumArguments(entry);
+  f->arguments = ws_arena_alloc(m->arena, (size_t)f->argument_count *
+                                              sizeof *f->arguments);
+  for (int i = 0; i < f->argument_count; i++) {
+    f->arguments[i] = NULL;
+    if (mlirAttributeIsNull(list) || i >= mlirArrayAttrGetNumElements(list))
+      continue;
+    MlirAttribute name = mlirDictionaryAttrGetElementByName(
+        mlirArrayAttrGetElement(list, i), ws__mlir_ref("wavesmith.name"));
+    if (!mlirAttributeIsNull(name) && mlirAttributeIsAString(name))
+      f->arguments[i] = ws__mlir_text(m->arena, mlirStringAttrGetValue(name));
+  }
+}
+
+static MlirWalkResult collect_function(MlirOperation op, void *data) {
+  functions *list = data;
+  const bool is_kernel = ws__mlir_is(op, "gpu.func");
+  if (!is_kernel && !ws__mlir_is(op, "func.func"))
+    return MlirWalkResultAdvance;
+  if (list->count == WS_MLIR_MOST_FUNCTIONS)
+    return MlirWalkResultInterrupt;
+  ws_mlir_function *f = &list->items[list->count++];
+  f->name = ws__mlir_text(
+      list->m->arena, mlirStringAttrGetValue(mlirOperationGetAttributeByName(
+                          op, ws__mlir_ref("sym_name"))));
+  f->is_kernel = is_kernel;
+  f->launch = ws__mlir_word(op, "launch");
+  f->region = ws__mlir_word(op, "region");
+  f->variant = ws__mlir_word(op, "variant");
+  static const char *const dropped[] = {"wavesmith.launch", "wavesmith.region",
+                                        "wavesmith.variant"};
+  for (int i = 0; i < 3; i++)
+    mlirOperationRemoveDiscardableAttributeByName(op, ws__mlir_ref(dropped[i]));
+  name_arguments(list->m, op, f);
+  return MlirWalkResultSkip;
+}
+
+/* ---- to the LLVM dialect
+ * --------------------------------------------------------- */
+
+static const char *const to_llvm[] = {
+    [WS_FAMILY_AMDGPU] =
+        "builtin.module(gpu.module(convert-linalg-to-loops,"
+        "convert-amdgpu-to-rocdl{chipset=%s},"
+        "convert-vector-to-scf{full-unroll=true},lower-affine,"
+        "convert-scf-to-cf,expand-strided-metadata,lower-affine,"
+        "convert-gpu-to-rocdl{chipset=%s runtime=HIP "
+        "use-bare-ptr-memref-call-conv=true},canonicalize,cse,"
+        "reconcile-unrealized-casts))",
+    [WS_FAMILY_NVPTX] =
+        "builtin.module(gpu.module(convert-linalg-to-loops,"
+        "convert-nvgpu-to-nvvm,"
+        "convert-vector-to-scf{full-unroll=true},lower-affine,"
+        "convert-scf-to-cf,expand-strided-metadata,lower-affine,"
+        "convert-gpu-to-nvvm{has-redux=true "
+        "use-bare-ptr-memref-call-conv=true},canonicalize,cse,"
+        "reconcile-unrealized-casts))",
+};
+
+/* The pass that keeps lines works on a builtin.module: what is in the
+ * gpu.module moves into one of its own. */
+static MlirModule unwrap_gpu_module(const ws_mlir *m, MlirOperation gpu) {
+  MlirModule plain = mlirModuleCreateEmpty(mlirOperationGetLocation(gpu));
+  MlirOperation op = mlirModuleGetOperation(plain);
+  MlirStringRef layout = ws__mlir_ref("llvm.data_layout");
+  MlirAttribute value = mlirOperationGetDiscardableAttributeByName(gpu, layout);
+  if (!mlirAttributeIsNull(value))
+    mlirOperationSetDiscardableAttributeByName(op, layout, value);
+  MlirBlock to = mlirModuleGetBody(plain),
+            from = mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(gpu));
+  MlirOperation item = mlirBlockGetFirstOperation(from);
+  while (!mlirOperationIsNull(item)) {
+    MlirOperation next = mlirOperationGetNextInBlock(item);
+    mlirOperationRemoveFromParent(item);
+    mlirBlockAppendOwnedOperation(to, item);
+    item = next;
+  }
+  (void)m;
+  return plain;
+}
+
+/* ---- LLVM
+ * ---------------------------------------------------------------------------
+ */
+
+static void set_enum_attribute(LLVMValueRef function, const char *name) {
+  LLVMAddAttributeAtIndex(
+      function, LLVMAttributeFunctionIndex,
+      LLVMCreateEnumAttribute(
+          LLVMGetModuleContext(LLVMGetGlobalParent(function)),
+          LLVMGetEnumAttributeKindForName(name, strlen(name)), 0));
+}
+
+/* What the translation states by itself; an author's own
+ * (rocdl.flat_work_group_size) stays. */
+static void drop_made_width(LLVMValueRef function) {
+  static const char width[] = "amdgpu-flat-work-group-size", made[] = "1,256";
+  unsigned size = 0;
+  LLVMAttributeRef stated = LLVMGetStringAttributeAtIndex(
+      function, LLVMAttributeFunctionIndex, width, sizeof width - 1);
+  const char *value = stated ? LLVMGetStringAttributeValue(stated, &size) : "";
+  if (size == sizeof made - 1 && !memcmp(value, made, size))
+    LLVMRemoveStringAttributeAtIndex(function, LLVMAttributeFunctionIndex,
+                                     width, sizeof width - 1);
+}
+
+static void settle_function(const ws_ir_family *family,
+                            const ws_mlir_function *f, LLVMValueRef function) {
+  for (int i = 0; i < f->argument_count; i++)
+    if (f->arguments[i])
+      LLVMSetValueName2(LLVMGetParam(function, (unsigned)i), f->arguments[i],
+                        strlen(f->arguments[i]));
+  drop_made_width(function);
+  if (f->is_kernel) {
+    LLVMSetFunctionCallConv(function, family->kernel_convention);
+    return;
+  }
+  LLVMSetLinkage(function, LLVMInternalLinkage);
+  set_enum_attribute(function, "alwaysinline");
+}
+
+static void settle_globals(LLVMModuleRef module) {
+  for (LLVMValueRef g = LLVMGetFirstGlobal(module); g; g = LLVMGetNextGlobal(g))
+    if (LLVMGetLinkage(g) == LLVMPrivateLinkage)
+      LLVMSetLinkage(g, LLVMInternalLinkage);
+}
+
+/* __ocml_exp2_f32 of AMD's device library, which convert-gpu-to-rocdl makes of
+ * math.exp2, to llvm.exp2.f32. */
+static void use_intrinsics(LLVMModuleRef module) {
+  static const char prefix[] = "__ocml_";
+  LLVMValueRef next;
+  for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = next) {
+    next = LLVMGetNextFunction(f);
+    size_t size;
+    const char *name = LLVMGetValueName2(f, &size);
+    const char *end = strrchr(name, '_');
+    if (strncmp(name, prefix, sizeof prefix - 1) || end < name + sizeof prefix)
+      continue;
+    char own[64];
+    snprintf(own, sizeof own, "llvm.%.*s",
+             (int)(end - name - (sizeof prefix - 1)), name + sizeof prefix - 1);
+    const unsigned id = LLVMLookupIntrinsicID(own, strlen(own));
+    LLVMTypeRef type = LLVMGetReturnType(LLVMGlobalGetValueType(f));
+    if (!id)
+      continue;
+    LLVMReplaceAllUsesWith(f,
+                           LLVMGetIntrinsicDeclaration(module, id, &type, 1));
+    LLVMDeleteFunction(f);
+  }
+}
+
+static void settle(const ws_mlir *m, const functions *list,
+                   LLVMModuleRef module) {
+  const ws_ir_family *family = ws__ir_family(m->target->family);
+  LLVMSetTarget(module, family->triple);
+  settle_globals(module);
+  use_intrinsics(module);
+  for (int i = 0; i < list->count; i++) {
+    LLVMValueRef function = LLVMGetNamedFunction(module, list->items[i].name);
+    if (function && !LLVMIsDeclaration(function))
+      settle_function(family, &list->items[i], function);
+  }
+  if (m->target->family != WS_FAMILY_AMDGPU)
+    return;
+  static const char version[] = "amdhsa_code_object_version";
+  LLVMAddModuleFlag(
+      module, LLVMModuleFlagBehaviorError, version, sizeof version - 1,
+      LLVMValueAsMetadata(LLVMConstInt(
+          LLVMInt32TypeInContext(LLVMGetModuleContext(module)), 500, 0)));
+}
+
+static LLVMModuleRef translate(ws_mlir *m, const functions *list,
+                               LLVMContextRef context) {
+  MlirOperation gpu = ws__mlir_gpu_module(m);
+  MlirModule plain = unwrap_gpu_module(m, gpu);
+  LLVMModuleRef module = NULL;
+  if (ws__mlir_run(m, mlirModuleGetOperation(plain),
+                   "builtin.module(ensure-debug-info-scope-on-llvm-func{"
+                   "emission-kind=LineTablesOnly})"))
+    module =
+        mlirTranslateModuleToLLVMIR(mlirModuleGetOperation(plain), context);
+  if (module)
+    settle(m, list, module);
+  mlirModuleDestroy(plain);
+  return module;
+}
+
+/* ---- all of it
+ * ------------------------------------------------------------------------ */
+
+static bool find_target(ws_mlir *m) {
+  MlirAttribute word = ws__mlir_word(m->module, "template");
+  const bool named = !mlirAttributeIsNull(word) &&
+                     mlirAttributeIsAArray(word) &&
+                     mlirArrayAttrGetNumElements(word) == 5 &&
+                     mlirAttributeIsAString(mlirArrayAttrGetElement(word, 3));
+  if (named)
+    m->target = ws_target_find(ws__mlir_text(
+        m->arena, mlirStringAttrGetValue(mlirArrayAttrGetElement(word, 3))));
+  if (!m->target || mlirOperationIsNull(ws__mlir_gpu_module(m)))
+    ws__mlir_refuse(
+        m, m->module, "template",
+        !m->target ? "write module attributes {wavesmith.template = [name, "
+                     "version, problem, target, purpose]}, with a target of %s"
+                   : "write the kernels in a gpu.module%.0s",
+        ws_target_list());
+  return m->findings->count == 0;
+}
+
+bool ws__mlir_specialize(ws_mlir *m) {
+  return ws__mlir_set_values(m) && ws__mlir_schedule(m) && ws__mlir_lanes(m) &&
+         ws__mlir_place_lds(m) && ws__mlir_spread_shapes(m);
+}
+
+bool ws__mlir_to_llvm_dialect(ws_mlir *m) {
+  const char *target = m->target->name;
+  return ws__mlir_run(
+      m, m->module,
+      ws_arena_printf(m->arena, to_llvm[m->target->family], target, target));
+}
+
+/* Down to the LLVM dialect, and translated; list: its functions. */
+static LLVMModuleRef lower(ws_mlir *m, functions *list,
+                           LLVMContextRef context) {
+  mlirOperationWalk(m->module, collect_function, list, MlirWalkPreOrder);
+  m->functions = list->items;
+  m->function_count = list->count;
+  return ws__mlir_specialize(m) && ws__mlir_to_llvm_dialect(m)
+             ? translate(m, list, context)
+             : NULL;
+}
+
+LLVMModuleRef ws__mlir_lower_template(ws_mlir *m, LLVMContextRef context) {
+  functions *list = ws_arena_alloc(m->arena, sizeof *list);
+  *list = (functions){.m = m};
+  LLVMModuleRef module = lower(m, list, context);
+  return module && ws__mlir_write_records(m, list->items, list->count, module)
+             ? module
+             : NULL;
+}
+
+bool ws__mlir_open(ws_mlir *m, const ws_scope *values) {
+  if (!ws__mlir_check_dialects(m, m->module) || !find_target(m))
+    return false;
+  if (!values)
+    return ws__mlir_defaults(m, &m->values);
+  m->values = *values;
+  return true;
+}
+
+static LLVMModuleRef lower_body(ws_mlir *m, const ws_mlir_request *request,
+                                LLVMContextRef context) {
+  functions *list = ws_arena_alloc(m->arena, sizeof *list);
+  *list = (functions){.m = m};
+  if (request->values)
+    m->values = *request->values;
+  return ws__mlir_check_dialects(m, m->module) ? lower(m, list, context) : NULL;
+}
+
+static MlirOperation parse(ws_mlir *m, const ws_mlir_request *request) {
+  if (!request->target)
+    return mlirOperationCreateParse(
+        m->context, mlirStringRefCreate(request->text, request->size),
+        ws__mlir_ref(request->file));
+  m->target = ws_target_find(request->target);
+  return ws__mlir_parse_functions(m, request->text,
+                                  "module { gpu.module @body {", "} }", "");
+}
+
+__attribute__((visibility("default"))) LLVMModuleRef
+ws_mlir_lower(LLVMContextRef context, const ws_mlir_request *request,
+              ws_findings *findings) {
+  ws_mlir m = {.arena = findings->arena,
+               .findings = findings,
+               .file = request->file,
+               .context = ws__mlir_context()};
+  MlirDiagnosticHandlerID handler =
+      mlirContextAttachDiagnosticHandler(m.context, take_diagnostic, &m, NULL);
+  m.module = parse(&m, request);
+  LLVMModuleRef module = NULL;
+  if (!mlirOperationIsNull(m.module)) {
+    if (request->target)
+      module = lower_body(&m, request, context);
+    else if (ws__mlir_open(&m, request->values) && ws__mlir_splice(&m, request))
+      module = ws__mlir_lower_template(&m, context);
+    mlirOperationDestroy(m.module);
+  }
+  mlirContextDetachDiagnosticHandler(m.context, handler);
+  return module;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * Templates in MLIR: from text to the LLVM module of one candidate, through
+ * MLIR's C API. What comes out is a template in LLVM IR whose parameters have
+ * the candidate's values: from there on the line is that of every template
+ * (pass.h). Grammar: docs/mlir.md.
+ *
+ * Threads: one at a time; a process has one context.
+ */
+#ifndef WAVESMITH_PASS_MLIR_H
+#define WAVESMITH_PASS_MLIR_H
+
+#include "pass.h"
+#include "wavesmith/expr.h"
+#include "wavesmith/target.h"
+#include "wavesmith/template.h"
+
+#include <mlir-c/IR.h>
+
+/* What one lowering works on. */
+typedef struct ws_mlir {
+  ws_arena *arena;
+  ws_findings *findings;
+  const char *file; /* of findings that have no place */
+  const ws_target *target;
+  MlirContext context;
+  MlirOperation module; /* builtin.module of the text */
+  ws_scope values;      /* parameters; "layout" among them where it is one */
+  const struct ws_mlir_function *functions; /* what is declared of them */
+  int function_count;
+} ws_mlir;
+
+/* ---- words (mlir_words.c) --------------------------------------------------
+ */
+MlirStringRef ws__mlir_ref(const char *text);
+/* A copy in the arena. */
+const char *ws__mlir_text(ws_arena *arena, MlirStringRef text);
+/* A discardable attribute "wavesmith.NAME" of an operation; null: it has none.
+ */
+MlirAttribute ws__mlir_word(MlirOperation op, const char *name);
+/* "arith.constant", valid as long as the context. */
+MlirStringRef ws__mlir_name(MlirOperation op);
+bool ws__mlir_is(MlirOperation op, const char *name);
+/* Adds a finding at a place of a text. */
+void ws__mlir_find(const ws_mlir *m, MlirLocation at, const char *id,
+                   const char *region, const char *text);
+void ws__mlir_refuse(const ws_mlir *m, MlirOperation at, const char *id,
+                     const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* A function's name. */
+MlirStringRef ws__mlir_symbol(MlirOperation function);
+/* The gpu.module of m->module; null: there is none. */
+MlirOperation ws__mlir_gpu_module(const ws_mlir *m);
+/* In the order of the text; visit may erase nothing but what is behind it. */
+typedef bool ws_mlir_visit(ws_mlir *m, MlirOperation op);
+bool ws__mlir_walk(ws_mlir *m, MlirOperation root, ws_mlir_visit *visit);
+
+/* ---- steps ------------------------------------------------------------------
+ */
+/* The process's context with what may be used registered. */
+MlirContext ws__mlir_context(void);
+/* Whether root has only operations that may be; a finding where not. */
+bool ws__mlir_check_dialects(ws_mlir *m, MlirOperation root);
+/* Runs a textual pipeline on an operation; false and a finding. */
+bool ws__mlir_run(ws_mlir *m, MlirOperation on, const char *pipeline);
+/* Sets what "wavesmith.ATTRIBUTE = expression" says of operations. */
+bool ws__mlir_set_values(ws_mlir *m);
+/* Static shapes from callers to the arguments of functions. */
+bool ws__mlir_spread_shapes(ws_mlir *m);
+/* memref.alloc of workgroup memory to globals. */
+bool ws__mlir_place_lds(ws_mlir *m);
+/* Applies the schedule, if there is one, and takes it out. */
+bool ws__mlir_schedule(ws_mlir *m);
+
+#endif

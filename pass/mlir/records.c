@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * A template's declarations, from attributes to the named metadata that
+ * template_ir.c reads: the words of templates in LLVM IR and their operands.
+ * On the module stand wavesmith.template, .param, .require, .lds, .workspace,
+ * .allow; on functions what is about them: .launch, .region, .variant.
+ */
+#include "declare.h"
+
+#include <llvm-c/DebugInfo.h>
+#include <mlir-c/BuiltinAttributes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_OPERANDS = 8 };
+
+typedef struct writer {
+  ws_mlir *m;
+  LLVMModuleRef out;
+} writer;
+
+static void write_node(const writer *w, const char *kind,
+                       const char *const *operands, int count) {
+  LLVMContextRef context = LLVMGetModuleContext(w->out);
+  LLVMMetadataRef texts[MOST_OPERANDS];
+  for (int i = 0; i < count; i++)
+    texts[i] =
+        LLVMMDStringInContext2(context, operands[i], strlen(operands[i]));
+  LLVMAddNamedMetadataOperand(
+      w->out, ws_arena_printf(w->m->arena, "wavesmith.%s", kind),
+      LLVMMetadataAsValue(context,
+                          LLVMMDNodeInContext2(context, texts, (size_t)count)));
+}
+
+/* A text, or those of an array in a row: a long one over several lines. */
+static const char *joined(const ws_mlir *m, MlirAttribute item) {
+  if (mlirAttributeIsAString(item))
+    return ws__mlir_text(m->arena, mlirStringAttrGetValue(item));
+  const intptr_t count =
+      mlirAttributeIsAArray(item) ? mlirArrayAttrGetNumElements(item) : 0;
+  const char *text = count ? "" : NULL;
+  for (intptr_t i = 0; i < count && text; i++) {
+    MlirAttribute part = mlirArrayAttrGetElement(item, i);
+    text = mlirAttributeIsAString(part)
+               ? ws_arena_printf(
+                     m->arena, "%s%s", text,
+                     ws__mlir_text(m->arena, mlirStringAttrGetValue(part)))
+               : NULL;
+  }
+  return text;
+}
+
+/* Texts of an array (or one text); -1: it has something else in it. */
+static int texts_of(const ws_mlir *m, MlirAttribute list, const char **out) {
+  if (mlirAttributeIsAString(list)) {
+    out[0] = ws__mlir_text(m->arena, mlirStringAttrGetValue(list));
+    return 1;
+  }
+  const intptr_t count =
+      mlirAttributeIsAArray(list) ? mlirArrayAttrGetNumElements(list) : -1;
+  if (count < 0 || count > MOST_OPERANDS)
+    return -1;
+  for (intptr_t i = 0; i < count; i++) {
+    out[i] = joined(m, mlirArrayAttrGetElement(list, i));
+    if (!out[i])
+      return -1;
+  }
+  return (int)count;
+}
+
+/* ---- of the module ----------------------------------------------------------
+ */
+
+static const struct word {
+  const char *name;
+  int operands;
+  bool is_list; /* of nodes */
+  const char *form;
+} words[] = {
+    {"template", 5, false, "[name, version, problem, target, purpose]"},
+    {"param", 4, true, "[[name, default, allowed values, meaning], ...]"},
+    {"require", 2, true, "[[expression, reason], ...]"},
+    {"lds", 2, true, "[[name, bytes expression], ...]"},
+    {"workspace", 1, false, "bytes expression"},
+    {"allow", 1, false, "feature"},
+};
+
+typedef void node_sink(void *context, const char *const *operands, int index);
+
+static bool bad_form(ws_mlir *m, const struct word *word) {
+  ws__mlir_refuse(m, m->module, "template", "write wavesmith.%s = %s, texts",
+                  word->name, word->form);
+  return false;
+}
+
+/* Every node of a word of the module. */
+static bool each_node(ws_mlir *m, const struct word *word, node_sink *sink,
+                      void *context) {
+  const char *operands[MOST_OPERANDS];
+  MlirAttribute value = ws__mlir_word(m->module, word->name);
+  if (mlirAttributeIsNull(value))
+    return true;
+  if (word->is_list && !mlirAttributeIsAArray(value))
+    return bad_form(m, word);
+  const intptr_t count = word->is_list ? mlirArrayAttrGetNumElements(value) : 1;
+  for (intptr_t i = 0; i < count; i++) {
+    MlirAttribute node =
+        word->is_list ? mlirArrayAttrGetElement(value, i) : value;
+    if (texts_of(m, node, operands) != word->operands)
+      return bad_form(m, word);
+    sink(context, operands, (int)i);
+  }
+  return true;
+}
+
+/* ---- LDS
+ * -----------------------------------------------------------------------
+ */
+
+typedef struct wanted {
+  const char *name, *bytes;
+} wanted;
+
+static void find_bytes(void *context, const char *const *operands, int index) {
+  wanted *w = context;
+  (void)index;
+  if (!strcmp(operands[0], w->name))
+    w->bytes = operands[1];
+}
+
+bool ws__mlir_lds_bytes(ws_mlir *m, MlirOperation at, const char *name,
+                        int64_t *out_bytes) {
+  wanted w = {.name = name};
+  ws_expr *expr;
+  ws_diag diag;
+  if (!each_node(m, &words[3], find_bytes, &w))
+    return false;
+  if (!w.bytes) {
+    ws__mlir_refuse(m, at, "mlir-lds", "wavesmith.lds has no '%s'", name);
+    return false;
+  }
+  if (ws_expr_parse(m->arena, w.bytes, NULL, 0, &expr, &diag) == WS_OK &&
+      ws_expr_eval(expr, &m->values, out_bytes, &diag) == WS_OK)
+    return true;
+  ws__mlir_refuse(m, at, "mlir-lds", "%s", diag.text);
+  return false;
+}
+
+/* ---- defaults
+ * ---------------------------------------------------------------- */
+
+typedef struct defaults {
+  ws_mlir *m;
+  ws_binding *bindings;
+  int count;
+} defaults;
+
+static void add_default(void *context, const char *const *operands, int index) {
+  defaults *d = context;
+  (void)index;
+  if (d->count < WS_TEMPLATE_MAX_PARAMS)
+    d->bindings[d->count++] =
+        (ws_binding){operands[0], strtoll(operands[1], NULL, 10)};
+}
+
+bool ws__mlir_defaults(ws_mlir *m, ws_scope *out) {
+  defaults d = {
+      m, ws_arena_alloc(m->arena, WS_TEMPLATE_MAX_PARAMS * sizeof(ws_binding)),
+      0};
+  if (!each_node(m, &words[1], add_default, &d))
+    return false;
+  *out = (ws_scope){d.bindings, d.count};
+  return true;
+}
+
+/* ---- writing
+ * ------------------------------------------------------------------ */
+
+/* Code in LLVM IR or OpenCL C reads parameters like in templates of IR. */
+static void write_parameter(const writer *w, const char *global,
+                            int64_t value) {
+  LLVMTypeRef type = LLVMInt32TypeInContext(LLVMGetModuleContext(w->out));
+  LLVMValueRef made = LLVMAddGlobalInAddressSpace(w->out, type, global, 4);
+  LLVMSetInitializer(made, LLVMConstInt(type, (uint64_t)value, true));
+  LLVMSetGlobalConstant(made, true);
+  LLVMSetLinkage(made, LLVMInternalLinkage);
+}
+
+typedef struct sink {
+  const writer *w;
+  const struct word *word;
+} sink;
+
+static void write_word(void *context, const char *const *operands, int index) {
+  const sink *s = context;
+  if (strcmp(s->word->name, "param")) {
+    write_node(s->w, s->word->name, operands, s->word->operands);
+    return;
+  }
+  const char *global = ws_arena_printf(s->w->m->arena, "ws.%s", operands[0]);
+  write_parameter(s->w, global, s->w->m->values.bindings[index].value);
+  const char *const own[] = {operands[0], global, operands[2], operands[3]};
+  write_node(s->w, "param", own, 4);
+}
+
+static void write_declared(const writer *w, const ws_mlir_function *function) {
+  const char *operands[MOST_OPERANDS];
+  static const struct {
+    const char *word;
+    size_t offset;
+    int operands;
+  } of_function[] = {
+      {"launch", offsetof(ws_mlir_function, launch), 5},
+      {"region", offsetof(ws_mlir_function, region), 1},
+      {"variant", offsetof(ws_mlir_function, variant), 2},
+  };
+  for (size_t i = 0; i < sizeof of_function / sizeof *of_function; i++) {
+    MlirAttribute value = *(const MlirAttribute *)((const char *)function +
+                                                   of_function[i].offset);
+    if (mlirAttributeIsNull(value))
+      continue;
+    int count = texts_of(w->m, value, operands + 1);
+    if (count != of_function[i].operands)
+      continue; /* refused when it was read */
+    operands[0] = function->name;
+    if (!strcmp(of_function[i].word, "variant")) {
+      operands[0] = operands[1];
+      operands[1] = function->name;
+    }
+    write_node(w, of_function[i].word, operands, count + 1);
+  }
+}
+
+bool ws__mlir_write_records(ws_mlir *m, const ws_mlir_function *functions,
+                            int count, LLVMModuleRef out) {
+  writer w = {m, out};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    sink s = {&w, &words[i]};
+    if (!each_node(m, &words[i], write_word, &s))
+      return false;
+  }
+  for (int i = 0; i < count; i++)
+    write_declared(&w, &functions[i]);
+  return true;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "mlir.h"
+
+#include <mlir-c/BuiltinAttributes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+MlirStringRef ws__mlir_ref(const char *text) {
+  return mlirStringRefCreate(text, strlen(text));
+}
+
+const char *ws__mlir_text(ws_arena *arena, MlirStringRef text) {
+  return ws_arena_strndup(arena, text.data, text.length);
+}
+
+MlirAttribute ws__mlir_word(MlirOperation op, const char *name) {
+  char full[64];
+  snprintf(full, sizeof full, "wavesmith.%s", name);
+  return mlirOperationGetDiscardableAttributeByName(op, ws__mlir_ref(full));
+}
+
+MlirStringRef ws__mlir_name(MlirOperation op) {
+  return mlirIdentifierStr(mlirOperationGetName(op));
+}
+
+bool ws__mlir_is(MlirOperation op, const char *name) {
+  return mlirStringRefEqual(ws__mlir_name(op), ws__mlir_ref(name));
+}
+
+MlirStringRef ws__mlir_symbol(MlirOperation function) {
+  return mlirStringAttrGetValue(mlirOperationGetInherentAttributeByName(
+      function, ws__mlir_ref("sym_name")));
+}
+
+MlirOperation ws__mlir_gpu_module(const ws_mlir *m) {
+  MlirOperation op = mlirBlockGetFirstOperation(
+      mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(m->module)));
+  while (!mlirOperationIsNull(op) && !ws__mlir_is(op, "gpu.module"))
+    op = mlirOperationGetNextInBlock(op);
+  return op;
+}
+
+/* The first place of a text in a location; null: there is none. */
+static MlirLocation place_in(MlirLocation location) {
+  if (mlirLocationIsAFileLineColRange(location))
+    return location;
+  if (mlirLocationIsACallSite(location))
+    return place_in(mlirLocationCallSiteGetCallee(location));
+  if (mlirLocationIsAName(location))
+    return place_in(mlirLocationNameGetChildLoc(location));
+  MlirLocation parts[16], none = {NULL};
+  const unsigned count = mlirLocationIsAFused(location)
+                             ? mlirLocationFusedGetNumLocations(location)
+                             : 0;
+  if (!count || count > sizeof parts / sizeof *parts)
+    return none;
+  mlirLocationFusedGetLocations(location, parts);
+  for (unsigned i = 0; i < count && !none.ptr; i++)
+    none = place_in(parts[i]);
+  return none;
+}
+
+void ws__mlir_find(const ws_mlir *m, MlirLocation at, const char *id,
+                   const char *region, const char *text) {
+  MlirLocation place = place_in(at);
+  const bool known = !mlirLocationIsNull(place);
+  ws_finding *added = ws_findings_add(
+      m->findings, id, region,
+      known ? ws__mlir_text(m->arena,
+                            mlirIdentifierStr(
+                                mlirLocationFileLineColRangeGetFilename(place)))
+            : m->file,
+      known ? mlirLocationFileLineColRangeGetStartLine(place) : 0, "%s", text);
+  if (added && known)
+    added->column = mlirLocationFileLineColRangeGetStartColumn(place);
+}
+
+/* The function that an operation is in, which may be a region's. */
+static const char *function_of(const ws_mlir *m, MlirOperation op) {
+  while (!mlirOperationIsNull(op) && !ws__mlir_is(op, "func.func"))
+    op = mlirOperationGetParentOperation(op);
+  return mlirOperationIsNull(op) ? ""
+                                 : ws__mlir_text(m->arena, ws__mlir_symbol(op));
+}
+
+void ws__mlir_refuse(const ws_mlir *m, MlirOperation at, const char *id,
+                     const char *format, ...) {
+  char text[512];
+  va_list list;
+  va_start(list, format);
+  vsnprintf(text, sizeof text, format, list);
+  va_end(list);
+  ws__mlir_find(m, mlirOperationGetLocation(at), id, function_of(m, at), text);
+}
+
+typedef struct walk {
+  ws_mlir *m;
+  ws_mlir_visit *visit;
+  bool ok;
+} walk;
+
+static MlirWalkResult step(MlirOperation op, void *data) {
+  walk *w = data;
+  w->ok = w->visit(w->m, op);
+  return w->ok ? MlirWalkResultAdvance : MlirWalkResultInterrupt;
+}
+
+bool ws__mlir_walk(ws_mlir *m, MlirOperation root, ws_mlir_visit *visit) {
+  walk w = {m, visit, true};
+  mlirOperationWalk(root, step, &w, MlirWalkPreOrder);
+  return w.ok;
+}

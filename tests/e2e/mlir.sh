@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# Templates and bodies in MLIR, from the command line: what is right passes,
+# what is wrong is said with the line of the .mlir text.
+set -euo pipefail
+wavesmith=$1 source=$2 work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+"$wavesmith" doctor | grep -q '^ok *MLIR' || { echo "no MLIR in this build"; exit 77; }
+pairs=$source/tests/pass/Inputs/pairs.mlir problem=$source/tests/pass/Inputs/pairs.c
+cd "$work"
+expect() { # exit code, pattern, command...
+  local want=$1 pattern=$2 code=0
+  shift 2
+  "$@" >out 2>&1 || code=$?
+  [ "$code" = "$want" ] || { echo "exit $code, want $want: $*"; cat out; exit 1; }
+  grep -q -- "$pattern" out || { echo "no '$pattern': $*"; cat out; exit 1; }
+}
+check() { expect "$1" "$2" "$wavesmith" check "$3" --problem "$problem" --shape 1000 "${@:4}"; }
+line() { grep -n -F -- "$2" "$1" | head -1 | cut -d: -f1; } # of a text in a file
+mutant() { # sed expression, pattern (AT: the place of ...), a text of that line, options...
+  sed -e "$1" "$pairs" >mutant.mlir
+  ! cmp -s mutant.mlir "$pairs" || { echo "no mutant: $1"; exit 1; }
+  check 1 "${2/AT/mutant.mlir:$(line mutant.mlir "$3"):[0-9]*}" mutant.mlir "${@:4}"
+}
+
+# ---- what is right -----------------------------------------------------------
+for threads in 64 128 256; do
+  check 0 '^verdict *ok' "$pairs" --set "threads=$threads;each=1"
+  check 0 " $((4 * threads * 2)) bytes of LDS" "$pairs" --set "threads=$threads;each=2" --variant combine=combine_turned
+done
+check 1 'a test of a constraint' "$pairs" --set 'threads=256;each=4'
+
+# A region's body in MLIR, LLVM IR and OpenCL C; helpers of its own.
+cat >body.mlir <<'END'
+func.func private @twice(%x: f32) -> f32 {
+  %sum = arith.addf %x, %x : f32
+  return %sum : f32
+}
+func.func private @combine(%own: f32, %other: f32) -> f32 {
+  %half = arith.constant 0.5 : f32
+  %sum = arith.addf %own, %other : f32
+  %two = func.call @twice(%sum) : (f32) -> f32
+  %one = arith.mulf %two, %half : f32
+  return %one : f32
+}
+END
+echo 'float combine(float own, float other) { return own + other; }' >body.cl
+echo 'define internal float @combine(float %a, float %b) { %c = fadd float %a, %b ret float %c }' >body.ll
+for body in body.mlir body.cl body.ll; do
+  check 0 '^verdict *ok' "$pairs" --body combine=$body
+done
+sed 's/ %one : f32$/ %sum : f32/; s/addf %own, %other/addf %own, %own/' body.mlir >wrong.mlir
+check 1 'wrong-result' "$pairs" --body combine=wrong.mlir
+sed 's/@twice/@stage/' body.mlir >wrong.mlir
+check 1 'splice-redefined in combine at combine.mlir:1:' "$pairs" --body combine=wrong.mlir
+sed 's/%own: f32/%own: f64/; s/%own, %other : f32/%other, %other : f32/' body.mlir >wrong.mlir
+check 1 'splice-signature in combine at combine.mlir:5:' "$pairs" --body combine=wrong.mlir
+sed 's/@combine/@combined/' body.mlir >wrong.mlir
+check 1 'splice-undefined in combine' "$pairs" --body combine=wrong.mlir
+sed 's/%half = .*/%half = arith.constant 0.5 : f64/' body.mlir >wrong.mlir
+check 1 'mlir in combine at combine.mlir:9:' "$pairs" --body combine=wrong.mlir
+
+# ... and a body in MLIR for a template in LLVM IR.
+cat >tile_order.mlir <<'END'
+func.func private @tile_order(%group: i32, %tiles_m: i32, %tiles_n: i32) -> vector<2xi32> {
+  %row = arith.divui %group, %tiles_n : i32
+  %column = arith.remui %group, %tiles_n : i32
+  %tile = vector.from_elements %row, %column : vector<2xi32>
+  return %tile : vector<2xi32>
+}
+END
+gemm() { expect "$1" "$2" "$wavesmith" check "$source/ir-templates/fp8_gemm_mfma.ll" --stage sanitize --body tile_order=tile_order.mlir; }
+gemm 0 '^verdict *ok'
+sed -i 's/remui %group, %tiles_n/remui %group, %tiles_m/' tile_order.mlir
+gemm 1 '^verdict *wrong'
+sed -i 's/%tiles_m: i32/%tiles_m: i64/; s/remui %group, %tiles_m/remui %group, %tiles_n/' tile_order.mlir
+gemm 1 'splice-signature in tile_order at tile_order.mlir:1'
+
+# ---- what is wrong with what is computed ---------------------------------------
+launch='wavesmith.launch' # a kernel as a whole has its line, without a column
+mutant 's/ gpu.barrier/ /' 'uninit-lds in pairs at AT$' '%other = memref.load'
+mutant 's/ gpu.barrier/ /' 'lds-race in stage at AT$' 'memref.store %value, %to'
+mutant 's/xori %place, %one/addi %place, %one/' 'uninit-lds in pairs at AT$' '%other = memref.load'
+mutant 's/%one = arith.constant 1 : i32/%one = arith.constant 4096 : i32/' 'oob-lds.* in pairs at AT$' '%other = memref.load'
+mutant 's/%inside = arith.cmpi ult, %at, %count/%inside = arith.cmpi ule, %at, %count/' \
+  'oob-global-load in stage at AT$' '%value = memref.load'
+mutant 's/strides: \[1\]/strides: [2]/; s/strided<\[1\]>/strided<[2]>/' \
+  'oob-global-load in stage at AT$' '%value = memref.load'
+mutant 's/%at = arith.addi %first, %place : i32$/%at = arith.addi %count, %place : i32/' \
+  'unwritten-output at mutant.mlir:' "$launch"
+mutant 's/%sum = arith.addf %own, %other/%sum = arith.subf %own, %other/' \
+  'wrong-result at mutant.mlir:' "$launch"
+mutant 's/%size = arith.constant {wavesmith.value = "threads \* each"}/%size = arith.constant {wavesmith.value = "threads"}/' \
+  'AT: memref<.* has 256 bytes, .* 512$' 'wavesmith.lds = "tile"'
+
+# ---- what is wrong with the text ------------------------------------------------
+mutant 's/arith.xori %place, %one : i32/arith.xori %place, %one : i64/' 'AT: use of value' 'arith.xori'
+mutant 's/arith.xori %place, %one : i32/arith.nothing %place, %one : i32/' "AT: custom op 'arith.nothing'" 'arith.nothing'
+mutant 's/    gpu.barrier/    async.execute { async.yield }/' 'AT: async.execute: this dialect' 'async.execute'
+mutant 's/"threads \* each"} 128 : index/"threads * fold"} 128 : index/' "AT: 'fold' has no value" 'threads * fold'
+mutant 's/"threads \* each"} 128 : index/"threads \/ (each - 2)"} 128 : index/' 'AT: division by zero' 'threads / (each'
+mutant 's/%size = arith.constant .*/%size = arith.index_castui %count : i32 to index/' \
+  'AT: a size of memref<?xf32, ' 'wavesmith.lds = "tile"'
+mutant 's/{wavesmith.lds = "tile"}/ /' 'AT: write {wavesmith.lds = "NAME"}' '%tile = memref.alloc'
+mutant 's/wavesmith.lds = "tile"/wavesmith.lds = "til"/' "AT: wavesmith.lds has no 'til'" '%tile = memref.alloc'
+mutant 's/%one = arith.constant 1 : i32/%one = arith.constant {wavesmith.width = "each"} 1 : i32/' \
+  "AT: wavesmith.width: 'arith.constant' has no integer" wavesmith.width
+mutant 's/"gfx942", "sums/"gfx123", "sums/' 'AT: write module attributes' 'module attributes'
+mutant 's/"count"}) kernel/"length"}) kernel/' "mutant.mlir:.*'length' is no argument of pairs" "$launch"
+mutant 's/"64 128 256"/"64 128 x"/' 'mutant.mlir:.*integers' '"threads"'
+echo '// nothing' >nothing.mlir
+expect 1 'nothing.mlir' "$wavesmith" check nothing.mlir --problem "$problem"
