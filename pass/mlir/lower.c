@@ -78,9 +78,7 @@ static MlirWalkResult collect_function(MlirOperation op, void *data) {
   if (list->count == WS_MLIR_MOST_FUNCTIONS)
     return MlirWalkResultInterrupt;
   ws_mlir_function *f = &list->items[list->count++];
-  f->name = ws__mlir_text(
-      list->m->arena, mlirStringAttrGetValue(mlirOperationGetAttributeByName(
-                          op, ws__mlir_ref("sym_name"))));
+  f->name = ws__mlir_text(list->m->arena, ws__mlir_symbol(op));
   f->is_kernel = is_kernel;
   f->launch = ws__mlir_word(op, "launch");
   f->region = ws__mlir_word(op, "region");
@@ -96,24 +94,58 @@ static MlirWalkResult collect_function(MlirOperation op, void *data) {
 /* ---- to the LLVM dialect
  * --------------------------------------------------------- */
 
-static const char *const to_llvm[] = {
-    [WS_FAMILY_AMDGPU] =
-        "builtin.module(gpu.module(convert-linalg-to-loops,"
-        "convert-amdgpu-to-rocdl{chipset=%s},"
-        "convert-vector-to-scf{full-unroll=true},lower-affine,"
-        "convert-scf-to-cf,expand-strided-metadata,lower-affine,"
-        "convert-gpu-to-rocdl{chipset=%s runtime=HIP "
-        "use-bare-ptr-memref-call-conv=true},canonicalize,cse,"
-        "reconcile-unrealized-casts))",
-    [WS_FAMILY_NVPTX] =
-        "builtin.module(gpu.module(convert-linalg-to-loops,"
-        "convert-nvgpu-to-nvvm,"
-        "convert-vector-to-scf{full-unroll=true},lower-affine,"
-        "convert-scf-to-cf,expand-strided-metadata,lower-affine,"
-        "convert-gpu-to-nvvm{has-redux=true "
-        "use-bare-ptr-memref-call-conv=true},canonicalize,cse,"
-        "reconcile-unrealized-casts))",
+/* In this order; each where the gpu.module has operations whose names begin so
+ * ("": always). %s: the target. */
+typedef struct lowering {
+  const char *passes, *operations;
+} lowering;
+
+static const lowering to_llvm[][11] = {
+    [WS_FAMILY_AMDGPU] = {{"convert-linalg-to-loops", "linalg."},
+                          {"convert-amdgpu-to-rocdl{chipset=%s}", "amdgpu."},
+                          {"convert-vector-to-scf{full-unroll=true}",
+                           "vector.transfer"},
+                          {"lower-affine", "affine."},
+                          {"convert-scf-to-cf", "scf."},
+                          {"expand-strided-metadata", "memref."},
+                          {"lower-affine", "affine."},
+                          {"convert-gpu-to-rocdl{chipset=%s runtime=HIP "
+                           "use-bare-ptr-memref-call-conv=true}",
+                           ""},
+                          {"canonicalize,cse,reconcile-unrealized-casts", ""}},
+    [WS_FAMILY_NVPTX] = {{"convert-linalg-to-loops", "linalg."},
+                         {"convert-nvgpu-to-nvvm", "nvgpu."},
+                         {"convert-vector-to-scf{full-unroll=true}",
+                          "vector.transfer"},
+                         {"lower-affine", "affine."},
+                         {"convert-scf-to-cf", "scf."},
+                         {"expand-strided-metadata", "memref."},
+                         {"lower-affine", "affine."},
+                         {"convert-gpu-to-nvvm{has-redux=true "
+                          "use-bare-ptr-memref-call-conv=true}",
+                          ""},
+                         {"canonicalize,cse,reconcile-unrealized-casts", ""}},
 };
+
+typedef struct search {
+  MlirStringRef start;
+  bool found;
+} search;
+
+static MlirWalkResult begins_so(MlirOperation op, void *data) {
+  search *s = data;
+  MlirStringRef name = ws__mlir_name(op);
+  s->found = name.length >= s->start.length &&
+             !memcmp(name.data, s->start.data, s->start.length);
+  return s->found ? MlirWalkResultInterrupt : MlirWalkResultAdvance;
+}
+
+static bool has_operations(MlirOperation in, const char *start) {
+  search s = {ws__mlir_ref(start), !*start};
+  if (!s.found)
+    mlirOperationWalk(in, begins_so, &s, MlirWalkPreOrder);
+  return s.found;
+}
 
 /* The pass that keeps lines works on a builtin.module: what is in the
  * gpu.module moves into one of its own. */
@@ -268,14 +300,20 @@ static bool find_target(ws_mlir *m) {
 
 bool ws__mlir_specialize(ws_mlir *m) {
   return ws__mlir_set_values(m) && ws__mlir_schedule(m) && ws__mlir_lanes(m) &&
-         ws__mlir_place_lds(m) && ws__mlir_spread_shapes(m);
+         ws__mlir_place_lds(m) && ws__mlir_spread_shapes(m) &&
+         mlirOperationVerify(m->module);
 }
 
 bool ws__mlir_to_llvm_dialect(ws_mlir *m) {
-  const char *target = m->target->name;
-  return ws__mlir_run(
-      m, m->module,
-      ws_arena_printf(m->arena, to_llvm[m->target->family], target, target));
+  MlirOperation gpu = ws__mlir_gpu_module(m);
+  for (const lowering *l = to_llvm[m->target->family]; l->passes; l++) {
+    char passes[160], nested[192];
+    snprintf(passes, sizeof passes, l->passes, m->target->name);
+    snprintf(nested, sizeof nested, "gpu.module(%s)", passes);
+    if (has_operations(gpu, l->operations) && !ws__mlir_run(m, gpu, nested))
+      return false;
+  }
+  return mlirOperationVerify(gpu);
 }
 
 /* Down to the LLVM dialect, and translated; list: its functions. */

@@ -61,8 +61,9 @@ bool ws__mlir_walk(ws_mlir *m, MlirOperation root, ws_mlir_visit *visit);
 MlirContext ws__mlir_context(void);
 /* Whether root has only operations that may be; a finding where not. */
 bool ws__mlir_check_dialects(ws_mlir *m, MlirOperation root);
-/* Runs a textual pipeline on an operation; false and a finding. */
-bool ws__mlir_run(ws_mlir *m, MlirOperation on, const char *pipeline);
+/* Runs a textual pipeline for operations of this name; false and a finding. What
+ * comes out is not verified. */
+bool ws__mlir_run(const ws_mlir *m, MlirOperation on, const char *pipeline);
 /* Sets what "wavesmith.ATTRIBUTE = expression" says of operations. */
 bool ws__mlir_set_values(ws_mlir *m);
 /* Static shapes from callers to the arguments of functions. */

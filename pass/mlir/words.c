@@ -29,8 +29,8 @@ bool ws__mlir_is(MlirOperation op, const char *name) {
 }
 
 MlirStringRef ws__mlir_symbol(MlirOperation function) {
-  return mlirStringAttrGetValue(mlirOperationGetInherentAttributeByName(
-      function, ws__mlir_ref("sym_name")));
+  return mlirStringAttrGetValue(
+      mlirOperationGetAttributeByName(function, ws__mlir_ref("sym_name")));
 }
 
 MlirOperation ws__mlir_gpu_module(const ws_mlir *m) {
