@@ -2,7 +2,8 @@
  *
  * Reads the texts of prompts, the program's own or a folder's, and checks each
  * once: its version, and that every {{section}} is known and stands on a line
- * of its own. NAME_TARGET.txt stands in for NAME.txt where that is the target.
+ * of its own. NAME_TARGET_LANGUAGE.txt, NAME_LANGUAGE.txt and NAME_TARGET.txt
+ * stand in for NAME.txt, in this order.
  * Filling them in is prompt_render.c.
  */
 #include "prompt_texts.h"
@@ -120,15 +121,21 @@ static ws_status read_file(ws_arena *arena, const char *path,
 
 /* "system_sm_90a", where the target has a text of its own, else "system". */
 static const char *choose_text(ws_arena *arena, const char *name,
-                               const char *target) {
-  const char *own = ws_arena_printf(arena, "%s_%s", name, target);
-  return own_text(own) ? own : name;
+                               const ws_prompts *of) {
+  const char *const own[] = {
+      ws_arena_printf(arena, "%s_%s_%s", name, of->target, of->language),
+      ws_arena_printf(arena, "%s_%s", name, of->language),
+      ws_arena_printf(arena, "%s_%s", name, of->target)};
+  for (int i = 0; i < 3; i++)
+    if (own_text(own[i]))
+      return own[i];
+  return name;
 }
 
 static ws_status open_text(ws_arena *arena, const char *folder,
-                           const char *target, const char *base, bool is_part,
+                           const ws_prompts *of, const char *base, bool is_part,
                            const ws_prompt_text **out, ws_diag *diag) {
-  const char *name = choose_text(arena, base, target);
+  const char *name = choose_text(arena, base, of);
   const char *file =
       ws_arena_printf(arena, "%s/%s.txt", folder ? folder : "prompts", name);
   const char *text = own_text(name);
@@ -175,20 +182,22 @@ static ws_status check_folder(const char *folder, ws_diag *diag) {
 }
 
 ws_status ws_prompts_open(ws_arena *arena, const char *folder,
-                          const char *target, const ws_prompts **out_prompts,
-                          ws_diag *diag) {
+                          const char *target, const char *language,
+                          const ws_prompts **out_prompts, ws_diag *diag) {
   *out_prompts = NULL;
   if (folder)
     WS_TRY(check_folder(folder, diag));
   ws_prompts *prompts = ws_arena_alloc(arena, sizeof *prompts);
-  WS_TRY(open_text(arena, folder, target, "system", false, &prompts->system,
+  *prompts = (ws_prompts){.target = target, .language = language};
+  WS_TRY(open_text(arena, folder, prompts, "system", false, &prompts->system,
                    diag));
   for (int i = 0; i < WS_REQUEST_COUNT; i++)
-    WS_TRY(open_text(arena, folder, target, ws_request_text((ws_request_kind)i),
-                     false, &prompts->kinds[i], diag));
+    WS_TRY(open_text(arena, folder, prompts,
+                     ws_request_text((ws_request_kind)i), false,
+                     &prompts->kinds[i], diag));
   for (int i = 0; i < WS__SECTION_COUNT; i++)
     if (own_text(section_names[i]))
-      WS_TRY(open_text(arena, folder, target, section_names[i], true,
+      WS_TRY(open_text(arena, folder, prompts, section_names[i], true,
                        &prompts->parts[i], diag));
   *out_prompts = prompts;
   return WS_OK;

@@ -38,6 +38,7 @@ const char *ws__section_name(ws__section section);
 ws__section ws__section_of_line(const char *line, size_t size, bool *out_named);
 
 struct ws_prompts {
+  const char *target, *language; /* "": none */
   const ws_prompt_text *system;
   const ws_prompt_text *kinds[WS_REQUEST_COUNT];
   const ws_prompt_text *parts[WS__SECTION_COUNT]; /* NULL: no part */

@@ -70,6 +70,7 @@ ws_status ws__session_begin(ws_session *s) {
                 compiler);
   WS_TRY(ws__task_init(&s->task, s->arena, s->options, compiler, s->diag));
   WS_TRY(ws_prompts_open(s->arena, s->options->prompts, s->task.target->name,
+                         ws_template_language(s->task.source.text),
                          &s->models.prompts, s->diag));
   WS_TRY(ws_archive_open(s->options->archive_path, true, &s->archive, s->diag));
   WS_TRY(ws__run_check(s));

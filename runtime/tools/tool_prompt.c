@@ -226,7 +226,10 @@ static ws_status work(job *j, ws_diag *diag) {
   else if (j->archive_path)
     WS_TRY(open_archived(j, diag));
   const char *target = j->candidate ? j->candidate->tmpl->target : "";
-  WS_TRY(ws_prompts_open(j->arena, j->folder, target, &j->prompts, diag));
+  const char *language =
+      j->candidate ? ws_template_language(j->template_text) : "";
+  WS_TRY(ws_prompts_open(j->arena, j->folder, target, language, &j->prompts,
+                         diag));
   if (j->candidate && !j->raw)
     return print_filled(j, diag);
   (j->kind_name || j->raw ? print_raw : print_list)(j);

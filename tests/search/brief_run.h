@@ -129,7 +129,7 @@ static inline run *run_create(void) {
                          .provenance = provenance,
                          .budget_bytes = WS_PROMPT_BYTES};
   MUST(ws_archive_begin_run(r->archive, &row, &r->brief.run_id, diag));
-  MUST(ws_prompts_open(arena, NULL, tmpl->target, &r->brief.prompts, diag));
+  MUST(ws_prompts_open(arena, NULL, tmpl->target, "ir", &r->brief.prompts, diag));
   return r;
 }
 

@@ -169,11 +169,14 @@ typedef struct ws_prompt {
 } ws_prompt;
 
 typedef struct ws_prompts ws_prompts; /* the texts */
-/* folder NULL: the program's own. target: a text NAME_TARGET.txt goes before
- * NAME.txt; "" for none. WS_INPUT: a file that names an unknown section, or
+/* folder NULL: the program's own. Of target and the language that the template
+ * is written in ("" for none) there may be texts of their own, which go before
+ * NAME.txt: NAME_TARGET_LANGUAGE.txt, NAME_LANGUAGE.txt, NAME_TARGET.txt. Both
+ * are kept as they are given. WS_INPUT: a file that names an unknown section, or
  * lacks its version. */
 ws_status ws_prompts_open(ws_arena *arena, const char *folder,
-                          const char *target, const ws_prompts **out_prompts,
+                          const char *target, const char *language,
+                          const ws_prompts **out_prompts,
                           ws_diag *diag) WS_MUST_CHECK;
 /* The texts as they are, to be shown: "system", the kinds in order, then the
  * sections that have a text. NULL: there is none of this index. */

@@ -25,7 +25,7 @@ static void put(setting *s, const char *name, const char *text) {
 }
 
 static ws_status open_folder(setting *s) {
-  return ws_prompts_open(s->arena, ws_test_directory(), "", &s->prompts,
+  return ws_prompts_open(s->arena, ws_test_directory(), "", "", &s->prompts,
                          &s->diag);
 }
 
@@ -242,7 +242,7 @@ WS_TEST(refused_bytes) {
   WS_CHECK_INT(open_folder(&s), WS_INPUT);
   WS_CHECK_CONTAINS(s.diag.text, "NUL");
   WS_CHECK_INT(
-      ws_prompts_open(s.arena, "/nonexistent", "", &s.prompts, &s.diag),
+      ws_prompts_open(s.arena, "/nonexistent", "", "", &s.prompts, &s.diag),
       WS_INPUT);
   WS_CHECK_CONTAINS(s.diag.text, "/nonexistent");
   ws_arena_destroy(s.arena);
@@ -298,9 +298,11 @@ WS_TEST(random_texts) {
 /* ---- the program's own ------------------------------------------------------
  */
 
-WS_TEST(own_prompts_are_whole_and_repeatable) {
+static void check_own_prompts(const char *target, const char *language) {
   setting s = setting_create();
-  WS_CHECK_INT(ws_prompts_open(s.arena, NULL, "", &s.prompts, &s.diag), WS_OK);
+  WS_CHECK_INT(
+      ws_prompts_open(s.arena, NULL, target, language, &s.prompts, &s.diag),
+      WS_OK);
   static const char *const names[] = {
       "aim",     "code",   "diagnostics", "estimate", "facts",
       "lineage", "plan",   "population",  "problem",  "profile",
@@ -330,6 +332,39 @@ WS_TEST(own_prompts_are_whole_and_repeatable) {
              WS_PROMPT_BYTES / 2);
     WS_CHECK(!strstr(s.prompt.user, "## region") ==
              ws_request_is_document(kind));
+    WS_CHECK(ws_request_is_document(kind) ||
+             !strstr(s.prompt.user, "(mlir)") == !!strcmp(language, "mlir"));
+  }
+  ws_arena_destroy(s.arena);
+}
+
+WS_TEST(own_prompts_are_whole_and_repeatable) {
+  check_own_prompts("", "");
+  check_own_prompts("gfx942", "ir");
+  check_own_prompts("gfx942", "mlir");
+  check_own_prompts("sm_90a", "ir");
+  check_own_prompts("sm_90a", "mlir");
+}
+
+WS_TEST(texts_of_a_language_go_before_those_of_a_target) {
+  setting s = setting_create();
+  static const struct {
+    const char *target, *language, *text;
+  } cases[] = {{"gfx942", "ir", "reply_format"},
+               {"sm_90a", "ir", "reply_format_sm_90a"},
+               {"sm_90a", "mlir", "reply_format_mlir"},
+               {"gfx942", "mlir", "system_gfx942_mlir"},
+               {"sm_90a", "mlir", "system_sm_90a"},
+               {"", "mlir", "template_grammar_mlir"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    bool found = false;
+    WS_CHECK_INT(ws_prompts_open(s.arena, NULL, cases[i].target,
+                                 cases[i].language, &s.prompts, &s.diag),
+                 WS_OK);
+    const ws_prompt_text *text;
+    for (int k = 0; (text = ws_prompts_at(s.prompts, k)); k++)
+      found |= !strcmp(text->name, cases[i].text);
+    WS_CHECK(found);
   }
   ws_arena_destroy(s.arena);
 }
