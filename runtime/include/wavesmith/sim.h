@@ -207,7 +207,7 @@ enum {
 
 typedef struct ws_sim_hot_line {
   const char *region, *file;
-  int line;
+  int line, column; /* column: of the instruction with most clocks; 0: none */
   double share;                      /* of all wave-clocks */
   double stalls[WS_SIM_STALL_COUNT]; /* of this line's, sums to 1 */
 } ws_sim_hot_line;
@@ -222,7 +222,7 @@ typedef struct ws_sim_loop_row {
                      * shown */
   int count;        /* of instructions */
   const char *region, *file; /* as of a hot line; "" not known */
-  int line;
+  int line, column;          /* of the first instruction */
   double clocks; /* of one wave in one iteration, issue and waits; those of all
                   * rows sum to the loop's */
   double stalls[WS_SIM_STALL_COUNT]; /* of these; sums to 1, or all are 0 */

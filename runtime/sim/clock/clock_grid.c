@@ -147,8 +147,8 @@ static void sample_all(timing *t) {
   const int64_t cus = t->constants->xcds * t->constants->cus_per_xcd;
   t->samples = ws_arena_alloc(t->arena, (size_t)cus * sizeof *t->samples);
   t->sample_count = 0;
-  for (int64_t place = 0;
-       place < cus && place < (int64_t)t->plan.group_count; place++)
+  for (int64_t place = 0; place < cus && place < (int64_t)t->plan.group_count;
+       place++)
     add_sample(t, place);
   t->company = COMPANY_TOGETHER;
 }
@@ -171,9 +171,9 @@ static bool wants_company(const timing *t) {
     instructions += t->samples[i].counters.instructions;
     groups += t->samples[i].groups_simulated;
   }
-  return stopped || (numbers && instructions / groups *
-                                        (int64_t)t->plan.group_count <
-                                    WS_MOST_TOGETHER);
+  return stopped ||
+         (numbers && instructions / groups * (int64_t)t->plan.group_count <
+                         WS_MOST_TOGETHER);
 }
 
 static void forget_run(timing *t) {
@@ -420,9 +420,9 @@ static int64_t half_spread(const timing *t) {
  */
 
 typedef struct line_stalls {
-  ws_line at;
+  ws_line at; /* its column: of the instruction with most of the clocks */
   ws_stalls stalls;
-  int64_t total;
+  int64_t total, most;
 } line_stalls;
 
 static int by_place(const void *a, const void *b) {
@@ -447,12 +447,21 @@ static void add_stalls(line_stalls *to, const ws_stalls *from) {
   }
 }
 
+static void merge(line_stalls *to, const line_stalls *from) {
+  add_stalls(to, &from->stalls);
+  if (from->most > to->most ||
+      (from->most == to->most && from->at.column < to->at.column)) {
+    to->most = from->most;
+    to->at.column = from->at.column;
+  }
+}
+
 /* Without a line table each instruction stands for itself. */
 static ws_line line_of(const timing *t, uint32_t index) {
   const ws_sim_module *module = t->plan.kernel->module;
   if (module->lines && module->lines[index].line)
     return module->lines[index];
-  return (ws_line){t->plan.kernel->info.name, module->text.lines[index], 0};
+  return (ws_line){t->plan.kernel->info.name, module->text.lines[index], 0, 0};
 }
 
 static int collect_lines(const timing *t, line_stalls *lines) {
@@ -460,13 +469,14 @@ static int collect_lines(const timing *t, line_stalls *lines) {
   for (uint32_t i = 0; i < t->plan.kernel->module->text.count; i++) {
     line_stalls line = {.at = line_of(t, i)};
     add_stalls(&line, &t->stalls[i]);
+    line.most = line.total;
     if (line.total)
       lines[count++] = line;
   }
   qsort(lines, (size_t)count, sizeof *lines, by_place);
   for (int i = 0; i < count; i++)
     if (merged && !by_place(&lines[merged - 1], &lines[i]))
-      add_stalls(&lines[merged - 1], &lines[i].stalls);
+      merge(&lines[merged - 1], &lines[i]);
     else
       lines[merged++] = lines[i];
   qsort(lines, (size_t)merged, sizeof *lines, by_total);
@@ -504,6 +514,7 @@ static void fill_stalls(const timing *t, ws_arena *arena, ws_sim_profile *out) {
     hot->region = ws_arena_strdup(arena, lines[i].at.region);
     hot->file = ws_arena_strdup(arena, lines[i].at.file);
     hot->line = lines[i].at.line;
+    hot->column = lines[i].at.column;
     hot->share = ratio((double)lines[i].total, (double)all.total);
     for (int s = 0; s < WS_SIM_STALL_COUNT; s++)
       hot->stalls[s] =
@@ -562,17 +573,16 @@ static void fill_profile(const timing *t, ws_arena *arena,
                          ws_sim_profile *out) {
   const sums s = sum_up(t);
   const double mhz = (double)t->mhz;
-  *out = (ws_sim_profile){.kernel =
-                              ws_arena_strdup(arena, t->plan.kernel->info.name),
-                          .clocks = t->longest->clocks,
-                          .clock_mhz = mhz,
-                          .us = (double)t->longest->clocks / mhz +
-                                (double)t->constants->launch_ns / 1e3,
-                          .us_error = (double)half_spread(t) / mhz,
-                          .instructions =
-                              (double)s.counters.instructions * s.scale,
-                          .workgroups_simulated = s.groups,
-                          .together = t->company == COMPANY_TOGETHER};
+  *out = (ws_sim_profile){
+      .kernel = ws_arena_strdup(arena, t->plan.kernel->info.name),
+      .clocks = t->longest->clocks,
+      .clock_mhz = mhz,
+      .us = (double)t->longest->clocks / mhz +
+            (double)t->constants->launch_ns / 1e3,
+      .us_error = (double)half_spread(t) / mhz,
+      .instructions = (double)s.counters.instructions * s.scale,
+      .workgroups_simulated = s.groups,
+      .together = t->company == COMPANY_TOGETHER};
   fill_pipes(&s, out);
   fill_memory(&s, out);
   fill_occupancy(t, out);

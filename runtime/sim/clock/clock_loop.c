@@ -197,7 +197,7 @@ static const char *text_of(const ws_loop_source *source, const row *r,
 static void tell_row(const ws_loop_source *source, const row *r, double turns,
                      ws_arena *arena, ws_sim_loop_row *out) {
   const ws_line *lines = r->shown ? source->module->lines : NULL;
-  const ws_line line = lines ? lines[r->first] : (ws_line){"", "", 0};
+  const ws_line line = lines ? lines[r->first] : (ws_line){"", "", 0, 0};
   const double clocks = (double)clocks_of(&r->stalls);
   const int64_t issued = r->stalls.issued;
   *out = (ws_sim_loop_row){
@@ -206,6 +206,7 @@ static void tell_row(const ws_loop_source *source, const row *r, double turns,
       .region = ws_arena_strdup(arena, line.region ? line.region : ""),
       .file = ws_arena_strdup(arena, line.file ? line.file : ""),
       .line = line.line,
+      .column = line.column,
       .clocks = clocks / turns,
       .latency =
           r->shown && issued ? (double)r->stalls.latency / (double)issued : 0};

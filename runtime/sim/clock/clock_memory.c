@@ -47,8 +47,7 @@ void ws__cu_memory_deinit(ws_cu_memory *memory) {
 
 void ws__cu_memory_skip(ws_cu_memory *m, int64_t groups, int64_t simulated) {
   m->xcd_fills += (int64_t)((double)m->own_xcd_fills * m->groups /
-                            m->own_groups * (double)groups /
-                            (double)simulated);
+                            m->own_groups * (double)groups / (double)simulated);
   ws__map_deinit(&m->pages);
 }
 
@@ -159,9 +158,8 @@ static origin beyond_l2(ws_cu_memory *m, uint64_t line, const ws_share *share,
                           m->own_device_fills, 1);
   const bool is_there = mall_fits && 2 * m->device_fills > all;
   const uint64_t address = line * (uint64_t)m->constants->line;
-  const level first = was_in_mall(m, address) || was_stored(m, line)
-                          ? LEVEL_MALL
-                          : LEVEL_HBM;
+  const level first =
+      was_in_mall(m, address) || was_stored(m, line) ? LEVEL_MALL : LEVEL_HBM;
   const level latency = is_there ? LEVEL_MALL : first;
   if (!pays)
     return (origin){latency, LEVEL_L2};

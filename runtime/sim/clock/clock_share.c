@@ -131,7 +131,8 @@ static void add_access(prefix *p, const ws_wave *wave, uint32_t index, int xcd,
   const int line_bits = __builtin_ctzll((uint64_t)p->constants->line);
   uint64_t last = UINT64_MAX;
   if (access->store || access->atomic || access->is_lds || !access->mask ||
-      ws__in_scratch(wave->group, access->address[__builtin_ctzll(access->mask)]))
+      ws__in_scratch(wave->group,
+                     access->address[__builtin_ctzll(access->mask)]))
     return;
   if (p->learning) {
     ws__channels_learn(&p->channels, wave, index);

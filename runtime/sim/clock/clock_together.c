@@ -95,8 +95,7 @@ static ws_status run_to_end(device *d, const ws_unit_run *runs,
 
 ws_status ws__units_together(ws_unit_run *runs, int count, ws_together *out,
                              ws_diag *diag) {
-  device d = {.units = calloc((size_t)count, sizeof(ws_cu *)),
-              .count = count};
+  device d = {.units = calloc((size_t)count, sizeof(ws_cu *)), .count = count};
   WS_ASSERT(d.units);
   for (int i = 0; i < count; i++) {
     runs[i].stored = &d.stored;

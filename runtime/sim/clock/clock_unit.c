@@ -202,8 +202,8 @@ static void remove_wave(cu *u, const slot *w) {
 /* ---- workgroups -------------------------------------------------------------
  */
 
-/* Workgroups of the XCD at work while this CU's are: of each round that it is in
- * one a CU, but for the last round. */
+/* Workgroups of the XCD at work while this CU's are: of each round that it is
+ * in one a CU, but for the last round. */
 static void count_groups(cu *u) {
   const int64_t cus = u->constants->cus_per_xcd;
   const int64_t in_xcd = ws__groups_of_xcd((int64_t)u->run->plan->group_count,

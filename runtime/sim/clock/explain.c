@@ -72,6 +72,15 @@ static void put_level(const char *name, double bytes, double hit,
   ws_strbuf_puts(out, "\n");
 }
 
+/* "gemm.mlir:44:9", as far as it is known. */
+static void put_place(const char *file, int line, int column, ws_strbuf *out) {
+  ws_strbuf_puts(out, file);
+  if (line)
+    ws_strbuf_printf(out, ":%d", line);
+  if (line && column)
+    ws_strbuf_printf(out, ":%d", column);
+}
+
 static void put_lines(const ws_sim_profile *p, ws_strbuf *out) {
   if (!p->line_count)
     return;
@@ -79,10 +88,7 @@ static void put_lines(const ws_sim_profile *p, ws_strbuf *out) {
   for (int i = 0; i < p->line_count; i++) {
     const ws_sim_hot_line *line = &p->lines[i];
     ws_strbuf_printf(out, "  %5.1f%%  ", 100 * line->share);
-    if (line->line)
-      ws_strbuf_printf(out, "%s:%d", line->file, line->line);
-    else
-      ws_strbuf_puts(out, line->file);
+    put_place(line->file, line->line, line->column, out);
     if (*line->region)
       ws_strbuf_printf(out, " in %s", line->region);
     ws_strbuf_puts(out, ": ");
@@ -110,8 +116,11 @@ static void put_row(const ws_sim_loop_row *row, ws_strbuf *out) {
     ws_strbuf_printf(out, " x%d", row->count);
   if (row->latency > 0)
     ws_strbuf_printf(out, " (data after %.0f clocks)", row->latency);
-  if (row->line)
-    ws_strbuf_printf(out, "  ; %s:%d in %s", row->file, row->line, row->region);
+  if (row->line) {
+    ws_strbuf_puts(out, "  ; ");
+    put_place(row->file, row->line, row->column, out);
+    ws_strbuf_printf(out, " in %s", row->region);
+  }
   ws_strbuf_puts(out, "\n");
 }
 
@@ -149,15 +158,14 @@ void ws_sim_explain(const ws_sim_profile *p, ws_strbuf *out) {
                    100 * p->mfma_busy, 100 * p->valu_busy, 100 * p->salu_busy,
                    100 * p->lds_busy, 100 * p->vmem_busy);
   put_stalls(p->stalls, false, out);
-  ws_strbuf_printf(out,
-                   "\nLDS: bank conflicts make accesses take %.2f x their "
-                   "clocks\noccupancy: %d waves per SIMD, limited by %s; %lld "
-                   "workgroups fill the device %.2f times (%lld simulated%s)\n",
-                   p->lds_conflict, p->waves_per_simd, p->limiter,
-                   (long long)p->workgroups, p->waves_of_grid,
-                   (long long)p->workgroups_simulated,
-                   p->together ? ", together, as they wait for one another"
-                               : "");
+  ws_strbuf_printf(
+      out,
+      "\nLDS: bank conflicts make accesses take %.2f x their "
+      "clocks\noccupancy: %d waves per SIMD, limited by %s; %lld "
+      "workgroups fill the device %.2f times (%lld simulated%s)\n",
+      p->lds_conflict, p->waves_per_simd, p->limiter, (long long)p->workgroups,
+      p->waves_of_grid, (long long)p->workgroups_simulated,
+      p->together ? ", together, as they wait for one another" : "");
   put_latency("LDS:", p->lds_latency, p->lds_latency_most, out);
   put_latency("global loads:", p->load_latency, p->load_latency_most, out);
   ws_strbuf_puts(out, "memory:\n");
@@ -179,11 +187,17 @@ static cJSON *stalls_to_json(const double shares[WS_SIM_STALL_COUNT]) {
   return object;
 }
 
+static void add_place(cJSON *object, int line, int column) {
+  cJSON_AddNumberToObject(object, "line", line);
+  if (column)
+    cJSON_AddNumberToObject(object, "column", column);
+}
+
 static cJSON *line_to_json(const ws_sim_hot_line *line) {
   cJSON *object = cJSON_CreateObject();
   cJSON_AddStringToObject(object, "region", line->region);
   cJSON_AddStringToObject(object, "file", line->file);
-  cJSON_AddNumberToObject(object, "line", line->line);
+  add_place(object, line->line, line->column);
   cJSON_AddNumberToObject(object, "share", line->share);
   cJSON_AddItemToObject(object, "stalls", stalls_to_json(line->stalls));
   return object;
@@ -195,7 +209,7 @@ static cJSON *row_to_json(const ws_sim_loop_row *row) {
   cJSON_AddNumberToObject(object, "count", row->count);
   cJSON_AddStringToObject(object, "region", row->region);
   cJSON_AddStringToObject(object, "file", row->file);
-  cJSON_AddNumberToObject(object, "line", row->line);
+  add_place(object, row->line, row->column);
   cJSON_AddNumberToObject(object, "clocks", row->clocks);
   cJSON_AddStringToObject(object, "waits", main_stall(row->stalls));
   cJSON_AddNumberToObject(object, "latency", row->latency);

@@ -26,7 +26,7 @@ struct ws_sim_kernel {
 typedef struct ws_line {
   const char *region; /* innermost inlined function; "" unknown */
   const char *file;
-  int line; /* 0: unknown */
+  int line, column; /* 0: unknown */
 } ws_line;
 
 struct ws_sim_module {

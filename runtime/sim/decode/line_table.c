@@ -8,8 +8,8 @@
  *
  * LLVM's DWARF reader dies of some malformed tables, and says on stderr what
  * it finds wrong with others. So a child process asks, and answers through a
- * pipe with one line of text per instruction: number, tab, region, tab, file;
- * "=" for the same again. A child that dies means: no line table.
+ * pipe with one line of text per instruction: line and column, tab, region,
+ * tab, file; "=" for the same again. A child that dies means: no line table.
  */
 #include "line_table.h"
 
@@ -60,8 +60,8 @@ static void read_line(const char *text, void *user_data) {
   if (!strncmp(file, "??", 2))
     end = file;
   in->line.size = 0;
-  ws_strbuf_printf(&in->line, "%d\t%.*s\t%.*s", number, (int)(at - text), text,
-                   (int)(end - file), file);
+  ws_strbuf_printf(&in->line, "%d %d\t%.*s\t%.*s", number, column,
+                   (int)(at - text), text, (int)(end - file), file);
 }
 
 static void append_answer(reader *in) {
@@ -83,7 +83,7 @@ static bool ask_all(const ws_line_source *source, reader *in) {
   for (uint32_t i = 0; i < source->text->count; i++) {
     uint32_t offset = source->text->items[i].offset;
     in->line.size = 0;
-    ws_strbuf_puts(&in->line, "0\t\t");
+    ws_strbuf_puts(&in->line, "0 0\t\t");
     if (offset < source->text->size)
       (void)!amd_comgr_symbolize(info, source->text_address + offset, true, in);
     append_answer(in);
@@ -150,7 +150,7 @@ static bool ask_child(const ws_line_source *source, ws_strbuf *answer) {
   return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* One line of the answer: "=" or number, region, file. */
+/* One line of the answer: "=" or line and column, region, file. */
 static ws_line read_answer(ws_arena *arena, const char *text, size_t size,
                            ws_line before) {
   if (size == 1 && *text == '=')
@@ -160,16 +160,18 @@ static ws_line read_answer(ws_arena *arena, const char *text, size_t size,
   const char *file =
       region ? memchr(region + 1, '\t', (size_t)(end - region - 1)) : NULL;
   if (!file)
-    return (ws_line){"", "", 0};
+    return (ws_line){"", "", 0, 0};
+  char *column;
+  const int line = (int)strtol(text, &column, 10);
   return (ws_line){
       ws_arena_strndup(arena, region + 1, (size_t)(file - region - 1)),
-      ws_arena_strndup(arena, file + 1, (size_t)(end - file - 1)),
-      (int)strtol(text, NULL, 10)};
+      ws_arena_strndup(arena, file + 1, (size_t)(end - file - 1)), line,
+      (int)strtol(column, NULL, 10)};
 }
 
 ws_line *ws__read_lines(ws_arena *arena, const ws_line_source *source) {
   ws_strbuf answer;
-  ws_line *lines = NULL, before = {"", "", 0};
+  ws_line *lines = NULL, before = {"", "", 0, 0};
   ws_strbuf_init(&answer);
   if (ask_child(source, &answer)) {
     const char *at = answer.data;
