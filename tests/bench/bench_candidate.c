@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * What a candidate costs: check + sanitize (m = n = 128, k = 256) + lower of a
- * 128x128x128 tile on one warm compile server, then candidates per second of
- * the demo's tuning run on all cores. Prints medians; never fails on a slow
- * day.
+ * 128x128x128 tile on one warm compile server, of the template in LLVM IR and
+ * of the one in MLIR in turn; then candidates per second of the demo's tuning
+ * run on all cores. Prints medians; never fails on a slow day.
  */
 #include "../gemm_shape.h"
 #include "wavesmith/bound_model.h"
@@ -15,7 +15,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-enum { REPEATS = 31, MIX = 200 };
+enum { REPEATS = 31, MIX = 200, STAGES = 5 };
 
 static ws_diag diag;
 
@@ -69,37 +69,69 @@ static ws_build_request request_for(ws_arena *arena, const ws_candidate *c,
                             .limits = ws_limits_default};
 }
 
-static void time_one_tile(ws_compiler *compiler, const ws_template *tmpl,
-                          const char *text, size_t size) {
-  static const char *const stages[] = {"parse+splice", "check", "sanitize",
-                                       "lower", "whole candidate (wall)"};
-  double ms[5][REPEATS];
-  int done = 0;
-  for (int i = 0; i < REPEATS; i++) {
-    ws_arena *arena = ws_arena_create();
-    ws_candidate *candidate = ws_candidate_create(arena, tmpl);
-    must(
-        ws_candidate_set(candidate, "tile_m=128;tile_n=128;tile_k=128", &diag));
-    ws_run run = {.shape = gemm_shape(128, 128, 256),
-                  .seed = (uint64_t)(i % 2)};
-    ws_build_request request =
-        request_for(arena, candidate, text, size, &run, 1);
-    ws_build_result result;
-    double begin = ws_clock_ms();
-    must(ws_compiler_build(compiler, arena, &request, &result, &diag));
-    ms[4][i] = ws_clock_ms() - begin;
-    ms[0][i] = result.parse_ms, ms[1][i] = result.check_ms;
-    ms[2][i] = result.sanitize_ms, ms[3][i] = result.lower_ms;
-    done += result.verdict == WS_VERDICT_OK;
-    if (result.verdict != WS_VERDICT_OK)
-      printf("not ok: %s: %s\n", ws_verdict_text(result.verdict),
-             result.reason);
-    ws_arena_destroy(arena);
+static const char *const stages[STAGES] = {"parse+splice", "check", "sanitize",
+                                           "lower", "whole candidate (wall)"};
+
+typedef struct subject {
+  const char *name, *text;
+  size_t size;
+  const ws_template *tmpl;
+  double ms[STAGES][REPEATS];
+  int done;
+} subject;
+
+static void read_subject(ws_compiler *compiler, ws_arena *arena,
+                         const char *path, subject *out) {
+  char *text;
+  const char *dot = strrchr(path, '.');
+  *out = (subject){.name = dot + 1};
+  must(ws_file_read(arena, path, &text, &out->size, &diag));
+  out->text = text;
+  must(ws_compiler_describe(compiler, arena, path, text, out->size, &out->tmpl,
+                            &diag));
+}
+
+static void time_once(ws_compiler *compiler, subject *s, int i) {
+  ws_arena *arena = ws_arena_create();
+  ws_candidate *candidate = ws_candidate_create(arena, s->tmpl);
+  must(ws_candidate_set(candidate, "tile_m=128;tile_n=128;tile_k=128", &diag));
+  ws_run run = {.shape = gemm_shape(128, 128, 256), .seed = (uint64_t)(i % 2)};
+  ws_build_request request =
+      request_for(arena, candidate, s->text, s->size, &run, 1);
+  ws_build_result result;
+  double begin = ws_clock_ms();
+  must(ws_compiler_build(compiler, arena, &request, &result, &diag));
+  s->ms[4][i] = ws_clock_ms() - begin;
+  s->ms[0][i] = result.parse_ms, s->ms[1][i] = result.check_ms;
+  s->ms[2][i] = result.sanitize_ms, s->ms[3][i] = result.lower_ms;
+  s->done += result.verdict == WS_VERDICT_OK;
+  if (result.verdict != WS_VERDICT_OK)
+    printf("not ok: %s: %s\n", ws_verdict_text(result.verdict), result.reason);
+  ws_arena_destroy(arena);
+}
+
+/* Each has a server of its own: one keeps what it read of the last template. */
+static void time_one_tile(ws_arena *arena, const char *const paths[2]) {
+  subject *s = ws_arena_alloc(arena, 2 * sizeof *s);
+  ws_compiler *compilers[2];
+  for (int k = 0; k < 2; k++) {
+    must(ws_compiler_start(&compilers[k], &diag));
+    read_subject(compilers[k], arena, paths[k], &s[k]);
   }
-  printf("128x128x128 tile, m=n=128 k=256, one server, median of %d (%d ok):\n",
-         REPEATS, done);
-  for (int s = 0; s < 5; s++)
-    printf("  %-24s %7.2f ms\n", stages[s], median(ms[s], REPEATS));
+  for (int i = 0; i < REPEATS; i++)
+    for (int k = 0; k < 2; k++)
+      time_once(compilers[k], &s[k], i);
+  printf("128x128x128 tile, m=n=128 k=256, one server, median of %d:\n"
+         "  %-24s %10s %10s %8s\n",
+         REPEATS, "ms", s[0].name, s[1].name, "ratio");
+  for (int i = 0; i < STAGES; i++) {
+    const double a = median(s[0].ms[i], REPEATS),
+                 b = median(s[1].ms[i], REPEATS);
+    printf("  %-24s %10.2f %10.2f %8.2f\n", stages[i], a, b, b / a);
+  }
+  printf("  %-24s %10d %10d\n", "right", s[0].done, s[1].done);
+  for (int k = 0; k < 2; k++)
+    ws_compiler_stop(compilers[k]);
 }
 
 /* The demo's tuning run itself, cut at MIX candidates. */
@@ -134,18 +166,13 @@ int main(void) {
   setvbuf(stdout, NULL, _IOLBF, 0);
   const char *source = getenv("WS_SOURCE_DIR");
   ws_arena *arena = ws_arena_create();
-  char *path = ws_arena_printf(arena, "%s/ir-templates/fp8_gemm_mfma.ll",
-                               source ? source : ".");
-  char *text;
-  size_t size;
-  must(ws_file_read(arena, path, &text, &size, &diag));
-  ws_compiler *compiler;
-  must(ws_compiler_start(&compiler, &diag));
-  const ws_template *tmpl;
-  must(ws_compiler_describe(compiler, arena, path, text, size, &tmpl, &diag));
+  static const char *const endings[] = {"ll", "mlir"};
+  const char *paths[2];
+  for (int k = 0; k < 2; k++)
+    paths[k] = ws_arena_printf(arena, "%s/ir-templates/fp8_gemm_mfma.%s",
+                               source ? source : ".", endings[k]);
   print_machine();
-  time_one_tile(compiler, tmpl, text, size);
-  ws_compiler_stop(compiler);
+  time_one_tile(arena, paths);
   time_mix(arena, source ? source : ".");
   ws_arena_destroy(arena);
   return 0;
