@@ -6,6 +6,7 @@
 #include "wavesmith/time_model.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 static ws_status find_names(emit_options *out, ws_arena *arena, ws_diag *diag) {
   if (out->layout && ws_problem_layout_index(out->problem, out->layout) < 0)
@@ -39,6 +40,20 @@ ws_status emit_options_parse(const ws_command *command, const char *source,
                    command->program);
   out->source = words.items[0];
   return WS_OK;
+}
+
+static bool is_directory(const char *path) {
+  struct stat state;
+  return stat(path, &state) == 0 && S_ISDIR(state.st_mode);
+}
+
+ws_status emit_options_open(const emit_options *options,
+                            ws_archive **out_archive, ws_diag *diag) {
+  int imported;
+  if (!is_directory(options->source))
+    return ws_archive_open(options->source, false, out_archive, diag);
+  WS_TRY(ws_archive_open(":memory:", true, out_archive, diag));
+  return ws_archive_import(*out_archive, options->source, &imported, diag);
 }
 
 /* ---- problem, target and layout of what is there

@@ -79,6 +79,12 @@ ws_status emit_options_parse(const ws_command *command, const char *source,
                              int argc, char **argv, emit_options *out,
                              ws_diag *diag) WS_MUST_CHECK;
 
+/* The archive that source names; of a folder with a text archive one in memory.
+ */
+ws_status emit_options_open(const emit_options *options,
+                            ws_archive **out_archive,
+                            ws_diag *diag) WS_MUST_CHECK;
+
 /* Finds what was asked for by name, and fills in the problem, target and layout
  * that were not: those that the archive's kernels are for. WS_USAGE when they
  * are for several targets, of which --target must choose; of several layouts

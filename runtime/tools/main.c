@@ -36,6 +36,7 @@ static const struct entry {
     {tool_report, &report_command, false},
     {tool_dispatch, &dispatch_command, true},
     {tool_evolve, &evolve_command, false},
+    {tool_iree, &iree_command, false},
     {tool_sim, &sim_command, true},
     {tool_bench, &bench_command, true},
     {tool_calibrate, &calibrate_command, false},

@@ -13,7 +13,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 typedef struct evolve_options {
   emit_options emit; /* first: its rows count from the beginning */
@@ -77,27 +76,13 @@ static ws_status parse(int argc, char **argv, evolve_options *out,
   return WS_OK;
 }
 
-static bool is_directory(const char *path) {
-  struct stat state;
-  return stat(path, &state) == 0 && S_ISDIR(state.st_mode);
-}
-
-static ws_status open_source(evolve_job *job, ws_diag *diag) {
-  const char *source = job->options.emit.source;
-  int imported;
-  if (!is_directory(source))
-    return ws_archive_open(source, false, &job->archive, diag);
-  WS_TRY(ws_archive_open(":memory:", true, &job->archive, diag));
-  return ws_archive_import(job->archive, source, &imported, diag);
-}
-
 static ws_status run(evolve_job *job, ws_diag *diag) {
   emit_options *emit = &job->options.emit;
   ws_dispatch_entry *entries;
   ws_selection_input input;
   terms_model *model = NULL;
   int count;
-  WS_TRY(open_source(job, diag));
+  WS_TRY(emit_options_open(emit, &job->archive, diag));
   WS_TRY(emit_options_settle(emit, job->archive, job->arena, diag));
   WS_TRY(ws_dispatch_load_recorded(job->archive, job->arena, emit->problem,
                                    emit->layout, emit->target, &entries, &count,

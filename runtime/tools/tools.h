@@ -22,6 +22,7 @@ int tool_prompt(int argc, char **argv);
 int tool_report(int argc, char **argv);
 int tool_dispatch(int argc, char **argv);
 int tool_evolve(int argc, char **argv);
+int tool_iree(int argc, char **argv);
 int tool_sim(int argc, char **argv);
 int tool_bench(int argc, char **argv);
 int tool_calibrate(int argc, char **argv);
@@ -32,8 +33,9 @@ int tool_help_of(int argc, char **argv); /* `wavesmith help` */
 /* Their options and help, each in its own file. */
 extern const ws_command tune_command, mcp_command, check_command,
     import_command, build_command, archive_command, batch_command,
-    prompt_command, report_command, dispatch_command, evolve_command, sim_command,
-    bench_command, calibrate_command, doctor_command, new_command, help_command;
+    prompt_command, report_command, dispatch_command, evolve_command,
+    iree_command, sim_command, bench_command, calibrate_command, doctor_command,
+    new_command, help_command;
 
 /* Of commands that take a user's problem: main.c reads it. */
 #define TOOL_PROBLEM_ROW                                                       \
