@@ -78,29 +78,40 @@ static ws_status load(iree_job *job, ws_diag *diag) {
                       &job->config_count, diag);
 }
 
-static bool is_open(const iree_job *job) {
+static ws_iree_choice *first_untimed(const iree_job *job) {
   for (int i = 0; i < job->choice_count; i++)
     if (!job->choices[i].candidate)
-      return true;
-  return false;
+      return &job->choices[i];
+  return NULL;
 }
 
-/* What a dispatch of the kernels that IREE has words for chooses. */
-static ws_status choose_untimed(iree_job *job, ws_diag *diag) {
+/* Of the kernels that IREE has words for; some have no times, and *matrix is
+ * of those that have. */
+static ws_status make_dispatch(iree_job *job, ws_matrix *matrix,
+                               ws_dispatch_entry *entries,
+                               ws_dispatch_choice *out, ws_diag *diag) {
   ws_selection_input input;
-  ws_dispatch_choice choice;
-  ws_matrix *matrix = ws_arena_alloc(job->arena, sizeof *matrix);
   int count = job->config_count;
-  const size_t size = (size_t)count * sizeof *job->entries;
-  ws_dispatch_entry *entries = ws_arena_alloc(job->arena, size);
-  memcpy(entries, job->entries, size);
   WS_TRY(emit_options_input(&job->options.emit, job->archive, job->arena,
                             entries, &count, matrix, &input, diag));
-  WS_TRY(ws_dispatch_choose(job->arena, &input, &choice, diag));
-  for (int i = 0; i < job->choice_count; i++) {
-    ws_iree_choice *open = &job->choices[i];
-    if (open->candidate)
-      continue;
+  return ws_dispatch_choose(job->arena, &input, out, diag);
+}
+
+static ws_status choose_untimed(iree_job *job, ws_diag *diag) {
+  ws_diag why = {""};
+  ws_dispatch_choice choice;
+  ws_matrix *matrix = ws_arena_alloc(job->arena, sizeof *matrix);
+  const size_t size = (size_t)job->config_count * sizeof *job->entries;
+  ws_dispatch_entry *entries = ws_arena_alloc(job->arena, size);
+  memcpy(entries, job->entries, size);
+  ws_iree_choice *open = first_untimed(job);
+  const ws_status status = make_dispatch(job, matrix, entries, &choice, &why);
+  if (status != WS_OK)
+    return ws_fail(diag, status, NULL, 0,
+                   "%s: no kernel with a counterpart in IREE was timed there, "
+                   "and these make no dispatch: %s",
+                   ws_shape_named(job->arena, &open->shape), why.text);
+  for (; open; open = first_untimed(job)) {
     const int pick = ws_selection_pick(choice.selection, &open->shape);
     WS_ASSERT(pick >= 0); /* legal, and one kernel takes all that is */
     open->candidate = entries[choice.columns[pick]].candidate;
@@ -120,7 +131,7 @@ static ws_status choose(iree_job *job, ws_diag *diag) {
   WS_TRY(ws_iree_choose(job->archive, job->arena, job->entries,
                         job->entry_count, job->config_count, emit->provenance,
                         set.shapes, set.count, job->choices, diag));
-  return is_open(job) ? choose_untimed(job, diag) : WS_OK;
+  return first_untimed(job) ? choose_untimed(job, diag) : WS_OK;
 }
 
 static ws_status run(iree_job *job, ws_diag *diag) {
