@@ -41,11 +41,13 @@ class Archive:
     def __init__(self, problem, layout):
         self.folder = source / "kernels" / problem / "tuned" / "gfx942" / layout
         self.template = "".join(p.read_text() for p in (self.folder / "templates").glob("*.ll"))
-        self.values, self.times, self.estimates = {}, {}, {}  # by id; by shape, then id
+        self.values, self.variants = {}, {}  # by id
+        self.times, self.estimates = {}, {}  # by shape, then id
         for path in (self.folder / "candidates").glob("*.json"):
             candidate = json.loads(path.read_text())
             name = candidate["id"]
-            assert candidate["verdict"] == "ok"
+            assert candidate["verdict"] == "ok" and not candidate["bodies"]
+            self.variants[name] = candidate["variants"]
             self.values[name] = {key: int(value) for key, value in (
                 word.split("=") for word in candidate["assignments"].split(";"))}
             for one in candidate["measurements"]:
@@ -88,6 +90,11 @@ def check_fields(archive, shape, name, text):
     tile = [v["tile_m"], v["tile_n"], v["tile_k"]]
     whole = all(size % part == 0 for size, part in zip(shape, tile))
     assert numbers(text, "padding") == (None if whole else tile), (shape, tile)
+    assert numbers(text, "promote_operands") == [0, 1]
+    held = {"layout", "tile_m", "tile_n", "tile_k", "waves_m", "waves_n", "mfma", "prefetch", "split_k"}
+    rest = [f"{key}={value}" for key, value in v.items() if key not in held]
+    rest += filter(None, archive.variants[name].split(";"))
+    assert f"// Not carried over: {' '.join(rest)}\n" in text
     for dim, size in zip("mnk", shape):
         assert f"dims_equal %{dim}, [{size}] " in text
     return kind[4]

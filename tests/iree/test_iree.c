@@ -179,24 +179,48 @@ WS_TEST(sort_keeps_the_order) {
   ws_arena_destroy(arena);
 }
 
-/* The spec without its comments, and how many these are. */
-static const char *spec(ws_arena *arena, const char *provenance,
-                        int *out_comments) {
+/* Of a tile of 128 x 64 x 64. */
+static void print_spec(ws_arena *arena, ws_shape shape, const char *provenance,
+                       ws_strbuf *out) {
   const ws_iree_contraction product =
       contraction("fp8_gemm_blockscale", "kmajor");
   const ws_candidate *candidate = make_candidate(arena, ALL, "");
-  const ws_iree_choice choice = {.shape = gemm_shape(128, 64, 128),
+  const ws_iree_choice choice = {.shape = shape,
                                  .candidate = candidate,
                                  .us = 1,
                                  .provenance = provenance,
                                  .fastest = candidate,
                                  .fastest_us = 1};
-  ws_strbuf text, code;
   ws_diag diag = {""};
-  ws_strbuf_init(&text);
-  ws_strbuf_init(&code);
-  WS_CHECK_INT(ws_iree_spec_print(arena, &product, &choice, 1, &text, &diag),
+  ws_strbuf_init(out);
+  WS_CHECK_INT(ws_iree_spec_print(arena, &product, &choice, 1, out, &diag),
                WS_OK);
+}
+
+WS_TEST(pads_what_tiles_do_not_divide) {
+  static const struct {
+    int64_t m, n, k;
+    bool padded;
+  } cases[] = {{128, 64, 64, false}, {384, 192, 192, false}, {64, 64, 64, true},
+               {128, 80, 64, true},  {128, 64, 96, true},    {1, 16, 32, true}};
+  ws_arena *arena = ws_arena_create();
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    ws_strbuf text;
+    print_spec(arena, gemm_shape(cases[i].m, cases[i].n, cases[i].k), "sim:x",
+               &text);
+    WS_CHECK((strstr(text.data, "padding = [128, 64, 64],") != NULL) ==
+             cases[i].padded);
+    ws_strbuf_deinit(&text);
+  }
+  ws_arena_destroy(arena);
+}
+
+/* The spec without its comments, and how many these are. */
+static const char *code_of(ws_arena *arena, const char *provenance,
+                           int *out_comments) {
+  ws_strbuf text, code;
+  print_spec(arena, gemm_shape(128, 64, 128), provenance, &text);
+  ws_strbuf_init(&code);
   *out_comments = 0;
   for (const char *line = text.data; *line;) {
     const size_t size = strcspn(line, "\n") + 1;
@@ -215,10 +239,10 @@ static const char *spec(ws_arena *arena, const char *provenance,
 WS_TEST(names_stay_in_their_comment) {
   ws_arena *arena = ws_arena_create();
   int want_comments, comments;
-  const char *want = spec(arena, "sim:model:card", &want_comments);
+  const char *want = code_of(arena, "sim:model:card", &want_comments);
   WS_CHECK_CONTAINS(want, "@match_128x64x128 -> @apply_op_config");
   for (size_t i = 0; i < HOSTILE_NAMES; i++) {
-    WS_CHECK_TEXT(spec(arena, hostile_name(i), &comments), want);
+    WS_CHECK_TEXT(code_of(arena, hostile_name(i), &comments), want);
     WS_CHECK_INT(comments, want_comments);
   }
   ws_arena_destroy(arena);
