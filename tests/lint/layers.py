@@ -53,7 +53,7 @@ def main():
         part = part_of(path, owner)
         for number, line in enumerate((root / path).read_text().splitlines(), 1):
             match = re.match(r'#\s*include "([^"]+)"', line)
-            if not match or match[1].startswith("llvm/"):
+            if not match or match[1].startswith(("llvm/", "mlir/")):
                 continue  # who may include LLVM's own is lint.sh's business
             other = find_included(root, path, match[1], owner)
             if part not in may or other is None:

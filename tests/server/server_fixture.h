@@ -99,7 +99,7 @@ static ws_build_result build(ws_compiler *compiler, ws_arena *arena,
 }
 
 /* The server still serves. */
-static void check_good(ws_compiler *compiler) {
+static inline void check_good(ws_compiler *compiler) {
   ws_arena *arena = ws_arena_create();
   ws_build_request request = raw_request(good_kernel, sizeof good_kernel - 1);
   ws_build_result result = build(compiler, arena, &request);
@@ -115,7 +115,7 @@ static void check_good(ws_compiler *compiler) {
 
 /* Takes LLVM many seconds: multiplications of long vectors of 64-bit
  * integers, all unrolled. */
-static char *slow_module(ws_arena *arena) {
+static inline char *slow_module(ws_arena *arena) {
   ws_strbuf text;
   ws_strbuf_init(&text);
   ws_strbuf_puts(&text, "target triple = \"amdgcn-amd-amdhsa\"\n"
