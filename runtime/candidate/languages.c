@@ -48,14 +48,33 @@ static bool has_define(const char *text) {
   return false;
 }
 
-/* Comments of MLIR, its module, or an alias, before anything of LLVM IR. */
+/* "!name = " or "#name = "; not a node of LLVM IR's metadata. */
+static bool is_alias(const char *text) {
+  if (*text != '!' && *text != '#')
+    return false;
+  text++;
+  text += strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                       "0123456789_$.");
+  text += strspn(text, " \t");
+  if (*text++ != '=')
+    return false;
+  text += strspn(text, " \t");
+  return strncmp(text, "!{", 2) && strncmp(text, "distinct ", 9);
+}
+
+/* Behind comments a module of MLIR, or an alias in front of it. */
 static bool is_mlir(const char *text) {
+  static const char builtin[] = "builtin.", module[] = "module";
   text += strspn(text, " \t\r\n");
-  return !strncmp(text, "//", 2) || *text == '#' ||
-         !strncmp(text, "builtin.module", 14) ||
-         (!strncmp(text, "module", 6) &&
-          !strncmp(text + 6, " attributes", 11)) ||
-         !strncmp(text, "module {", 8);
+  while (!strncmp(text, "//", 2)) {
+    text += strcspn(text, "\n");
+    text += strspn(text, " \t\r\n");
+  }
+  if (!strncmp(text, builtin, sizeof builtin - 1))
+    text += sizeof builtin - 1;
+  return is_alias(text) || (!strncmp(text, module, sizeof module - 1) &&
+                            strchr(" \t\n{", text[sizeof module - 1]) &&
+                            strncmp(text, "module asm", 10));
 }
 
 const char *ws_template_language(const char *text) {

@@ -50,9 +50,9 @@ static char *mlir_function_text(ws_arena *arena, const char *text,
   return NULL;
 }
 
-char *ws_function_text(ws_arena *arena, const char *text, const char *function,
-                       int *out_line) {
-  const char *language = ws_template_language(text), *begin = text;
+char *ws__function_text(ws_arena *arena, const char *language, const char *text,
+                        const char *function, int *out_line) {
+  const char *begin = text;
   if (!strcmp(language, "ir"))
     return ws_ir_function_text(arena, text, function, out_line);
   char *own = strcmp(language, "mlir")
@@ -64,4 +64,10 @@ char *ws_function_text(ws_arena *arena, const char *text, const char *function,
       *out_line += *c == '\n';
   }
   return own;
+}
+
+char *ws_function_text(ws_arena *arena, const char *text, const char *function,
+                       int *out_line) {
+  return ws__function_text(arena, ws_template_language(text), text, function,
+                           out_line);
 }

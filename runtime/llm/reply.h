@@ -137,6 +137,9 @@ ws_status ws__read_template(const ws__reply_text *reply,
  * its body, in the arena; NULL: it is not defined there. */
 char *ws__c_function_text(ws_arena *arena, const char *text,
                           const char *function);
+/* ws_function_text of a text that is known to be in a language. */
+char *ws__function_text(ws_arena *arena, const char *language, const char *text,
+                        const char *function, int *out_line);
 /* In C, and in MLIR, whose comments and strings are C's: behind the word,
  * comment, string or character that begins here; behind what closes the bracket
  * that stands here (NULL: nothing does). */

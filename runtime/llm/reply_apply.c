@@ -130,11 +130,12 @@ ws_status ws_reply_template_text(ws_arena *arena, const ws_reply *reply,
   return WS_OK;
 }
 
-/* Is the function the same in both? */
+/* Is the function the same in both, which are in one language? */
 static bool is_untouched(ws_arena *arena, const char *before, const char *after,
                          const char *function) {
-  const char *a = ws_function_text(arena, before, function, NULL);
-  const char *b = ws_function_text(arena, after, function, NULL);
+  const char *language = ws_template_language(before);
+  const char *a = ws__function_text(arena, language, before, function, NULL);
+  const char *b = ws__function_text(arena, language, after, function, NULL);
   return a && b && !strcmp(a, b);
 }
 

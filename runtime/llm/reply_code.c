@@ -295,7 +295,8 @@ ws_status ws__read_template(const ws__reply_text *reply,
   WS_TRY(read_code(reply, section, code, diag));
   return strcmp(code->language, "hip")
              ? WS_OK
-             : WS__REPLY_FAIL(diag, section->heading,
-                              "a template is LLVM IR, MLIR or OpenCL C; HIP C++ is "
-                              "for regions");
+             : WS__REPLY_FAIL(
+                   diag, section->heading,
+                   "a template is LLVM IR, MLIR or OpenCL C; HIP C++ is "
+                   "for regions");
 }

@@ -11,7 +11,7 @@ fail() { echo "FAIL: $*"; exit 1; }
 "$wavesmith" help --completion zsh >"$work/zsh"
 
 commands=$("$wavesmith" help | sed -n 's/^  \([a-z]*\)  *.*/\1/p')
-[ "$(echo "$commands" | wc -w)" = 17 ] || fail "commands: $commands"
+[ "$(echo "$commands" | wc -w)" = 18 ] || fail "commands: $commands"
 # complete WORD ...: what bash offers for the last of them
 complete_words() {
   bash -c '. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _wavesmith

@@ -290,7 +290,11 @@ WS_TEST(language_of_a_body) {
       {" (ir)", "", "float decode(uint b) { return b; }\n", "ir"},
       {"", "llvm", "float decode(uint b) { return b; }\n", "ir"},
       {"", "cl", "#define X\nfloat decode(uint b) { return b; }\n", "opencl"},
-      {" (mlir)", "python", "float decode(uint b) { return b; }\n", "opencl"},
+      {" (spirv)", "python", "float decode(uint b) { return b; }\n", "opencl"},
+      {" (MLIR)", "", "func.func private @decode(%b: i32) -> f32 {\n}\n",
+       "mlir"},
+      {" (ir)", "mlir", "func.func @decode() {\n}\n", "mlir"},
+      {"", "mlir", "// nothing\n", "mlir"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     ws_arena *arena = ws_arena_create();

@@ -76,7 +76,7 @@ static const struct {
     {"## region decode\n```\n\n```\n", "neither a body nor edits"},
     {"## region\n```\n" DECODE "```\n", "reply:1: the region has no name"},
     {"## template (hip)\n```\nWS_LAUNCH(f)\n```\n",
-     "reply:1: a template is LLVM IR or OpenCL C"},
+     "reply:1: a template is LLVM IR, MLIR or OpenCL C"},
     {"## template\nAs before.\n",
      "reply:1: the template has neither a body nor edits"},
 };
