@@ -28,6 +28,11 @@ bool ws__mlir_defaults(ws_mlir *m, ws_scope *out);
 bool ws__mlir_write_records(ws_mlir *m, const ws_mlir_function *functions,
                             int count, LLVMModuleRef out);
 
+/* Calls of functions of a library of mathematics that the target has no
+ * intrinsic for: false and a finding; the others become intrinsics. */
+bool ws__mlir_check_library(ws_mlir *m);
+void ws__mlir_use_intrinsics(const ws_mlir *m, LLVMModuleRef module);
+
 /* The loops of lanes that a schedule left (lanes.c). */
 bool ws__mlir_lanes(ws_mlir *m);
 /* Reads what the module declares: target and parameters (values: NULL: their

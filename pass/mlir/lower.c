@@ -215,37 +215,12 @@ static void settle_globals(LLVMModuleRef module) {
       LLVMSetLinkage(g, LLVMInternalLinkage);
 }
 
-/* __ocml_exp2_f32 of AMD's device library, which convert-gpu-to-rocdl makes of
- * math.exp2, to llvm.exp2.f32. */
-static void use_intrinsics(LLVMModuleRef module) {
-  static const char prefix[] = "__ocml_";
-  LLVMValueRef next;
-  for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = next) {
-    next = LLVMGetNextFunction(f);
-    size_t size;
-    const char *name = LLVMGetValueName2(f, &size);
-    const char *end = strrchr(name, '_');
-    if (strncmp(name, prefix, sizeof prefix - 1) || end < name + sizeof prefix)
-      continue;
-    char own[64];
-    snprintf(own, sizeof own, "llvm.%.*s",
-             (int)(end - name - (sizeof prefix - 1)), name + sizeof prefix - 1);
-    const unsigned id = LLVMLookupIntrinsicID(own, strlen(own));
-    LLVMTypeRef type = LLVMGetReturnType(LLVMGlobalGetValueType(f));
-    if (!id)
-      continue;
-    LLVMReplaceAllUsesWith(f,
-                           LLVMGetIntrinsicDeclaration(module, id, &type, 1));
-    LLVMDeleteFunction(f);
-  }
-}
-
 static void settle(const ws_mlir *m, const functions *list,
                    LLVMModuleRef module) {
   const ws_ir_family *family = ws__ir_family(m->target->family);
   LLVMSetTarget(module, family->triple);
   settle_globals(module);
-  use_intrinsics(module);
+  ws__mlir_use_intrinsics(m, module);
   for (int i = 0; i < list->count; i++) {
     LLVMValueRef function = LLVMGetNamedFunction(module, list->items[i].name);
     if (function && !LLVMIsDeclaration(function))
@@ -313,7 +288,7 @@ bool ws__mlir_to_llvm_dialect(ws_mlir *m) {
     if (has_operations(gpu, l->operations) && !ws__mlir_run(m, gpu, nested))
       return false;
   }
-  return mlirOperationVerify(gpu);
+  return mlirOperationVerify(gpu) && ws__mlir_check_library(m);
 }
 
 /* Down to the LLVM dialect, and translated; list: its functions. */

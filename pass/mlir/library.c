@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * Functions of the vendors' libraries, which convert-gpu-to-rocdl and
+ * convert-gpu-to-nvvm make of the math dialect, to intrinsics:
+ * __ocml_exp2_f32 and __nv_exp2f to llvm.exp2.f32. The libraries themselves are
+ * not linked.
+ */
+#include "check.h"
+#include "declare.h"
+
+#include <mlir-c/BuiltinAttributes.h>
+#include <mlir-c/BuiltinTypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* What has another name than the function's. fast_: of fastmath<afn>. */
+static const struct known {
+  const char *function, *intrinsic;
+  double before, after; /* factors of the operand and the result */
+} others[] = {
+    {"rsqrt", "llvm.nvvm.rsqrt.approx.f", 1, 1},
+    {"fast_exp", "llvm.nvvm.ex2.approx.f", 1.4426950408889634, 1},
+    {"fast_log", "llvm.nvvm.lg2.approx.f", 1, 0.6931471805599453},
+    {"fast_log2", "llvm.nvvm.lg2.approx.f", 1, 1},
+};
+
+enum { NAME_BYTES = 64 };
+
+/* "exp2" of "__ocml_exp2_f32" or, of float, of "__nv_exp2f"; false: it is of no
+ * library. */
+static bool read_name(MlirStringRef symbol, bool is_float,
+                      char out[NAME_BYTES]) {
+  char name[NAME_BYTES];
+  static const char amd[] = "__ocml_", nvidia[] = "__nv_";
+  snprintf(name, sizeof name, "%.*s", (int)symbol.length, symbol.data);
+  const bool is_amd = !strncmp(name, amd, sizeof amd - 1);
+  if (!is_amd && strncmp(name, nvidia, sizeof nvidia - 1))
+    return false;
+  const char *begin = name + (is_amd ? sizeof amd : sizeof nvidia) - 1;
+  size_t size = strlen(begin);
+  const char *type = strrchr(begin, '_');
+  if (is_amd)
+    size = type ? (size_t)(type - begin) : size;
+  else if (is_float && size && begin[size - 1] == 'f')
+    size--;
+  snprintf(out, NAME_BYTES, "%.*s", (int)size, begin);
+  return true;
+}
+
+static bool find_intrinsic(const ws_mlir *m, const char *name,
+                           struct known *out) {
+  *out = (struct known){name, ws_arena_printf(m->arena, "llvm.%s", name), 1, 1};
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    if (!strcmp(others[i].function, name))
+      *out = others[i];
+  const unsigned traits = ws__intrinsic_traits(out->intrinsic, m->target);
+  return LLVMLookupIntrinsicID(out->intrinsic, strlen(out->intrinsic)) &&
+         !(traits & (WS_INTRINSIC_UNLISTED | WS_INTRINSIC_OTHER_TARGET));
+}
+
+/* ---- in the LLVM dialect ----------------------------------------------------
+ */
+
+static bool check(ws_mlir *m, MlirOperation op) {
+  char name[NAME_BYTES];
+  struct known known;
+  if (!ws__mlir_is(op, "llvm.call"))
+    return true;
+  MlirAttribute callee =
+      mlirOperationGetInherentAttributeByName(op, ws__mlir_ref("callee"));
+  if (mlirAttributeIsNull(callee) || mlirOperationGetNumResults(op) != 1)
+    return true;
+  MlirStringRef symbol = mlirFlatSymbolRefAttrGetValue(callee);
+  MlirType type = mlirValueGetType(mlirOperationGetResult(op, 0));
+  if (!read_name(symbol, mlirTypeIsAF32(type), name) ||
+      find_intrinsic(m, name, &known))
+    return true;
+  ws__mlir_refuse(m, op, "mlir-lower",
+                  "%s has no intrinsic for %.*s: write it out, or say "
+                  "fastmath<afn> where an approximation will do",
+                  m->target->name, (int)symbol.length, symbol.data);
+  return false;
+}
+
+bool ws__mlir_check_library(ws_mlir *m) {
+  return ws__mlir_walk(m, m->module, check);
+}
+
+/* ---- in the LLVM module -----------------------------------------------------
+ */
+
+static LLVMValueRef times(LLVMBuilderRef at, LLVMValueRef value,
+                          double factor) {
+  return factor == 1
+             ? value
+             : LLVMBuildFMul(at, value,
+                             LLVMConstReal(LLVMTypeOf(value), factor), "");
+}
+
+/* Calls of f; all of its uses are. */
+static void replace_calls(LLVMValueRef f, LLVMValueRef intrinsic,
+                          const struct known *known) {
+  LLVMBuilderRef at =
+      LLVMCreateBuilderInContext(LLVMGetModuleContext(LLVMGetGlobalParent(f)));
+  LLVMTypeRef type = LLVMGlobalGetValueType(intrinsic);
+  while (LLVMGetFirstUse(f)) {
+    LLVMValueRef call = LLVMGetUser(LLVMGetFirstUse(f)), operands[4];
+    const unsigned count = LLVMGetNumArgOperands(call);
+    LLVMPositionBuilderBefore(at, call);
+    for (unsigned i = 0; i < count && i < 4; i++)
+      operands[i] = times(at, LLVMGetOperand(call, i), known->before);
+    LLVMValueRef result =
+        LLVMBuildCall2(at, type, intrinsic, operands, count, "");
+    LLVMReplaceAllUsesWith(call, times(at, result, known->after));
+    LLVMInstructionEraseFromParent(call);
+  }
+  LLVMDisposeBuilder(at);
+}
+
+void ws__mlir_use_intrinsics(const ws_mlir *m, LLVMModuleRef module) {
+  LLVMValueRef next;
+  for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = next) {
+    char name[NAME_BYTES];
+    struct known known;
+    size_t size;
+    next = LLVMGetNextFunction(f);
+    LLVMTypeRef type = LLVMGetReturnType(LLVMGlobalGetValueType(f));
+    const char *symbol = LLVMGetValueName2(f, &size);
+    if (!read_name(mlirStringRefCreate(symbol, size),
+                   LLVMGetTypeKind(type) == LLVMFloatTypeKind, name) ||
+        !find_intrinsic(m, name, &known))
+      continue;
+    const unsigned id =
+        LLVMLookupIntrinsicID(known.intrinsic, strlen(known.intrinsic));
+    replace_calls(f,
+                  LLVMGetIntrinsicDeclaration(module, id, &type,
+                                              LLVMIntrinsicIsOverloaded(id)),
+                  &known);
+    LLVMDeleteFunction(f);
+  }
+}
