@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * Workgroup memory: each memref.alloc of it becomes a global, which no launch
- * initialises. By then its size must be a number.
+ * initialises. By then its size must be a number. On NVIDIA's targets all of it
+ * is one block of the launch (lower.c), so there is one such operation.
  */
 #include "declare.h"
 
@@ -177,6 +178,13 @@ static MlirWalkResult collect(MlirOperation op, void *data) {
 bool ws__mlir_place_lds(ws_mlir *m) {
   allocs list = {.m = m};
   mlirOperationWalk(m->module, collect, &list, MlirWalkPreOrder);
+  if (m->target->family == WS_FAMILY_NVPTX && list.count > 1) {
+    ws__mlir_refuse(m, list.items[1], "mlir-lds",
+                    "%s has one block of workgroup memory: write one "
+                    "memref.alloc of bytes, and memref.view for its parts",
+                    m->target->name);
+    return false;
+  }
   for (int i = 0; i < list.count; i++)
     if (!place(m, list.items[i]))
       return false;

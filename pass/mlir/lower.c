@@ -5,6 +5,7 @@
 #include "declare.h"
 #include "family.h"
 #include "front.h"
+#include "template_ir.h"
 
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/BuiltinTypes.h>
@@ -100,7 +101,7 @@ typedef struct lowering {
   const char *passes, *operations;
 } lowering;
 
-static const lowering to_llvm[][11] = {
+static const lowering to_llvm[][12] = {
     [WS_FAMILY_AMDGPU] = {{"convert-linalg-to-loops", "linalg."},
                           {"convert-amdgpu-to-rocdl{chipset=%s}", "amdgpu."},
                           {"convert-vector-to-scf{full-unroll=true}",
@@ -124,7 +125,11 @@ static const lowering to_llvm[][11] = {
                          {"convert-gpu-to-nvvm{has-redux=true "
                           "use-bare-ptr-memref-call-conv=true}",
                           ""},
-                         {"canonicalize,cse,reconcile-unrealized-casts", ""}},
+                         /* what nvgpu makes is of rank 2 */
+                         {"convert-vector-to-llvm,convert-ub-to-llvm",
+                          "vector."},
+                         {"canonicalize,cse,reconcile-unrealized-casts", ""},
+                         {"convert-nvvm-to-llvm", "nvvm."}},
 };
 
 typedef struct search {
@@ -209,17 +214,39 @@ static void settle_function(const ws_ir_family *family,
   set_enum_attribute(function, "alwaysinline");
 }
 
-static void settle_globals(LLVMModuleRef module) {
-  for (LLVMValueRef g = LLVMGetFirstGlobal(module); g; g = LLVMGetNextGlobal(g))
+/* Shared memory of NVIDIA's is given at launch: an array without an end. */
+static void make_dynamic(ws_arena *arena, LLVMModuleRef module,
+                         LLVMValueRef old) {
+  enum { ALIGN = 1024 };
+  size_t size;
+  LLVMTypeRef byte = LLVMInt8TypeInContext(LLVMGetModuleContext(module));
+  LLVMValueRef made = LLVMAddGlobalInAddressSpace(
+      module, LLVMArrayType2(byte, 0), "", WS_SPACE_LDS);
+  LLVMSetAlignment(made, ALIGN);
+  LLVMReplaceAllUsesWith(old, made);
+  const char *name = LLVMGetValueName2(old, &size);
+  name = ws_arena_strndup(arena, name, size);
+  LLVMDeleteGlobal(old);
+  LLVMSetValueName2(made, name, size);
+}
+
+static void settle_globals(const ws_mlir *m, LLVMModuleRef module) {
+  LLVMValueRef next;
+  for (LLVMValueRef g = LLVMGetFirstGlobal(module); g; g = next) {
+    next = LLVMGetNextGlobal(g);
     if (LLVMGetLinkage(g) == LLVMPrivateLinkage)
       LLVMSetLinkage(g, LLVMInternalLinkage);
+    if (m->target->family == WS_FAMILY_NVPTX &&
+        LLVMGetPointerAddressSpace(LLVMTypeOf(g)) == WS_SPACE_LDS)
+      make_dynamic(m->arena, module, g);
+  }
 }
 
 static void settle(const ws_mlir *m, const functions *list,
                    LLVMModuleRef module) {
   const ws_ir_family *family = ws__ir_family(m->target->family);
   LLVMSetTarget(module, family->triple);
-  settle_globals(module);
+  settle_globals(m, module);
   ws__mlir_use_intrinsics(m, module);
   for (int i = 0; i < list->count; i++) {
     LLVMValueRef function = LLVMGetNamedFunction(module, list->items[i].name);
