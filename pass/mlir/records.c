@@ -83,6 +83,11 @@ static const struct word {
     {"lds", 2, true, "[[name, bytes expression], ...]"},
     {"workspace", 1, false, "bytes expression"},
     {"allow", 1, false, "feature"},
+    {"occupancy", 3, true,
+     "[[kernel, workgroups of a cluster, workgroups of a CU], ...]"},
+    {"tensor_map", 8, true,
+     "[[name, argument, element, inner extent, outer extent, box inner, box "
+     "outer, swizzle], ...]"},
 };
 
 typedef void node_sink(void *context, const char *const *operands, int index);
