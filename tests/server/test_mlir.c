@@ -73,6 +73,7 @@ WS_TEST(code_objects_do_not_depend_on_what_came_before) {
   ws_arena *arena = ws_arena_create();
   const source mlir = read_source(arena, "ir-templates/fp8_gemm_mfma.mlir"),
                ir = read_source(arena, "ir-templates/fp8_gemm_naive.ll");
+  alarm(300);
   ws_compiler *compiler = start_server();
   ws_build_result alone[POINTS];
   for (int i = 0; i < POINTS; i++) {
