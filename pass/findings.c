@@ -8,6 +8,7 @@
 #include "wavesmith/text.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_FINDINGS = 64, MAX_TEXT = 1024 };
@@ -72,4 +73,22 @@ ws_finding *ws_findings_add(ws_findings *findings, const char *id,
     add(findings, id, region, file, line, shown.data);
   ws_strbuf_deinit(&shown);
   return is_new ? &findings->items[findings->count - 1] : NULL;
+}
+
+ws_finding *ws_findings_add_diag(ws_findings *findings, const char *id,
+                                 const char *file, const ws_diag *diag) {
+  const size_t size = strlen(file);
+  const char *text = diag->text;
+  long line = 0;
+  if (!strncmp(text, file, size) && text[size] == ':') {
+    char *end;
+    text += size + 1;
+    line = strtol(text, &end, 10);
+    if (line > 0 && *end == ':')
+      text = end + 1;
+    else
+      line = 0;
+    text += strspn(text, " ");
+  }
+  return ws_findings_add(findings, id, "", file, (int)line, "%s", text);
 }

@@ -39,6 +39,11 @@ static void collect_diagnostic(LLVMDiagnosticInfoRef info, void *context) {
   LLVMDisposeMessage(text);
 }
 
+static void set_column(ws_finding *added, int column) {
+  if (added)
+    added->column = column;
+}
+
 /* What somebody has written, and what is read as if it stood before it, on its
  * first line, and behind it, on the next line. */
 typedef struct source_text {
@@ -51,14 +56,25 @@ static bool begins_with(const char *text, const char *part) {
   return *part && !strncmp(text, part, strlen(part));
 }
 
+/* "LINE:COLUMN:", where a lead of so many bytes stands on the first line. */
+static ws_source_place place_in_message(const char *message, size_t lead) {
+  char *end;
+  ws_source_place at = {(int)strtol(message, &end, 10), 0};
+  if (*end == ':')
+    at.column = (int)strtol(end + 1, NULL, 10);
+  if (at.line == 1)
+    at.column = at.column > (int)lead ? at.column - (int)lead : 0;
+  return at;
+}
+
 /* message: "FILE:LINE:COLUMN: error: WHAT\nSOURCE LINE\n   ^\n". */
 static void report_syntax(const char *message, const source_text *written,
                           ws_findings *findings) {
   size_t file_size = strlen(written->file);
-  int line = 0;
+  ws_source_place at = {0, 0};
   const char *what = message;
   if (!strncmp(message, written->file, file_size) && message[file_size] == ':')
-    line = (int)strtol(message + file_size + 1, NULL, 10);
+    at = place_in_message(message + file_size + 1, strlen(written->lead));
   const char *marker = strstr(message, "error: ");
   if (marker)
     what = marker + strlen("error: ");
@@ -69,9 +85,10 @@ static void report_syntax(const char *message, const source_text *written,
     source += strlen(written->lead);
   if (begins_with(source, written->tail))
     source = "(the end of the text)";
-  ws_findings_add(findings, "ir-parse", "", written->file, line,
-                  "%.*s; correct this line: %.*s", what_size, what,
-                  (int)strcspn(source, "\n"), source);
+  set_column(ws_findings_add(findings, "ir-parse", "", written->file, at.line,
+                             "%.*s; correct this line: %.*s", what_size, what,
+                             (int)strcspn(source, "\n"), source),
+             at.column);
 }
 
 static LLVMModuleRef parse_text(LLVMContextRef context,
@@ -114,37 +131,37 @@ static int count_instructions(LLVMValueRef function) {
   return count;
 }
 
-/* The line of the index-th instruction, as exactly as the scan knows it. */
-static int source_line(const ws_source_function *source, bool exact,
-                       int index) {
-  if (!source)
-    return 0;
-  return exact ? source->lines[index] : source->line;
+/* Where the index-th instruction is, as exactly as the scan knows it. */
+static ws_source_place place_of(const ws_source_function *source, bool exact,
+                                int index) {
+  if (exact)
+    return source->places[index];
+  return (ws_source_place){source ? source->line : 0, 0};
 }
 
 /* The verifier prints the instruction it objects to; the first one of the
- * function whose print occurs in the message gives the line. */
-static int line_in_message(LLVMValueRef function,
-                           const ws_source_function *source,
-                           const char *message) {
-  int index = 0, line = source ? source->line : 0;
+ * function whose print occurs in the message gives the place. */
+static ws_source_place refused_place(LLVMValueRef function,
+                                     const ws_source_function *source,
+                                     const char *message) {
+  int index = 0;
   bool exact = source && source->count == count_instructions(function);
   WS_FOR_EACH_INSTRUCTION(function, block, instruction) {
     char *print = LLVMPrintValueToString(instruction);
     bool found = strstr(message, print) != NULL;
     LLVMDisposeMessage(print);
     if (found)
-      return source_line(source, exact, index);
+      return place_of(source, exact, index);
     index++;
   }
-  return line;
+  return place_of(source, false, 0);
 }
 
 static void report_invalid(LLVMModuleRef module,
                            const ws_source_function *sources,
                            const char *message, const char *file,
                            ws_findings *findings) {
-  int line = 0;
+  ws_source_place at = {0, 0};
   const char *name = "";
   for (LLVMValueRef f = LLVMGetFirstFunction(module); f;
        f = LLVMGetNextFunction(f))
@@ -152,11 +169,12 @@ static void report_invalid(LLVMModuleRef module,
         LLVMVerifyFunction(f, LLVMReturnStatusAction)) {
       size_t size;
       name = LLVMGetValueName2(f, &size);
-      line = line_in_message(f, find_source(sources, f), message);
+      at = refused_place(f, find_source(sources, f), message);
       break;
     }
-  ws_findings_add(findings, "ir-verify", "", file, line,
-                  "LLVM's verifier rejects @%s: %s", name, message);
+  set_column(ws_findings_add(findings, "ir-verify", "", file, at.line,
+                             "LLVM's verifier rejects @%s: %s", name, message),
+             at.column);
 }
 
 static bool verify(LLVMModuleRef module, const ws_source_function *sources,
@@ -189,10 +207,11 @@ static void attach_function(const line_writer *writer, LLVMValueRef function,
   LLVMSetSubprogram(function, scope);
   int index = 0;
   WS_FOR_EACH_INSTRUCTION(function, block, instruction) {
-    unsigned at = (unsigned)source_line(source, exact, index++);
+    const ws_source_place at = place_of(source, exact, index++);
     LLVMInstructionSetDebugLoc(
         instruction,
-        LLVMDIBuilderCreateDebugLocation(writer->context, at, 0, scope, NULL));
+        LLVMDIBuilderCreateDebugLocation(writer->context, (unsigned)at.line,
+                                         (unsigned)at.column, scope, NULL));
   }
 }
 

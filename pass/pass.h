@@ -26,12 +26,16 @@ typedef struct ws_findings {
   int count, capacity;
 } ws_findings;
 void ws_findings_init(ws_findings *findings, ws_arena *arena);
-/* At most 64 are kept, each once: NULL where it is not added. A column may be set
- * in what is returned, until the next is added. */
+/* At most 64 are kept, each once: NULL where it is not added. A column may be
+ * set in what is returned, until the next is added. */
 ws_finding *ws_findings_add(ws_findings *findings, const char *id,
                             const char *region, const char *file, int line,
                             const char *format, ...)
     __attribute__((format(printf, 6, 7)));
+
+/* One of a diag, whose text may begin with this file and a line. */
+ws_finding *ws_findings_add_diag(ws_findings *findings, const char *id,
+                                 const char *file, const ws_diag *diag);
 
 /* Initialises the AMDGPU and native targets, once per process. */
 void ws_pass_initialize(void);

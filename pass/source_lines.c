@@ -15,16 +15,23 @@
 
 typedef struct cursor {
   const char *at, *end;
+  const char *row; /* the line's first character */
   int line;
 } cursor;
+
+static cursor start_of(const char *text, size_t size) {
+  return (cursor){text, text + size, text, 1};
+}
 
 static bool is_name_char(char c) {
   return isalnum((unsigned char)c) || (c && strchr("-$._", c));
 }
 
 static void step(cursor *c) {
-  c->line += *c->at == '\n';
-  c->at++;
+  if (*c->at++ == '\n') {
+    c->line++;
+    c->row = c->at;
+  }
 }
 
 /* Steps over one string, one comment, or one character. */
@@ -128,7 +135,7 @@ static bool is_plain(char c) {
 }
 
 /* From behind the '{' to behind the '}'. Writes at most one entry per line. */
-static int scan_body(cursor *c, int *lines) {
+static int scan_body(cursor *c, ws_source_place *places) {
   int count = 0, depth = 0, last_line = 0;
   char last = '\n'; /* last significant character */
   while (c->at < c->end) {
@@ -143,7 +150,8 @@ static int scan_body(cursor *c, int *lines) {
         continue;
       }
       if (starts_instruction(c) && c->line != last_line)
-        last_line = lines[count++] = c->line;
+        places[count++] =
+            (ws_source_place){last_line = c->line, (int)(c->at - c->row) + 1};
     }
     while (c->at < c->end && is_plain(*c->at))
       last = *c->at++;
@@ -189,24 +197,37 @@ static size_t count_lines(const char *text, size_t size) {
 ws_source_function *ws_source_functions(ws_arena *arena, const char *text,
                                         size_t size) {
   /* One entry per line at most, so one array serves all functions. */
-  int *lines = ws_arena_alloc(arena, count_lines(text, size) * sizeof *lines);
+  ws_source_place *places =
+      ws_arena_alloc(arena, count_lines(text, size) * sizeof *places);
   ws_source_function *first = NULL, **link = &first;
-  cursor c = {text, text + size, 1};
+  cursor c = start_of(text, size);
   while (c.at < c.end) {
     if (at_word(&c, "define")) {
       ws_source_function *function = ws_arena_alloc(arena, sizeof *function);
       function->line = c.line;
-      function->lines = lines;
+      function->places = places;
       if (!scan_header(&c, function))
         break;
-      function->count = scan_body(&c, lines);
-      lines += function->count;
+      function->count = scan_body(&c, places);
+      places += function->count;
       *link = function;
       link = &function->next;
     }
     next_line(&c);
   }
   return first;
+}
+
+int ws_source_column(const char *text, size_t size, int line) {
+  const char *at = text, *end = text + size;
+  for (int i = 1; at && i < line; i++) {
+    at = memchr(at, '\n', (size_t)(end - at));
+    at += at != NULL;
+  }
+  for (const char *row = at; at && at < end && *at != '\n'; at++)
+    if (!isspace((unsigned char)*at))
+      return (int)(at - row) + 1;
+  return 0;
 }
 
 /* `!12 = ...`: where a numbered node is defined. */
@@ -272,7 +293,7 @@ ws_source_metadata *ws_source_named_metadata(ws_arena *arena, const char *text,
       ws_arena_alloc(arena, count_lines(text, size) * sizeof *nodes);
   int node_count = 0;
   ws_source_metadata *first = NULL, **link = &first;
-  cursor c = {text, text + size, 1};
+  cursor c = start_of(text, size);
   while (c.at < c.end) {
     if (*c.at == '!')
       read_definition(&c, arena, nodes, &node_count, &link);

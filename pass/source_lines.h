@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * Where things stand in the text of an IR file. LLVM's parser keeps no line
- * numbers, so they are read off the text: one line per instruction of each
- * function, in order. Plain text work; no LLVM here.
+ * numbers, so they are read off the text: one place per instruction of
+ * each function, in order. Plain text work; no LLVM here.
  */
 #ifndef WAVESMITH_SOURCE_LINES_H
 #define WAVESMITH_SOURCE_LINES_H
 
 #include "wavesmith/base.h"
 
-/* One `define`. lines[i] is where its i-th instruction starts. */
+/* Counted from 1, in bytes. */
+typedef struct ws_source_place {
+  int line, column;
+} ws_source_place;
+
+/* One `define`. places[i] is where its i-th instruction starts. */
 typedef struct ws_source_function {
   struct ws_source_function *next;
   const char *name; /* into the text, without '@' and quotes */
   size_t name_size;
   int line;
-  int *lines;
+  ws_source_place *places;
   int count;
 } ws_source_function;
 
@@ -24,6 +29,9 @@ typedef struct ws_source_function {
  * the module's; the caller then uses the function's line. Never fails. */
 ws_source_function *ws_source_functions(ws_arena *arena, const char *text,
                                         size_t size);
+
+/* The column of a line's first character that is no blank; 0: there is none. */
+int ws_source_column(const char *text, size_t size, int line);
 
 /* One `!name = !{!3, !7}`. lines[i] is where the i-th operand's node is
  * defined (the named metadata's own line when it cannot be found). */

@@ -44,3 +44,29 @@ WS_TEST(long_text_is_cut) {
   WS_CHECK_INT(strlen(f.findings.items[0].text), 1023);
   fixture_destroy(&f);
 }
+
+/* A diag's own file and line become those of the finding. */
+WS_TEST(diags_are_taken_apart) {
+  static const struct {
+    const char *diag, *text;
+    int line;
+  } cases[] = {
+      {"x.ll:12: no good", "no good", 12},
+      {"x.ll: no good", "no good", 0},
+      {"x.ll: 12 lanes", "12 lanes", 0},
+      {"y.ll:12: no good", "y.ll:12: no good", 0},
+      {"no good", "no good", 0},
+  };
+  fixture f = fixture_create();
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    ws_diag diag;
+    snprintf(diag.text, sizeof diag.text, "%s", cases[i].diag);
+    const char *id = ws_arena_printf(f.arena, "case-%zu", i);
+    const ws_finding *added =
+        ws_findings_add_diag(&f.findings, id, "x.ll", &diag);
+    WS_CHECK_TEXT(added->text, cases[i].text);
+    WS_CHECK_TEXT(added->file, "x.ll");
+    WS_CHECK_INT(added->line, cases[i].line);
+  }
+  fixture_destroy(&f);
+}

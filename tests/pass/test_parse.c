@@ -37,6 +37,17 @@ static const char *mark_of(ws_arena *arena, LLVMValueRef instruction) {
   return "=";
 }
 
+/* Whether the column is that of the line's first word, or of the first one
+ * behind a label or the brace of a function. */
+static bool begins_there(const char *line, int column) {
+  if (column < 1 || column > (int)strlen(line) || line[column - 1] == ' ')
+    return false;
+  int before = column - 1;
+  while (before > 0 && line[before - 1] == ' ')
+    before--;
+  return !before || strchr(":{", line[before - 1]);
+}
+
 /* Lines rise within a function and each holds what it should. */
 static void check_lines(const fixture *f) {
   for (LLVMValueRef fn = LLVMGetFirstFunction(f->module); fn;
@@ -49,8 +60,10 @@ static void check_lines(const fixture *f) {
       if (line <= last)
         WS_FAIL("line %d after line %d", line, last);
       last = line;
-      WS_CHECK_CONTAINS(line_text(f->arena, f->text, line),
-                        mark_of(f->arena, instruction));
+      const char *text = line_text(f->arena, f->text, line);
+      WS_CHECK_CONTAINS(text, mark_of(f->arena, instruction));
+      if (!begins_there(text, ws_pass_column(instruction)))
+        WS_FAIL("column %d of: %s", ws_pass_column(instruction), text);
     }
   }
 }
@@ -120,12 +133,15 @@ WS_TEST(lines_of_awkward_text) {
     show_findings(&f);
   WS_CHECK(f.module);
   check_lines(&f);
-  static const int want[] = {8, 11, 13, 18, 20, 21, 24, 25, 27, 30, 32, 34, 36};
+  static const int want[] = {8, 11, 13, 18, 20, 21, 24, 25, 27, 30, 32, 34, 36},
+                   columns[] = {3, 3, 3, 3, 3, 3, 8, 3, 3, 3, 3, 3, 24};
   size_t count = 0;
   for (LLVMValueRef fn = LLVMGetFirstFunction(f.module); fn;
        fn = LLVMGetNextFunction(fn))
-    WS_FOR_EACH_INSTRUCTION(fn, block, instruction)
-  WS_CHECK_INT(ws_pass_line(instruction, NULL), want[count++]);
+    WS_FOR_EACH_INSTRUCTION(fn, block, instruction) {
+      WS_CHECK_INT(ws_pass_column(instruction), columns[count]);
+      WS_CHECK_INT(ws_pass_line(instruction, NULL), want[count++]);
+    }
   WS_CHECK_INT(count, sizeof want / sizeof *want);
   fixture_destroy(&f);
 }
@@ -137,8 +153,10 @@ WS_TEST(lines_fall_back) {
                          "  ret i32 %c\n}\n");
   WS_CHECK(f.module);
   LLVMValueRef fn = LLVMGetNamedFunction(f.module, "f");
-  WS_FOR_EACH_INSTRUCTION(fn, block, instruction)
-  WS_CHECK_INT(ws_pass_line(instruction, NULL), 3);
+  WS_FOR_EACH_INSTRUCTION(fn, block, instruction) {
+    WS_CHECK_INT(ws_pass_line(instruction, NULL), 3);
+    WS_CHECK_INT(ws_pass_column(instruction), 0);
+  }
   WS_CHECK_INT(ws_pass_line(fn, NULL), 3);
   fixture_destroy(&f);
 }
@@ -173,6 +191,7 @@ WS_TEST(syntax_error) {
                          "  ret i32 %r\n}\n");
   WS_CHECK(!f.module);
   const ws_finding *found = expect_finding(&f, "ir-parse", "", 5);
+  WS_CHECK_INT(found->column, 20);
   WS_CHECK_TEXT(found->file, "t.ll");
   WS_CHECK_CONTAINS(found->text, "%b");
   WS_CHECK_CONTAINS(found->text, "%r = add i32 %a, %b");
@@ -192,6 +211,7 @@ WS_TEST(verifier_error) {
                          "  ret void\n}\n");
   WS_CHECK(!f.module);
   const ws_finding *found = expect_finding(&f, "ir-verify", "", 8);
+  WS_CHECK_INT(found->column, 3);
   WS_CHECK_CONTAINS(found->text, "dominate");
   WS_CHECK_CONTAINS(found->text, "@g");
   fixture_destroy(&f);
@@ -227,8 +247,8 @@ static void check_scan(ws_arena *arena, const char *text, size_t size) {
        f = f->next) {
     WS_CHECK(f->name >= text && f->name + f->name_size <= text + size);
     for (int i = 0; i < f->count; i++)
-      WS_CHECK(f->lines[i] > (i ? f->lines[i - 1] : 0) &&
-               f->lines[i] <= last_line);
+      WS_CHECK(f->places[i].line > (i ? f->places[i - 1].line : 0) &&
+               f->places[i].line <= last_line && f->places[i].column > 0);
   }
   for (ws_source_metadata *m = ws_source_named_metadata(arena, text, size); m;
        m = m->next) {

@@ -260,12 +260,13 @@ WS_TEST(template_symbols_need_no_declaration) {
 WS_TEST(message_quotes_the_body_only) {
   static const struct {
     const char *text, *words;
-    int line;
+    int line, column;
   } cases[] = {
       {"define viod @stage() {\n  ret void\n}\n",
-       "correct this line: define viod @stage() {", 1},
-      {STAGE "  call void @combine()\n", "this line: (the end of the text)", 3},
-      {STAGE "  ret voi\n}\n", "correct this line: ret voi", 2},
+       "correct this line: define viod @stage() {", 1, 8},
+      {STAGE "  call void @combine()\n", "this line: (the end of the text)", 3,
+       1},
+      {STAGE "  ret voi\n}\n", "correct this line: ret voi", 2, 7},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     fixture f = open_tiny();
@@ -274,6 +275,7 @@ WS_TEST(message_quotes_the_body_only) {
     const ws_finding *found =
         expect_finding(&f, "ir-parse", "stage", cases[i].line);
     WS_CHECK_CONTAINS(found->text, cases[i].words);
+    WS_CHECK_INT(found->column, cases[i].column);
     fixture_destroy(&f);
   }
 }
