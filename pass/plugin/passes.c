@@ -6,6 +6,7 @@
  *                                      chooses values and shipped variants
  *   wavesmith-lower<cpu=gfx942;out=FILE>
  *                                      writes the code object
+ * and all of them problem=FILE, a problem of one's own that the template is of.
  * The template is read from the module's own metadata; what a pass before has
  * set is the default that the next one sees. They work on a template as it
  * was written: run them before any optimisation.
@@ -14,127 +15,120 @@
 #include "../parse.h"
 #include "../specialize.h"
 #include "../template_ir.h"
+#include "job.h"
+#include "wavesmith/problem.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What every pass needs; lives while it runs. */
-typedef struct job {
-  LLVMModuleRef module;
-  const char *pass, *file;
-  ws_arena *arena;
-  ws_candidate *candidate;
-  ws_findings findings;
-} job;
-
-/* ---- diagnostics --------------------------------------------------------- */
-
-static void fail(const job *j, const char *text) {
-  ws_plugin_error(LLVMGetModuleContext(j->module),
-                  ws_arena_printf(j->arena, "%s: %s", j->pass, text));
-}
-
-/* All findings in one diagnostic, a line each: opt ends at the first. */
-static void fail_with_findings(const job *j) {
-  ws_strbuf text;
-  ws_strbuf_init(&text);
-  for (int i = 0; i < j->findings.count; i++) {
-    const ws_finding *f = &j->findings.items[i];
-    ws_strbuf_puts(&text, i ? "\n  " : "");
-    if (f->line)
-      ws_strbuf_printf(&text, "%s:%d: ", f->file, f->line);
-    if (*f->region)
-      ws_strbuf_printf(&text, "region %s: ", f->region);
-    ws_strbuf_printf(&text, "%s [%s]", f->text, f->id);
-  }
-  fail(j, text.data);
-  ws_strbuf_deinit(&text);
-}
-
 /* ---- start and end of a pass --------------------------------------------- */
 
-static bool open_template(job *j) {
+/* The next "key=value" of a ';'-separated list, as copies; NULL at its end. */
+static const char *next_setting(const ws_plugin_job *j, const char *text,
+                                ws_plugin_setting *out) {
+  text += strspn(text, "; ");
+  if (!*text)
+    return NULL;
+  const size_t size = strcspn(text, ";");
+  const char *equal = memchr(text, '=', size);
+  const size_t key_size = equal ? (size_t)(equal - text) : size;
+  *out = (ws_plugin_setting){
+      ws_arena_strndup(j->arena, text, key_size),
+      equal ? ws_arena_strndup(j->arena, equal + 1, size - key_size - 1) : ""};
+  return text + size;
+}
+
+/* All of them but problem=FILE, which every pass takes and adds. */
+static bool read_settings(ws_plugin_job *j, const char *text) {
+  const ws_problem *problem;
+  ws_plugin_setting next;
+  ws_diag diag;
+  j->settings =
+      ws_arena_alloc(j->arena, (strlen(text) + 1) * sizeof *j->settings);
+  for (const char *at = next_setting(j, text, &next); at;
+       at = next_setting(j, at, &next)) {
+    if (strcmp(next.key, "problem")) {
+      j->settings[j->setting_count++] = next;
+    } else if (ws_problem_add_file(next.value, &problem, &diag) != WS_OK) {
+      ws__plugin_fail(j, "%s", diag.text);
+      return false;
+    }
+  }
+  return true;
+}
+
+/* A copy whose instructions know their places: the module's own debug info, or
+ * else read off the file it came from, if that is text and still fits. */
+static void place_copy(ws_plugin_job *j) {
+  const size_t name_size = strlen(j->file);
+  char *text;
+  ws_diag ignored;
+  if (name_size > 3 && !strcmp(j->file + name_size - 3, ".ll") &&
+      ws_file_read(j->arena, j->file, &text, &j->text_size, &ignored) == WS_OK)
+    j->text = text;
+  j->placed = LLVMCloneModule(j->module);
+  if (j->text)
+    ws__pass_attach_text(j->placed, j->arena, j->text, j->text_size, j->file);
+}
+
+static bool open_template(ws_plugin_job *j) {
   ws_records records;
   const ws_template *tmpl;
   ws_diag diag;
   size_t size;
   j->file = LLVMGetModuleIdentifier(j->module, &size);
   if (!ws__pass_is_template(j->module)) {
-    fail(j, ws_arena_printf(
-                j->arena,
-                "%s carries no wavesmith.template metadata; give a template "
-                "(ir-templates/README.md), before it is optimised",
-                j->file));
+    ws__plugin_fail(j,
+                    "%s carries no wavesmith.template metadata; give a "
+                    "template (ir-templates/README.md), before it is optimised",
+                    j->file);
     return false;
   }
+  place_copy(j);
   /* The text's hash is not known here and nothing here uses it. */
-  if (ws_pass_read_records(j->module, NULL, j->file, j->arena, &records,
-                           &diag) != WS_OK ||
+  if (ws_pass_read_records(j->module, j->text, j->file, j->arena, &records,
+                           &diag) == WS_OK &&
       ws_template_from_records(j->arena, &records, j->file, (ws_hash){{0}},
-                               &tmpl, &diag) != WS_OK) {
-    fail(j, ws_arena_printf(j->arena,
-                            "%s (wavesmith passes work on a template as "
-                            "written, before any optimisation)",
-                            diag.text));
-    return false;
+                               &tmpl, &diag) == WS_OK) {
+    j->candidate = ws_candidate_create(j->arena, tmpl);
+    return true;
   }
-  j->candidate = ws_candidate_create(j->arena, tmpl);
-  return true;
+  strncat(diag.text,
+          " (wavesmith passes work on a template as written, before any "
+          "optimisation)",
+          sizeof diag.text - strlen(diag.text) - 1);
+  ws_findings_add_diag(&j->findings, "template", j->file, &diag);
+  ws__plugin_fail_with_findings(j);
+  return false;
 }
 
 static bool run_job(const char *name, LLVMModuleRef module,
-                    const char *parameters,
-                    bool (*work)(job *j, const char *parameters)) {
-  job j = {.module = module, .pass = name, .arena = ws_arena_create()};
+                    const char *parameters, bool (*work)(ws_plugin_job *j)) {
+  ws_plugin_job j = {
+      .module = module, .pass = name, .arena = ws_arena_create()};
   ws_findings_init(&j.findings, j.arena);
-  bool changed = open_template(&j) && work(&j, parameters);
+  const bool changed =
+      read_settings(&j, parameters) && open_template(&j) && work(&j);
+  if (j.placed)
+    LLVMDisposeModule(j.placed);
   ws_arena_destroy(j.arena);
   return changed;
 }
 
-/* The next "key=value" of a ';'-separated list; NULL at its end. Key and value
- * are copies. */
-static const char *next_setting(const job *j, const char *text,
-                                const char **out_key, const char **out_value) {
-  text += strspn(text, "; ");
-  if (!*text)
-    return NULL;
-  size_t size = strcspn(text, ";");
-  const char *equal = memchr(text, '=', size);
-  size_t key_size = equal ? (size_t)(equal - text) : size;
-  *out_key = ws_arena_strndup(j->arena, text, key_size);
-  *out_value =
-      equal ? ws_arena_strndup(j->arena, equal + 1, size - key_size - 1) : "";
-  return text + size;
-}
-
-/* A copy whose instructions know their lines: the module's own debug info, or
- * else read off the file it came from, if that is text and still fits. */
-static LLVMModuleRef copy_with_lines(const job *j) {
-  LLVMModuleRef copy = LLVMCloneModule(j->module);
-  size_t name_size = strlen(j->file), size;
-  char *text;
-  ws_diag ignored;
-  if (name_size > 3 && !strcmp(j->file + name_size - 3, ".ll") &&
-      ws_file_read(j->arena, j->file, &text, &size, &ignored) == WS_OK)
-    ws__pass_attach_text(copy, j->arena, text, size, j->file);
-  return copy;
-}
-
 /* ---- check --------------------------------------------------------------- */
 
-static bool check(job *j, const char *parameters) {
-  if (*parameters) {
-    fail(j, "takes no parameters");
-    return false;
-  }
-  LLVMModuleRef copy = copy_with_lines(j);
-  if (!ws_pass_check(copy, j->candidate, j->candidate->tmpl->target,
-                     &j->findings))
-    fail_with_findings(j);
-  LLVMDisposeModule(copy);
+static bool check(ws_plugin_job *j) {
+  if (j->setting_count)
+    ws__plugin_fail(j,
+                    "no parameter %s; write wavesmith-check or "
+                    "wavesmith-check<problem=FILE>",
+                    j->settings[0].key);
+  else if (ws_pass_check(j->placed, j->candidate, j->candidate->tmpl->target,
+                         &j->findings))
+    ws__plugin_remark_accepted(j);
+  else
+    ws__plugin_fail_with_findings(j);
   return false;
 }
 
@@ -147,25 +141,32 @@ static bool run_check(LLVMModuleRef module, const char *parameters,
 
 /* ---- specialize ---------------------------------------------------------- */
 
-static bool specialize(job *j, const char *parameters) {
+static bool choose(ws_plugin_job *j) {
   static const char prefix[] = "variant:";
-  const char *key, *value, *values = "", *variants = "";
+  const char *values = "", *variants = "";
   ws_diag diag;
-  for (const char *at = next_setting(j, parameters, &key, &value); at;
-       at = next_setting(j, at, &key, &value)) {
-    bool variant = !strncmp(key, prefix, sizeof prefix - 1);
+  for (int i = 0; i < j->setting_count; i++) {
+    const ws_plugin_setting *s = &j->settings[i];
+    const bool variant = !strncmp(s->key, prefix, sizeof prefix - 1);
     const char **list = variant ? &variants : &values;
     *list = ws_arena_printf(j->arena, "%s%s%s=%s", *list, **list ? ";" : "",
-                            variant ? key + sizeof prefix - 1 : key, value);
+                            variant ? s->key + sizeof prefix - 1 : s->key,
+                            s->value);
   }
-  if (ws_candidate_set(j->candidate, values, &diag) != WS_OK ||
-      ws_candidate_set_variants(j->candidate, variants, &diag) != WS_OK) {
-    fail(j, diag.text);
-    return false;
-  }
-  if (!ws__pass_specialize(j->module, j->candidate, &j->findings))
-    fail_with_findings(j);
-  return true;
+  if (ws_candidate_set(j->candidate, values, &diag) == WS_OK &&
+      ws_candidate_set_variants(j->candidate, variants, &diag) == WS_OK)
+    return true;
+  ws_findings_add_diag(&j->findings, "candidate", j->file, &diag);
+  return false;
+}
+
+static bool specialize(ws_plugin_job *j) {
+  const bool chosen = choose(j);
+  if (chosen && ws__pass_specialize(j->module, j->candidate, &j->findings))
+    ws__plugin_remark_specialized(j);
+  else
+    ws__plugin_fail_with_findings(j);
+  return chosen;
 }
 
 static bool run_specialize(LLVMModuleRef module, const char *parameters,
@@ -178,7 +179,7 @@ static bool run_specialize(LLVMModuleRef module, const char *parameters,
 
 /* The compile server stands at a fixed place from this plugin, in the build
  * folder as when installed. */
-static void locate_server(const job *j) {
+static void locate_server(const ws_plugin_job *j) {
   static const char *const places[] = {"../libexec", "../../libexec",
                                        "../../../libexec"};
   Dl_info self;
@@ -197,29 +198,30 @@ static void locate_server(const job *j) {
   }
 }
 
-static void report_result(job *j, const ws_build_result *result) {
+static void report_result(ws_plugin_job *j, const ws_build_result *result) {
   for (int i = 0; i < result->finding_count; i++) {
     const ws_finding *f = &result->findings[i];
-    ws_findings_add(&j->findings, f->id, f->region, f->file, f->line, "%s",
-                    f->text);
+    ws_finding *added = ws_findings_add(&j->findings, f->id, f->region, f->file,
+                                        f->line, "%s", f->text);
+    if (added)
+      added->column = f->column;
   }
   if (!result->finding_count)
     ws_findings_add(&j->findings, ws_verdict_text(result->verdict), "", NULL, 0,
                     "%s", result->reason);
-  fail_with_findings(j);
+  ws__plugin_fail_with_findings(j);
 }
 
 /* In the compile server and not here: comgr brings a second copy of clang's
  * options, which ends any LLVM tool that loads it, and a death of the code
  * generator should be a diagnostic. */
-static void write_code_object(job *j, const char *cpu, const char *out) {
+static void write_code_object(ws_plugin_job *j, const char *cpu,
+                              const char *out) {
   ws_compiler *compiler;
   ws_build_result result;
   ws_diag diag;
   locate_server(j);
-  LLVMModuleRef copy = copy_with_lines(j);
-  char *text = LLVMPrintModuleToString(copy);
-  LLVMDisposeModule(copy);
+  char *text = LLVMPrintModuleToString(j->placed);
   ws_build_request request = {.template_file = j->file,
                               .template_text = text,
                               .template_size = strlen(text),
@@ -241,30 +243,29 @@ static void write_code_object(job *j, const char *cpu, const char *out) {
   if (status == WS_OK)
     status = ws_file_write_atomic(out, result.code_object,
                                   result.code_object_size, &diag);
-  if (status != WS_OK)
-    fail(j, diag.text);
+  if (status == WS_OK)
+    ws__plugin_remark_code(j, cpu, out, &result);
+  else
+    ws__plugin_fail(j, "%s", diag.text);
 }
 
-static bool lower(job *j, const char *parameters) {
-  const char *key, *value, *cpu = j->candidate->tmpl->target, *out = "";
-  for (const char *at = next_setting(j, parameters, &key, &value); at;
-       at = next_setting(j, at, &key, &value)) {
-    if (!strcmp(key, "cpu")) {
-      cpu = value;
-    } else if (!strcmp(key, "out")) {
-      out = value;
-    } else {
-      fail(j, ws_arena_printf(j->arena,
-                              "no parameter %s; write "
-                              "wavesmith-lower<cpu=%s;out=FILE>",
-                              key, cpu));
+static bool lower(ws_plugin_job *j) {
+  const char *cpu = j->candidate->tmpl->target, *out = "";
+  for (int i = 0; i < j->setting_count; i++) {
+    const ws_plugin_setting *s = &j->settings[i];
+    const bool known = !strcmp(s->key, "cpu") || !strcmp(s->key, "out");
+    if (!known) {
+      ws__plugin_fail(j,
+                      "no parameter %s; write wavesmith-lower<cpu=%s;out=FILE>",
+                      s->key, cpu);
       return false;
     }
+    *(strcmp(s->key, "cpu") ? &out : &cpu) = s->value;
   }
   if (*out)
     write_code_object(j, cpu, out);
   else
-    fail(j, "needs the file to write: wavesmith-lower<out=FILE>");
+    ws__plugin_fail(j, "needs the file to write: wavesmith-lower<out=FILE>");
   return false;
 }
 

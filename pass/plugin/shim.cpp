@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * The C++ side of WavesmithPass.so: registers the passes of passes.c with
- * LLVM's pass builder and emits their diagnostics. No logic. Builds against
- * LLVM 20 to 22 (22 moved the plugin header and raised the plugin API to 2).
+ * LLVM's pass builder and emits their diagnostics and remarks. No logic. Builds
+ * against LLVM 20 to 22 (22 moved the plugin header and raised the plugin API to
+ * 2).
  */
 #include "passes.h"
 
@@ -11,11 +12,13 @@
 #else
 #include "llvm/Passes/PassPlugin.h"
 #endif
+#include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Remarks/RemarkStreamer.h"
 
 using namespace llvm;
 
@@ -72,7 +75,35 @@ void registerPasses(PassBuilder &Builder) {
 } // namespace
 
 void ws_plugin_error(LLVMContextRef Context, const char *Text) {
+  // opt exits below and writes what remarks it still holds no more.
+  if (auto *Remarks = unwrap(Context)->getMainRemarkStreamer())
+    Remarks->getSerializer().OS.flush();
   unwrap(Context)->diagnose(DiagnosticInfoGeneric(Text, DS_Error));
+}
+
+void ws_plugin_remark(LLVMValueRef Place, ws_remark_kind Kind, const char *Pass,
+                      const char *Name, const ws_remark_part *Parts,
+                      int Count) {
+  auto *At = dyn_cast<Instruction>(unwrap(Place));
+  auto *Where = At ? At->getFunction() : cast<Function>(unwrap(Place));
+  auto Location = At ? DiagnosticLocation(At->getDebugLoc())
+                     : DiagnosticLocation(Where->getSubprogram());
+  auto Emit = [&](auto Remark) {
+    for (int I = 0; I < Count; I++)
+      if (Parts[I].key)
+        Remark << DiagnosticInfoOptimizationBase::Argument(
+            Parts[I].key, StringRef(Parts[I].text));
+      else
+        Remark << StringRef(Parts[I].text);
+    Where->getContext().diagnose(Remark);
+  };
+  auto *Block = &Where->getEntryBlock();
+  if (Kind == WS_REMARK_PASSED)
+    Emit(OptimizationRemark(Pass, Name, Location, Block));
+  else if (Kind == WS_REMARK_MISSED)
+    Emit(OptimizationRemarkMissed(Pass, Name, Location, Block));
+  else
+    Emit(OptimizationRemarkAnalysis(Pass, Name, Location, Block));
 }
 
 // The build hides symbols by default; LLVM must find this one.
