@@ -461,6 +461,27 @@ void ws__pass_set_file(LLVMModuleRef module, const char *file) {
   }
 }
 
+void ws__pass_join_folders(LLVMModuleRef module) {
+  for (LLVMValueRef f = LLVMGetFirstFunction(module); f;
+       f = LLVMGetNextFunction(f)) {
+    LLVMMetadataRef scope = LLVMGetSubprogram(f);
+    LLVMMetadataRef node = scope ? LLVMDIScopeGetFile(scope) : NULL;
+    unsigned name_size, folder_size = 0;
+    const char *folder =
+        node ? LLVMDIFileGetDirectory(node, &folder_size) : NULL;
+    if (!folder_size)
+      continue;
+    const char *name = LLVMDIFileGetFilename(node, &name_size);
+    ws_strbuf path;
+    ws_strbuf_init(&path);
+    ws_strbuf_printf(&path, "%.*s/%.*s", (int)folder_size, folder,
+                     (int)name_size, name);
+    LLVMContextRef context = LLVMGetModuleContext(module);
+    set_file(context, LLVMMetadataAsValue(context, node), path.data);
+    ws_strbuf_deinit(&path);
+  }
+}
+
 void ws__pass_set_region(LLVMValueRef function, const char *region) {
   LLVMMetadataRef subprogram = LLVMGetSubprogram(function);
   if (!subprogram)

@@ -43,6 +43,10 @@ void ws__pass_attach_file(LLVMModuleRef module, const char *file);
  * without a line where there are none. */
 void ws__pass_set_file(LLVMModuleRef module, const char *file);
 
+/* Makes the module's locations name files with the folder that they are in,
+ * which debug info may keep apart. */
+void ws__pass_join_folders(LLVMModuleRef module);
+
 /* Makes ws_pass_region_of say `region` for the code of this function (a helper
  * of a region's body, a shipped variant), before and after inlining. */
 void ws__pass_set_region(LLVMValueRef function, const char *region);

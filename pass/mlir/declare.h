@@ -25,6 +25,10 @@ bool ws__mlir_lds_bytes(ws_mlir *m, MlirOperation at, const char *name,
                         int64_t *out_bytes);
 /* Parameters with the values of wavesmith.param. */
 bool ws__mlir_defaults(ws_mlir *m, ws_scope *out);
+/* Whether what a function declares has the form that it must have; a finding
+ * where not. */
+bool ws__mlir_check_declared(ws_mlir *m, MlirOperation op,
+                             const ws_mlir_function *function);
 bool ws__mlir_write_records(ws_mlir *m, const ws_mlir_function *functions,
                             int count, LLVMModuleRef out);
 
@@ -36,8 +40,8 @@ void ws__mlir_use_intrinsics(const ws_mlir *m, LLVMModuleRef module);
 /* The loops of lanes that a schedule left (lanes.c). */
 bool ws__mlir_lanes(ws_mlir *m);
 /* Reads what the module declares: target and parameters (values: NULL: their
- * defaults). Then parameters, schedule, LDS and shapes; then the LLVM dialect,
- * or all of it to a template in LLVM IR. */
+ * defaults). Then parameters, schedule, LDS and shapes; then the LLVM dialect, in
+ * the builtin.module itself, or all of it to a template in LLVM IR. */
 bool ws__mlir_open(ws_mlir *m, const ws_scope *values);
 bool ws__mlir_specialize(ws_mlir *m);
 bool ws__mlir_to_llvm_dialect(ws_mlir *m);

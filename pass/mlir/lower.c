@@ -5,6 +5,7 @@
 #include "declare.h"
 #include "family.h"
 #include "front.h"
+#include "parse.h"
 #include "template_ir.h"
 
 #include <mlir-c/BuiltinAttributes.h>
@@ -48,6 +49,7 @@ typedef struct functions {
   ws_mlir *m;
   ws_mlir_function items[WS_MLIR_MOST_FUNCTIONS];
   int count;
+  bool ok;
 } functions;
 
 static void name_arguments(const ws_mlir *m, MlirOperation op,
@@ -89,7 +91,8 @@ static MlirWalkResult collect_function(MlirOperation op, void *data) {
   for (int i = 0; i < 3; i++)
     mlirOperationRemoveDiscardableAttributeByName(op, ws__mlir_ref(dropped[i]));
   name_arguments(list->m, op, f);
-  return MlirWalkResultSkip;
+  list->ok = ws__mlir_check_declared(list->m, op, f);
+  return list->ok ? MlirWalkResultSkip : MlirWalkResultInterrupt;
 }
 
 /* ---- to the LLVM dialect
@@ -137,11 +140,15 @@ typedef struct search {
   bool found;
 } search;
 
+static bool begins_with(MlirOperation op, MlirStringRef start) {
+  MlirStringRef name = ws__mlir_name(op);
+  return name.length >= start.length &&
+         !memcmp(name.data, start.data, start.length);
+}
+
 static MlirWalkResult begins_so(MlirOperation op, void *data) {
   search *s = data;
-  MlirStringRef name = ws__mlir_name(op);
-  s->found = name.length >= s->start.length &&
-             !memcmp(name.data, s->start.data, s->start.length);
+  s->found = begins_with(op, s->start);
   return s->found ? MlirWalkResultInterrupt : MlirWalkResultAdvance;
 }
 
@@ -152,16 +159,51 @@ static bool has_operations(MlirOperation in, const char *start) {
   return s.found;
 }
 
-/* The pass that keeps lines works on a builtin.module: what is in the
- * gpu.module moves into one of its own. */
-static MlirModule unwrap_gpu_module(const ws_mlir *m, MlirOperation gpu) {
-  MlirModule plain = mlirModuleCreateEmpty(mlirOperationGetLocation(gpu));
-  MlirOperation op = mlirModuleGetOperation(plain);
+/* Of an operation that is left the translation would only say that there is a
+ * cast (of builtin) around it, without a place. */
+static bool is_lowered(ws_mlir *m, MlirOperation op) {
+  static const char *const lowered[] = {"llvm.", "rocdl.", "nvvm.", "builtin.",
+                                        "gpu.module"};
+  MlirStringRef name = ws__mlir_name(op);
+  for (size_t i = 0; i < sizeof lowered / sizeof *lowered; i++)
+    if (begins_with(op, ws__mlir_ref(lowered[i])))
+      return true;
+  ws__mlir_refuse(m, op, "mlir-lower",
+                  "nothing lowers %.*s here; write it in other operations",
+                  (int)name.length, name.data);
+  return false;
+}
+
+/* What is no kernel becomes part of those that call it. */
+static MlirWalkResult settle_in_dialect(MlirOperation op, void *data) {
+  const ws_mlir *m = data;
+  if (!ws__mlir_is(op, "llvm.func") ||
+      !mlirAttributeIsNull(
+          mlirOperationGetAttributeByName(op, ws__mlir_ref("gpu.kernel"))) ||
+      mlirBlockIsNull(mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(op))))
+    return MlirWalkResultAdvance;
+  mlirOperationSetInherentAttributeByName(op, ws__mlir_ref("always_inline"),
+                                          mlirUnitAttrGet(m->context));
+  mlirOperationSetInherentAttributeByName(
+      op, ws__mlir_ref("linkage"),
+      mlirAttributeParseGet(m->context,
+                            ws__mlir_ref("#llvm.linkage<internal>")));
+  return MlirWalkResultSkip;
+}
+
+/* What translates to LLVM IR is a builtin.module: what is in the gpu.module
+ * moves there, with what it says of the target. */
+static void dissolve_gpu_module(ws_mlir *m) {
+  MlirOperation gpu = ws__mlir_gpu_module(m);
   MlirStringRef layout = ws__mlir_ref("llvm.data_layout");
   MlirAttribute value = mlirOperationGetDiscardableAttributeByName(gpu, layout);
   if (!mlirAttributeIsNull(value))
-    mlirOperationSetDiscardableAttributeByName(op, layout, value);
-  MlirBlock to = mlirModuleGetBody(plain),
+    mlirOperationSetDiscardableAttributeByName(m->module, layout, value);
+  mlirOperationSetDiscardableAttributeByName(
+      m->module, ws__mlir_ref("llvm.target_triple"),
+      mlirStringAttrGet(
+          m->context, ws__mlir_ref(ws__ir_family(m->target->family)->triple)));
+  MlirBlock to = mlirOperationGetBlock(gpu),
             from = mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(gpu));
   MlirOperation item = mlirBlockGetFirstOperation(from);
   while (!mlirOperationIsNull(item)) {
@@ -170,21 +212,12 @@ static MlirModule unwrap_gpu_module(const ws_mlir *m, MlirOperation gpu) {
     mlirBlockAppendOwnedOperation(to, item);
     item = next;
   }
-  (void)m;
-  return plain;
+  mlirOperationDestroy(gpu);
 }
 
 /* ---- LLVM
  * ---------------------------------------------------------------------------
  */
-
-static void set_enum_attribute(LLVMValueRef function, const char *name) {
-  LLVMAddAttributeAtIndex(
-      function, LLVMAttributeFunctionIndex,
-      LLVMCreateEnumAttribute(
-          LLVMGetModuleContext(LLVMGetGlobalParent(function)),
-          LLVMGetEnumAttributeKindForName(name, strlen(name)), 0));
-}
 
 /* What the translation states by itself; an author's own
  * (rocdl.flat_work_group_size) stays. */
@@ -206,12 +239,8 @@ static void settle_function(const ws_ir_family *family,
       LLVMSetValueName2(LLVMGetParam(function, (unsigned)i), f->arguments[i],
                         strlen(f->arguments[i]));
   drop_made_width(function);
-  if (f->is_kernel) {
+  if (f->is_kernel)
     LLVMSetFunctionCallConv(function, family->kernel_convention);
-    return;
-  }
-  LLVMSetLinkage(function, LLVMInternalLinkage);
-  set_enum_attribute(function, "alwaysinline");
 }
 
 /* Shared memory of NVIDIA's is given at launch: an array without an end. */
@@ -245,7 +274,7 @@ static void settle_globals(const ws_mlir *m, LLVMModuleRef module) {
 static void settle(const ws_mlir *m, const functions *list,
                    LLVMModuleRef module) {
   const ws_ir_family *family = ws__ir_family(m->target->family);
-  LLVMSetTarget(module, family->triple);
+  ws__pass_join_folders(module);
   settle_globals(m, module);
   ws__mlir_use_intrinsics(m, module);
   for (int i = 0; i < list->count; i++) {
@@ -264,17 +293,13 @@ static void settle(const ws_mlir *m, const functions *list,
 
 static LLVMModuleRef translate(ws_mlir *m, const functions *list,
                                LLVMContextRef context) {
-  MlirOperation gpu = ws__mlir_gpu_module(m);
-  MlirModule plain = unwrap_gpu_module(m, gpu);
-  LLVMModuleRef module = NULL;
-  if (ws__mlir_run(m, mlirModuleGetOperation(plain),
-                   "builtin.module(ensure-debug-info-scope-on-llvm-func{"
-                   "emission-kind=LineTablesOnly})"))
-    module =
-        mlirTranslateModuleToLLVMIR(mlirModuleGetOperation(plain), context);
+  if (!ws__mlir_run(m, m->module,
+                    "builtin.module(ensure-debug-info-scope-on-llvm-func{"
+                    "emission-kind=LineTablesOnly})"))
+    return NULL;
+  LLVMModuleRef module = mlirTranslateModuleToLLVMIR(m->module, context);
   if (module)
     settle(m, list, module);
-  mlirModuleDestroy(plain);
   return module;
 }
 
@@ -315,16 +340,22 @@ bool ws__mlir_to_llvm_dialect(ws_mlir *m) {
     if (has_operations(gpu, l->operations) && !ws__mlir_run(m, gpu, nested))
       return false;
   }
-  return mlirOperationVerify(gpu) && ws__mlir_check_library(m);
+  if (!mlirOperationVerify(gpu) || !ws__mlir_check_library(m) ||
+      !ws__mlir_walk(m, gpu, is_lowered))
+    return false;
+  mlirOperationWalk(gpu, settle_in_dialect, m, MlirWalkPreOrder);
+  dissolve_gpu_module(m);
+  return true;
 }
 
 /* Down to the LLVM dialect, and translated; list: its functions. */
 static LLVMModuleRef lower(ws_mlir *m, functions *list,
                            LLVMContextRef context) {
+  list->ok = true;
   mlirOperationWalk(m->module, collect_function, list, MlirWalkPreOrder);
   m->functions = list->items;
   m->function_count = list->count;
-  return ws__mlir_specialize(m) && ws__mlir_to_llvm_dialect(m)
+  return list->ok && ws__mlir_specialize(m) && ws__mlir_to_llvm_dialect(m)
              ? translate(m, list, context)
              : NULL;
 }

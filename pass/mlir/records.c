@@ -208,25 +208,46 @@ static void write_word(void *context, const char *const *operands, int index) {
   write_node(s->w, "param", own, 4);
 }
 
-static void write_declared(const writer *w, const ws_mlir_function *function) {
+static const struct {
+  const char *word;
+  size_t offset;
+  int operands;
+  const char *form;
+} of_function[] = {
+    {"launch", offsetof(ws_mlir_function, launch), 5,
+     "[grid x, grid y, grid z, threads, condition]"},
+    {"region", offsetof(ws_mlir_function, region), 1, "its contract"},
+    {"variant", offsetof(ws_mlir_function, variant), 2, "[region, purpose]"},
+};
+enum { OF_FUNCTION = sizeof of_function / sizeof *of_function };
+
+static MlirAttribute declared(const ws_mlir_function *function, int i) {
+  return *(const MlirAttribute *)((const char *)function +
+                                  of_function[i].offset);
+}
+
+bool ws__mlir_check_declared(ws_mlir *m, MlirOperation op,
+                             const ws_mlir_function *function) {
   const char *operands[MOST_OPERANDS];
-  static const struct {
-    const char *word;
-    size_t offset;
-    int operands;
-  } of_function[] = {
-      {"launch", offsetof(ws_mlir_function, launch), 5},
-      {"region", offsetof(ws_mlir_function, region), 1},
-      {"variant", offsetof(ws_mlir_function, variant), 2},
-  };
-  for (size_t i = 0; i < sizeof of_function / sizeof *of_function; i++) {
-    MlirAttribute value = *(const MlirAttribute *)((const char *)function +
-                                                   of_function[i].offset);
+  for (int i = 0; i < OF_FUNCTION; i++) {
+    MlirAttribute value = declared(function, i);
+    if (mlirAttributeIsNull(value) ||
+        texts_of(m, value, operands) == of_function[i].operands)
+      continue;
+    ws__mlir_refuse(m, op, "template", "write wavesmith.%s = %s, texts",
+                    of_function[i].word, of_function[i].form);
+    return false;
+  }
+  return true;
+}
+
+static void write_declared(const writer *w, const ws_mlir_function *function) {
+  const char *operands[MOST_OPERANDS + 1];
+  for (int i = 0; i < OF_FUNCTION; i++) {
+    MlirAttribute value = declared(function, i);
     if (mlirAttributeIsNull(value))
       continue;
-    int count = texts_of(w->m, value, operands + 1);
-    if (count != of_function[i].operands)
-      continue; /* refused when it was read */
+    const int count = texts_of(w->m, value, operands + 1);
     operands[0] = function->name;
     if (!strcmp(of_function[i].word, "variant")) {
       operands[0] = operands[1];

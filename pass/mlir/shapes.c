@@ -69,6 +69,7 @@ static MlirStringRef called_as(const calls *c, MlirStringRef name) {
     const ws_mlir_function *f = &c->m->functions[i];
     if (!mlirAttributeIsNull(f->variant) && mlirAttributeIsAArray(f->variant) &&
         mlirArrayAttrGetNumElements(f->variant) > 0 &&
+        mlirAttributeIsAString(mlirArrayAttrGetElement(f->variant, 0)) &&
         mlirStringRefEqual(ws__mlir_ref(f->name), name))
       return mlirStringAttrGetValue(mlirArrayAttrGetElement(f->variant, 0));
   }

@@ -53,8 +53,7 @@ static bool is_declaration(const char *name) {
 static const char *set_by(const ws_mlir *m, MlirNamedAttribute attribute) {
   const size_t size = sizeof prefix - 1;
   const char *name = ws__mlir_text(m->arena, mlirIdentifierStr(attribute.name));
-  return !strncmp(name, prefix, size) && !is_declaration(name + size) &&
-                 mlirAttributeIsAString(attribute.attribute)
+  return !strncmp(name, prefix, size) && !is_declaration(name + size)
              ? name + size
              : NULL;
 }
@@ -66,6 +65,11 @@ static bool set_all(ws_mlir *m, MlirOperation op) {
     const char *name = set_by(m, attribute);
     if (!name)
       continue;
+    if (!mlirAttributeIsAString(attribute.attribute)) {
+      ws__mlir_refuse(m, op, "mlir-value",
+                      "write wavesmith.%s = \"EXPRESSION\", a text", name);
+      return false;
+    }
     if (!set_attribute(m, op, name,
                        ws__mlir_text(m->arena, mlirStringAttrGetValue(
                                                    attribute.attribute))))
