@@ -12,17 +12,23 @@
 extern "C" {
 #endif
 
+typedef struct ws_mlir_options {
+  const char *set;     /* "a=1;b=2"; "": the defaults */
+  const char *problem; /* a file of one's own; "": none */
+} ws_mlir_options;
+
 typedef struct ws_mlir_pass {
   const char *name, *purpose;
-  /* values: "a=1;b=2", "" for the defaults. Reports errors; false: failed. */
-  bool (*run)(MlirOperation module, const char *values);
+  /* Reports errors; false: failed. */
+  bool (*run)(MlirOperation module, const ws_mlir_options *options);
 } ws_mlir_pass;
 
 extern const ws_mlir_pass ws_mlir_passes[];
 extern const int ws_mlir_pass_count;
 
-/* A pass of the table on builtin.module; values are copied. */
-MlirPass ws_mlir_pass_create(const ws_mlir_pass *pass, const char *values);
+/* A pass of the table on builtin.module; options are copied. */
+MlirPass ws_mlir_pass_create(const ws_mlir_pass *pass,
+                             const ws_mlir_options *options);
 
 #ifdef __cplusplus
 }

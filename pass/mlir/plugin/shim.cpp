@@ -15,9 +15,10 @@ using namespace mlir;
 
 namespace {
 
-struct Options : PassPipelineOptions<Options> {
-  Option<std::string> Set{*this, "set",
-                          llvm::cl::desc("parameters: a=1;b=2")};
+struct PassOptions : PassPipelineOptions<PassOptions> {
+  Option<std::string> Set{*this, "set", llvm::cl::desc("parameters: a=1;b=2")};
+  Option<std::string> Problem{*this, "problem",
+                              llvm::cl::desc("file of a problem of your own")};
 };
 
 void registerPasses() {
@@ -27,15 +28,17 @@ void registerPasses() {
         Pass->name, Pass->purpose,
         [Pass](OpPassManager &Manager, StringRef Text,
                function_ref<LogicalResult(const Twine &)> Fail) {
-          Options Given;
+          PassOptions Given;
           if (failed(Given.parseFromString(Text)))
-            return Fail(Twine(Pass->name) + ": set=\"a=1;b=2\"");
+            return Fail(Twine(Pass->name) + ": set=\"a=1;b=2\" problem=FILE");
+          const ws_mlir_options Options = {Given.Set.c_str(),
+                                           Given.Problem.c_str()};
           Manager.addPass(std::unique_ptr<mlir::Pass>(
-              unwrap(ws_mlir_pass_create(Pass, Given.Set.c_str()))));
+              unwrap(ws_mlir_pass_create(Pass, &Options))));
           return success();
         },
         [](function_ref<void(const detail::PassOptions &)> Show) {
-          Show(Options());
+          Show(PassOptions());
         });
   }
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# The plugin under opt, and under clang where there is one of LLVM's version:
+# The plugins under opt and mlir-opt, and under clang where there is one of LLVM's version:
 # WAVESMITH_CLANG, or clang-21 on the path. Parameters come from
 # ../CMakeLists.txt.
 import os
@@ -10,17 +10,19 @@ import lit.formats
 
 config.name = "wavesmith"
 config.test_format = lit.formats.ShTest(execute_external=False)
-config.suffixes = [".ll", ".test"]
+config.suffixes = [".ll", ".mlir", ".test"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = lit_config.params["out"]
 
 tools = lit_config.params["tools"]
 plugin = lit_config.params["plugin"]
+mlir_plugin = lit_config.params.get("mlir_plugin")
 source = os.path.abspath(os.path.join(config.test_source_root, "..", "..", ".."))
 
 for name in ("HOME", "TMPDIR", "WAVESMITH_COMPILER"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
+config.environment["WAVESMITH_CACHE"] = os.path.join(config.test_exec_root, "cache")
 
 
 def tool(name):
@@ -34,6 +36,7 @@ def quoted(path):
 config.substitutions += [
     ("%opt", tool("opt") + " -load-pass-plugin=" + quoted(plugin)),
     ("%tiny", quoted(os.path.join(source, "tests", "pass", "Inputs", "tiny.ll"))),
+    ("%pairs", os.path.join(source, "tests", "pass", "Inputs", "pairs.c")),
     ("%templates", quoted(os.path.join(source, "ir-templates"))),
     ("%plugin", quoted(plugin)),
     ("%readobj", tool("llvm-readobj")),
@@ -44,6 +47,13 @@ config.substitutions += [
 ]
 
 config.available_features.add("llvm-" + lit_config.params["llvm"])
+if mlir_plugin:
+    config.available_features.add("mlir")
+    config.substitutions += [
+        ("%mlir-opt", tool("mlir-opt") + " --load-pass-plugin=" + quoted(mlir_plugin)),
+        ("%mlir-translate", tool("mlir-translate")),
+        ("%small-mlir", quoted(os.path.join(source, "tests", "pass", "Inputs", "pairs.mlir"))),
+    ]
 clang = os.environ.get("WAVESMITH_CLANG") or shutil.which("clang-21")
 if clang:
     config.available_features.add("clang")

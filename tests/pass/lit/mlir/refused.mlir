@@ -1,0 +1,347 @@
+// What every pass refuses, at its place, by MLIR's own diagnostics: mlir-opt ends
+// well when each comes where it is expected and no other does.
+// RUN: %mlir-opt --pass-pipeline='builtin.module(wavesmith-check{problem="%pairs"})' --split-input-file --verify-diagnostics %s
+// RUN: %mlir-opt --pass-pipeline='builtin.module(wavesmith-specialize{problem="%pairs"})' --split-input-file --verify-diagnostics %s
+// RUN: %mlir-opt --pass-pipeline='builtin.module(wavesmith-lower-to-llvm{problem="%pairs"})' --split-input-file --verify-diagnostics %s
+
+// No template at all.
+// expected-error@+1 {{write module attributes {wavesmith.template = [name, version, problem, target, purpose]}, with a target of gfx942}}
+module {
+  func.func @f() {
+    return
+  }
+}
+
+// -----
+
+// A target that there is not.
+!v = memref<1xf32, #gpu.address_space<global>>
+// expected-error@+1 {{with a target of gfx942}}
+module attributes {
+  wavesmith.template = ["t", "1", "pairs", "gfx90", "a test"],
+  wavesmith.param = [["threads", "64", "64 128", "lanes"]]
+} {
+gpu.module @m {
+  gpu.func @k(%x: !v {wavesmith.name = "x"}, %y: !v {wavesmith.name = "y"},
+              %count: i32 {wavesmith.name = "count"}) kernel attributes {
+      wavesmith.launch = ["1", "1", "1", "threads", "1"]} {
+    gpu.return
+  }
+}
+}
+
+// -----
+
+// No gpu.module.
+// expected-error@+1 {{write the kernels in a gpu.module [template]}}
+module attributes {wavesmith.template = ["t", "1", "pairs", "gfx942", "a test"]} {
+  func.func @f() {
+    return
+  }
+}
+
+// -----
+
+// Attributes of another type than they have.
+!v = memref<1xf32, #gpu.address_space<global>>
+// expected-error@+1 {{write wavesmith.param = [[name, default, allowed values, meaning], ...], texts [template]}}
+module attributes {
+  wavesmith.template = ["t", "1", "pairs", "gfx942", "a test"],
+  wavesmith.param = 3
+} {
+gpu.module @m {
+  gpu.func @k(%x: !v {wavesmith.name = "x"}, %y: !v {wavesmith.name = "y"},
+              %count: i32 {wavesmith.name = "count"}) kernel attributes {
+      wavesmith.launch = ["1", "1", "1", "threads", "1"]} {
+    gpu.return
+  }
+}
+}
+
+// -----
+
+!v = memref<1xf32, #gpu.address_space<global>>
+// expected-error@+1 {{write wavesmith.param = }}
+module attributes {
+  wavesmith.template = ["t", "1", "pairs", "gfx942", "a test"],
+  wavesmith.param = [["threads", 64, "64 128", "lanes"]]
+} {
+gpu.module @m {
+  gpu.func @k(%x: !v {wavesmith.name = "x"}, %y: !v {wavesmith.name = "y"},
+              %count: i32 {wavesmith.name = "count"}) kernel attributes {
+      wavesmith.launch = ["1", "1", "1", "threads", "1"]} {
+    gpu.return
+  }
+}
+}
+
+// -----
+
+!v = memref<1xf32, #gpu.address_space<global>>
+module attributes {
+  wavesmith.template = ["t", "1", "pairs", "gfx942", "a test"],
+  wavesmith.param = [["threads", "64", "64 128", "lanes"]]
+} {
+gpu.module @m {
+  // expected-error@+1 {{write wavesmith.launch = [grid x, grid y, grid z, threads, condition], texts [template]}}
+  gpu.func @k(%x: !v {wavesmith.name = "x"}, %y: !v {wavesmith.name = "y"},
+              %count: i32 {wavesmith.name = "count"}) kernel attributes {
+      wavesmith.launch = 1} {
+    gpu.return
+  }
+}
+}
+
+// -----
+
+!v = memref<1xf32, #gpu.address_space<global>>
+module attributes {
+  wavesmith.template = ["t", "1", "pairs", "gfx942", "a test"],
+  wavesmith.param = [["threads", "64", "64 128", "lanes"]]
+} {
+gpu.module @m {
+  // expected-error@+1 {{f: write wavesmith.variant = [region, purpose], texts [template]}}
+  func.func private @f() attributes {wavesmith.variant = "combine"} {
+    return
+  }
+  gpu.func @k(%x: !v {wavesmith.name = "x"}, %y: !v {wavesmith.name = "y"},
+              %count: i32 {wavesmith.name = "count"}) kernel attributes {
+      wavesmith.launch = ["1", "1", "1", "threads", "1"]} {
+    gpu.return
+  }
+}
+}
+
+// -----
+
+!v = memref<1xf32, #gpu.address_space<global>>
+module attributes {
+  wavesmith.template = ["t", "1", "pairs", "gfx942", "a test"],
+  wavesmith.param = [["threads", "64", "64 128", "lanes"]]
+} {
+gpu.module @m {
+  gpu.func @k(%x: !v {wavesmith.name = "x"}, %y: !v {wavesmith.name = "y"},
+              %count: i32 {wavesmith.name = "count"}) kernel attributes {
+      wavesmith.launch = ["1", "1", "1", "threads", "1"]} {
+    // expected-error@+1 {{write wavesmith.value = "EXPRESSION", a text [mlir-value]}}
+    %f = arith.constant {wavesmith.value = 3} 1 : i32
+    gpu.return
+  }
+}
+}
+
+// -----
+
+!v = memref<1xf32, #gpu.address_space<global>>
+module attributes {
+  wavesmith.template = ["t", "1", "pairs", "gfx942", "a test"],
+  wavesmith.param = [["threads", "64", "64 128", "lanes"]]
+} {
+gpu.module @m {
+  gpu.func @k(%x: !v {wavesmith.name = "x"}, %y: !v {wavesmith.name = "y"},
+              %count: i32 {wavesmith.name = "count"}) kernel attributes {
+      wavesmith.launch = ["1", "1", "1", "threads", "1"]} {
+    // expected-error@+1 {{wavesmith.value: 'arith.constant' has no integer attribute 'value'}}
+    %f = arith.constant {wavesmith.value = "threads"} 1.0 : f32
+    gpu.return
+  }
+}
+}
+
+// -----
+
+// An expression of a name that is no parameter.
+!v = memref<1xf32, #gpu.address_space<global>>
+module attributes {
+  wavesmith.template = ["t", "1", "pairs", "gfx942", "a test"],
+  wavesmith.param = [["threads", "64", "64 128", "lanes"]]
+} {
+gpu.module @m {
+  gpu.func @k(%x: !v {wavesmith.name = "x"}, %y: !v {wavesmith.name = "y"},
+              %count: i32 {wavesmith.name = "count"}) kernel attributes {
+      wavesmith.launch = ["1", "1", "1", "threads", "1"]} {
+    // expected-error@+1 {{'lanes' has no value in '2 * lanes' [mlir-value]}}
+    %f = arith.constant {wavesmith.value = "2 * lanes"} 1 : i32
+    gpu.return
+  }
+}
+}
+
+// -----
+
+// A dialect that is not taken.
+!v = memref<1xf32, #gpu.address_space<global>>
+module attributes {
+  wavesmith.template = ["t", "1", "pairs", "gfx942", "a test"],
+  wavesmith.param = [["threads", "64", "64 128", "lanes"]]
+} {
+gpu.module @m {
+  gpu.func @k(%x: !v {wavesmith.name = "x"}, %y: !v {wavesmith.name = "y"},
+              %count: i32 {wavesmith.name = "count"}) kernel attributes {
+      wavesmith.launch = ["1", "1", "1", "threads", "1"]} {
+    // expected-error@+1 {{complex.constant: this dialect is not taken; there is affine amdgpu}}
+    %c = complex.constant [1.0 : f32, 2.0 : f32] : complex<f32>
+    gpu.return
+  }
+}
+}
+
+// -----
+
+// Workgroup memory of a size that no parameter decides, or of another one than is declared.
+!v = memref<1xf32, #gpu.address_space<global>>
+module attributes {
+  wavesmith.template = ["t", "1", "pairs", "gfx942", "a test"],
+  wavesmith.param = [["threads", "64", "64 128", "lanes"]],
+  wavesmith.lds = [["tile", "4 * threads"]]
+} {
+gpu.module @m {
+  gpu.func @k(%x: !v {wavesmith.name = "x"}, %y: !v {wavesmith.name = "y"},
+              %count: i32 {wavesmith.name = "count"}) kernel attributes {
+      wavesmith.launch = ["1", "1", "1", "threads", "1"]} {
+    %i = arith.index_castui %count : i32 to index
+    // expected-error@+1 {{is no arith.constant; make it one with wavesmith.value [mlir-dynamic]}}
+    %a = memref.alloc(%i) {wavesmith.lds = "tile"} : memref<?xf32, #gpu.address_space<workgroup>>
+    gpu.return
+  }
+}
+}
+
+// -----
+
+!v = memref<1xf32, #gpu.address_space<global>>
+module attributes {
+  wavesmith.template = ["t", "1", "pairs", "gfx942", "a test"],
+  wavesmith.param = [["threads", "64", "64 128", "lanes"]],
+  wavesmith.lds = [["tile", "8 * threads"]]
+} {
+gpu.module @m {
+  gpu.func @k(%x: !v {wavesmith.name = "x"}, %y: !v {wavesmith.name = "y"},
+              %count: i32 {wavesmith.name = "count"}) kernel attributes {
+      wavesmith.launch = ["1", "1", "1", "threads", "1"]} {
+    %i = arith.constant {wavesmith.value = "threads"} 64 : index
+    // expected-error@+1 {{has 256 bytes, wavesmith.lds gives 'tile' 512 [mlir-lds]}}
+    %a = memref.alloc(%i) {wavesmith.lds = "tile"} : memref<?xf32, #gpu.address_space<workgroup>>
+    gpu.return
+  }
+}
+}
+
+// -----
+
+// A dynamic memref as an argument, of callers that do not know it either.
+!v = memref<1xf32, #gpu.address_space<global>>
+module attributes {
+  wavesmith.template = ["t", "1", "pairs", "gfx942", "a test"],
+  wavesmith.param = [["threads", "64", "64 128", "lanes"]]
+} {
+gpu.module @m {
+  // expected-error@+1 {{failed to legalize operation 'func.func'}}
+  func.func private @f(%a: memref<?xf32, #gpu.address_space<private>>) {
+    return
+  }
+  gpu.func @k(%x: !v {wavesmith.name = "x"}, %y: !v {wavesmith.name = "y"},
+              %count: i32 {wavesmith.name = "count"}) kernel attributes {
+      wavesmith.launch = ["1", "1", "1", "threads", "1"]} {
+    %i = arith.index_castui %count : i32 to index
+    %a = memref.alloca(%i) : memref<?xf32, #gpu.address_space<private>>
+    func.call @f(%a) : (memref<?xf32, #gpu.address_space<private>>) -> ()
+    gpu.return
+  }
+}
+}
+
+// -----
+
+// What no pass lowers.
+!v = memref<1xf32, #gpu.address_space<global>>
+module attributes {
+  wavesmith.template = ["t", "1", "pairs", "gfx942", "a test"],
+  wavesmith.param = [["threads", "64", "64 128", "lanes"]]
+} {
+gpu.module @m {
+  gpu.func @k(%x: !v {wavesmith.name = "x"}, %y: !v {wavesmith.name = "y"},
+              %count: i32 {wavesmith.name = "count"}) kernel attributes {
+      wavesmith.launch = ["1", "1", "1", "threads", "1"]} {
+    %i = arith.index_castui %count : i32 to index
+    %c = arith.constant 0 : index
+    %z = arith.constant 0.0 : f32
+    // expected-error@+1 {{nothing lowers tensor.empty here; write it in other operations [mlir-lower]}}
+    %e = tensor.empty() : tensor<4xf32>
+    %r = tensor.insert %z into %e[%i] : tensor<4xf32>
+    %q = tensor.extract %r[%c] : tensor<4xf32>
+    memref.store %q, %y[%c] : !v
+    gpu.return
+  }
+}
+}
+
+// -----
+
+// A schedule that fails, and one that nothing applies.
+!v = memref<1xf32, #gpu.address_space<global>>
+module attributes {
+  wavesmith.template = ["t", "1", "pairs", "gfx942", "a test"],
+  wavesmith.param = [["threads", "64", "64 128", "lanes"]],
+  transform.with_named_sequence
+} {
+gpu.module @m {
+  gpu.func @k(%x: !v {wavesmith.name = "x"}, %y: !v {wavesmith.name = "y"},
+              %count: i32 {wavesmith.name = "count"}) kernel attributes {
+      wavesmith.launch = ["1", "1", "1", "threads", "1"]} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %n = arith.index_castui %count : i32 to index
+    scf.for %i = %c0 to %n step %c1 {
+      %z = memref.load %x[%c0] : !v
+      memref.store %z, %y[%c0] : !v
+    }
+    gpu.return
+  }
+}
+transform.named_sequence @__transform_main(%root: !transform.any_op) {
+  %loops = transform.structured.match ops{["scf.for"]} in %root : (!transform.any_op) -> !transform.any_op
+  // expected-error@+1 {{expected to contain 2 payloads but it contains 1 payloads}}
+  %a, %b = transform.split_handle %loops : (!transform.any_op) -> (!transform.any_op, !transform.any_op)
+  transform.yield
+}
+}
+
+// -----
+
+!v = memref<1xf32, #gpu.address_space<global>>
+module attributes {
+  wavesmith.template = ["t", "1", "pairs", "gfx942", "a test"],
+  wavesmith.param = [["threads", "64", "64 128", "lanes"]],
+  transform.with_named_sequence
+} {
+gpu.module @m {
+  gpu.func @k(%x: !v {wavesmith.name = "x"}, %y: !v {wavesmith.name = "y"},
+              %count: i32 {wavesmith.name = "count"}) kernel attributes {
+      wavesmith.launch = ["1", "1", "1", "threads", "1"]} {
+    gpu.return
+  }
+}
+// expected-error@+1 {{no sequence is named @__transform_main: nothing would be applied [mlir-schedule]}}
+transform.named_sequence @other(%root: !transform.any_op) {
+  transform.yield
+}
+}
+
+// -----
+
+// A launch of a kernel with an argument that the problem has not.
+!v = memref<1xf32, #gpu.address_space<global>>
+// expected-error@+1 {{kernel @k: 'length' is no argument of pairs; name its arguments from: x y count [candidate]}}
+module attributes {
+  wavesmith.template = ["t", "1", "pairs", "gfx942", "a test"],
+  wavesmith.param = [["threads", "64", "64 128", "lanes"]]
+} {
+gpu.module @m {
+  gpu.func @k(%x: !v {wavesmith.name = "x"}, %y: !v {wavesmith.name = "y"},
+              %count: i32 {wavesmith.name = "length"}) kernel attributes {
+      wavesmith.launch = ["1", "1", "1", "threads", "1"]} {
+    gpu.return
+  }
+}
+}
