@@ -28,8 +28,6 @@ static void put_finding(ws__page *page, const ws_finding *finding,
     ws_strbuf_puts(out, slash ? slash + 1 : finding->file);
   if (finding->line > 0)
     ws_strbuf_printf(out, ":%d", finding->line);
-  if (finding->line > 0 && finding->column > 0)
-    ws_strbuf_printf(out, ":%d", finding->column);
   ws_strbuf_printf(out, ": %s\n",
                    ws__page_without_folders(page, finding->text));
   const char *code =
