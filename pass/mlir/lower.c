@@ -5,7 +5,7 @@
 #include "declare.h"
 #include "family.h"
 #include "front.h"
-#include "parse.h"
+#include "../parse.h"
 #include "template_ir.h"
 
 #include <mlir-c/BuiltinAttributes.h>
