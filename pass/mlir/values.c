@@ -40,9 +40,9 @@ static bool set_attribute(ws_mlir *m, MlirOperation op, const char *name,
 
 /* Attributes of ours that say something else (records.c, lds.c). */
 static bool is_declaration(const char *name) {
-  static const char *const words[] = {"template", "param",     "require",
-                                      "lds",      "workspace", "allow",
-                                      "launch",   "region",    "variant"};
+  static const char *const words[] = {
+      "template", "param",  "require", "lds",       "workspace", "allow",
+      "launch",   "region", "variant", "occupancy", "tensor_map"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (!strcmp(words[i], name))
       return true;

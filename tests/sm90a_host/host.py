@@ -105,10 +105,6 @@ def lower(path, values):
     """The template's LLVM IR as the target has it, with places."""
     text = run(tool("mlir-opt"), f"--load-pass-plugin={PLUGIN}", "--mlir-print-debuginfo",
                "--pass-pipeline=builtin.module(wavesmith-lower-to-llvm{set=\"%s\"})" % values, path)
-    # what is in the gpu.module, as a module
-    text = re.sub(r"(?m)^module attributes .*\{$", "module {", text)
-    text = re.sub(r"(?m)^  gpu\.module .*\n", "", text)
-    text = re.sub(r"(?m)^  \} loc\(.*\)\n(?=\} loc)", "", text)
     text = run(tool("mlir-opt"), "--mlir-print-debuginfo", "--pass-pipeline=builtin.module("
                "ensure-debug-info-scope-on-llvm-func{emission-kind=LineTablesOnly})", text=text)
     return run(tool("mlir-translate"), "--mlir-to-llvmir", text=text)
@@ -116,6 +112,7 @@ def lower(path, values):
 
 def retarget(ir):
     """The same for this machine."""
+    ir = re.sub(r"(?m)^target .*$", "", ir)
     ir = re.sub(r"(?m)^declare .*@llvm\.nvvm\..*$", "", ir)
     ir = re.sub(r"@llvm\.nvvm\.([\w.]+)\(", lambda m: f"@{MODELS[m[1]]}(", ir)
     for name, own in LIBRARY.items():
