@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "load.h"
+#include "job_place.h"
 #include "mlir/front.h"
 #include "parse.h"
 #include "template_ir.h"
@@ -51,6 +52,16 @@ static int take_bodies(ws_candidate *candidate, ws_arena *arena,
   return count;
 }
 
+static LLVMModuleRef lower_mlir(LLVMContextRef context,
+                                const ws_mlir_request *request,
+                                ws_findings *findings) {
+  ws__pass_collect_diagnostics(context, findings);
+  ws__job_place_enter(request->file);
+  LLVMModuleRef module = ws__mlir_front(context, request, findings);
+  ws__job_place_leave();
+  return module;
+}
+
 LLVMModuleRef ws__load_candidate(const char *text, size_t size,
                                  ws_candidate *candidate,
                                  ws_findings *findings) {
@@ -61,11 +72,10 @@ LLVMModuleRef ws__load_candidate(const char *text, size_t size,
       .size = size,
       .file = candidate->tmpl->file,
       .values = &values,
+      .place = ws__job_place(),
       .bodies = bodies,
       .body_count = take_bodies(candidate, findings->arena, bodies)};
-  LLVMContextRef context = LLVMContextCreate();
-  ws__pass_collect_diagnostics(context, findings);
-  return ws__mlir_front(context, &request, findings);
+  return lower_mlir(LLVMContextCreate(), &request, findings);
 }
 
 /* A text in MLIR is lowered with its defaults. */
@@ -74,9 +84,9 @@ static LLVMModuleRef read_module(LLVMContextRef context, const char *text,
                                  ws_findings *findings) {
   if (!ws__is_mlir(text))
     return ws_pass_parse(context, text, size, file, findings);
-  ws__pass_collect_diagnostics(context, findings);
-  const ws_mlir_request request = {.text = text, .size = size, .file = file};
-  return ws__mlir_front(context, &request, findings);
+  const ws_mlir_request request = {
+      .text = text, .size = size, .file = file, .place = ws__job_place()};
+  return lower_mlir(context, &request, findings);
 }
 
 static ws_status read_declared(LLVMModuleRef module, const char *text,

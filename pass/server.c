@@ -10,6 +10,7 @@
 #include "comgr.h"
 #include "hip.h"
 #include "job.h"
+#include "job_place.h"
 #include "load.h"
 #include "lower.h"
 #include "mlir/front.h"
@@ -209,7 +210,33 @@ static void run_job(server *s, ws_job_function function, void *context,
                     ws_job_outcome *out) {
   const char *folder =
       ws_arena_printf(arena, "%s/job-%lu", s->temp_folder, s->jobs++);
+  ws_job_place *place = ws__job_place();
+  if (place)
+    place->line = 0;
   ws_job_run(function, context, limits, folder, s->socket, arena, out);
+}
+
+/* Where a job was that has died; false: nowhere that has a line. */
+static bool find_place(const ws_job_outcome *outcome, ws_arena *arena,
+                       ws_finding *out) {
+  const ws_job_place *place = ws__job_place();
+  if (!place || place->line <= 0)
+    return false;
+  const char *why =
+      outcome->end == WS_JOB_TIMEOUT
+          ? ws_arena_printf(arena, "it takes more than %d s of CPU time",
+                            WS_JOB_PLACE_SECONDS)
+          : outcome->reason;
+  *out = (ws_finding){
+      .id = "mlir-schedule",
+      .region = "",
+      .file = ws_arena_printf(arena, "%.*s", (int)sizeof place->file - 1,
+                              place->file),
+      .line = place->line,
+      .column = place->column,
+      .text = ws_arena_printf(arena, "the compiler did not get past %.*s: %s",
+                              (int)sizeof place->what - 1, place->what, why)};
+  return true;
 }
 
 /* Passes the child's answer on as it is. */
@@ -247,15 +274,21 @@ static void serve_question(server *s, asked_for *asked,
   if (outcome.end == WS_JOB_ANSWERED)
     forward(s, &outcome);
   else if (outcome.end != WS_JOB_ABANDONED) {
+    ws_finding at;
     cJSON *json = error_json(
-        WS_INPUT,
-        ws_arena_printf(arena, "the file cannot be read: %s", outcome.reason));
+        WS_INPUT, find_place(&outcome, arena, &at)
+                      ? ws_arena_printf(arena, "%s: %s",
+                                        ws_finding_place(arena, &at), at.text)
+                      : ws_arena_printf(arena, "the file cannot be read: %s",
+                                        outcome.reason));
     cJSON_AddStringToObject(json, "blame", ws_blame_text(outcome.blame));
     send_json(s->socket, json, NULL, 0);
   }
 }
 
-static void send_death(const server *s, const ws_job_outcome *outcome) {
+static void send_death(const server *s, const ws_job_outcome *outcome,
+                       ws_arena *arena) {
+  ws_finding at;
   ws_build_result result = {.verdict = outcome->end == WS_JOB_TIMEOUT
                                            ? WS_VERDICT_TIMEOUT
                                            : WS_VERDICT_CRASH,
@@ -265,6 +298,13 @@ static void send_death(const server *s, const ws_job_outcome *outcome) {
                             .ir_hash = "",
                             .code_hash = "",
                             .compiler = ""};
+  if (find_place(outcome, arena, &at)) {
+    result.stage = "parse";
+    result.findings = &at;
+    result.finding_count = 1;
+    result.reason =
+        ws_arena_printf(arena, "%s: %s", ws_finding_place(arena, &at), at.text);
+  }
   send_result(s->socket, &result);
 }
 
@@ -315,7 +355,7 @@ static void serve_build(server *s, const asked_for *asked, ws_arena *arena) {
     if (!(build.stages & WS_STAGE_RAW))
       ws__load_keep(asked->text, asked->size, build.template_file);
   } else if (outcome.end != WS_JOB_ABANDONED) {
-    send_death(s, &outcome);
+    send_death(s, &outcome, arena);
   }
 }
 

@@ -23,6 +23,8 @@ typedef struct ws_mlir_request {
   /* Not NULL: the text is no template but a body for one in LLVM IR: functions,
    * lowered for this target, with no more than what they need. */
   const char *target;
+  struct ws_job_place
+      *place; /* is kept up to date (job_place.h); NULL: nobody looks */
 } ws_mlir_request;
 
 /* The LLVM module of a text in MLIR: a template in LLVM IR whose parameters
