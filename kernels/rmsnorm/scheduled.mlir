@@ -178,16 +178,16 @@ transform.named_sequence @__transform_main(%module: !transform.any_op) {
   %sum = transform.structured.match attributes {step = "sum"} in %kernel : (!transform.any_op) -> !transform.any_op
   %squares = transform.structured.match attributes {step = "squares"} in %kernel : (!transform.any_op) -> !transform.any_op
   %scale = transform.structured.match attributes {step = "scale"} in %kernel : (!transform.any_op) -> !transform.any_op
-  transform.annotate %weights "early" = %early : !transform.any_op, !transform.param<i64>
-  %late = transform.structured.match attributes {early = 0 : i64} in %kernel : (!transform.any_op) -> !transform.any_op
+  transform.annotate %weights "step.early" = %early : !transform.any_op, !transform.param<i64>
+  %late = transform.structured.match attributes {step.early = 0 : i64} in %kernel : (!transform.any_op) -> !transform.any_op
   transform.foreach %late : !transform.any_op {
   ^bb0(%step: !transform.any_op):
     %a = transform.include @loop_of failures(propagate) (%step) : (!transform.any_op) -> !transform.any_op
     %b = transform.include @loop_of failures(propagate) (%scale) : (!transform.any_op) -> !transform.any_op
     %ab = transform.loop.fuse_sibling %a into %b : (!transform.any_op, !transform.any_op) -> !transform.any_op
   }
-  transform.annotate %add "fuse" = %fuse : !transform.any_op, !transform.param<i64>
-  %fused = transform.structured.match attributes {fuse = 1 : i64} in %kernel : (!transform.any_op) -> !transform.any_op
+  transform.annotate %add "step.fuse" = %fuse : !transform.any_op, !transform.param<i64>
+  %fused = transform.structured.match attributes {step.fuse = 1 : i64} in %kernel : (!transform.any_op) -> !transform.any_op
   transform.foreach %fused : !transform.any_op {
   ^bb0(%step: !transform.any_op):
     %a = transform.include @loop_of failures(propagate) (%step) : (!transform.any_op) -> !transform.any_op

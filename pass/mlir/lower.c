@@ -10,37 +10,9 @@
 
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/BuiltinTypes.h>
-#include <mlir-c/Diagnostics.h>
 #include <mlir-c/Target/LLVMIR.h>
 #include <stdio.h>
 #include <string.h>
-
-/* ---- diagnostics
- * -------------------------------------------------------------- */
-
-static void append(MlirStringRef part, void *out) {
-  ws_strbuf_printf(out, "%.*s", (int)part.length, part.data);
-}
-
-enum { MOST_BYTES = 400 };
-
-/* Errors become findings; notes may print whole functions and are left out. */
-static MlirLogicalResult take_diagnostic(MlirDiagnostic diagnostic,
-                                         void *data) {
-  const ws_mlir *m = data;
-  if (mlirDiagnosticGetSeverity(diagnostic) != MlirDiagnosticError)
-    return mlirLogicalResultSuccess();
-  ws_strbuf text;
-  ws_strbuf_init(&text);
-  mlirDiagnosticPrint(diagnostic, append, &text);
-  text.data[strcspn(text.data, "\n")] = 0;
-  if (text.size > MOST_BYTES)
-    text.data[MOST_BYTES] = 0;
-  ws__mlir_find(m, mlirDiagnosticGetLocation(diagnostic), "mlir", "",
-                text.data);
-  ws_strbuf_deinit(&text);
-  return mlirLogicalResultSuccess();
-}
 
 /* ---- what is declared of functions
  * ---------------------------------------------- */
@@ -403,9 +375,11 @@ ws_mlir_lower(LLVMContextRef context, const ws_mlir_request *request,
   ws_mlir m = {.arena = findings->arena,
                .findings = findings,
                .file = request->file,
+               .text = request->text,
+               .place = request->place,
                .context = ws__mlir_context()};
-  MlirDiagnosticHandlerID handler =
-      mlirContextAttachDiagnosticHandler(m.context, take_diagnostic, &m, NULL);
+  MlirDiagnosticHandlerID handler = mlirContextAttachDiagnosticHandler(
+      m.context, ws__mlir_take_diagnostic, &m, NULL);
   m.module = parse(&m, request);
   LLVMModuleRef module = NULL;
   if (!mlirOperationIsNull(m.module)) {

@@ -15,13 +15,17 @@
 #include "wavesmith/target.h"
 #include "wavesmith/template.h"
 
+#include <mlir-c/Diagnostics.h>
 #include <mlir-c/IR.h>
 
 /* What one lowering works on. */
 typedef struct ws_mlir {
   ws_arena *arena;
   ws_findings *findings;
-  const char *file; /* of findings that have no place */
+  const char *file;            /* of findings that have no place */
+  const char *text;            /* of the file; NULL: not to be had */
+  struct ws_job_place *place;  /* kept up to date; NULL: nobody looks */
+  struct ws_mlir_steps *steps; /* of a schedule while it is applied */
   const ws_target *target;
   MlirContext context;
   MlirOperation module; /* builtin.module of the text */
@@ -41,6 +45,10 @@ MlirAttribute ws__mlir_word(MlirOperation op, const char *name);
 /* "arith.constant", valid as long as the context. */
 MlirStringRef ws__mlir_name(MlirOperation op);
 bool ws__mlir_is(MlirOperation op, const char *name);
+/* Prints into a ws_strbuf. */
+void ws__mlir_append(MlirStringRef part, void *out);
+/* The first place of a text in a location; null: there is none. */
+MlirLocation ws__mlir_place(MlirLocation location);
 /* Adds a finding at a place of a text. */
 void ws__mlir_find(const ws_mlir *m, MlirLocation at, const char *id,
                    const char *region, const char *text);
@@ -54,6 +62,14 @@ MlirOperation ws__mlir_gpu_module(const ws_mlir *m);
 /* In the order of the text; visit may erase nothing but what is behind it. */
 typedef bool ws_mlir_visit(ws_mlir *m, MlirOperation op);
 bool ws__mlir_walk(ws_mlir *m, MlirOperation root, ws_mlir_visit *visit);
+
+/* ---- diagnostics (diagnostics.c) --------------------------------------------
+ */
+/* The handler; data: the ws_mlir. */
+MlirLogicalResult ws__mlir_take_diagnostic(MlirDiagnostic diagnostic,
+                                           void *data);
+/* Says in m->place that an operation of the text is under way. */
+void ws__mlir_mark(const ws_mlir *m, MlirOperation op);
 
 /* ---- steps ------------------------------------------------------------------
  */

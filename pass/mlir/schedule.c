@@ -2,128 +2,136 @@
  *
  * A template may carry a schedule: a transform.named_sequence
  * @__transform_main, in which parameters stand like everywhere else. It is
- * applied to the module and taken out.
+ * admitted (allowed.c), applied to the module (steps.c), and taken out; what it
+ * leaves is looked at (sizes.c).
  */
-#include "mlir.h"
+#include "schedule.h"
 
 #include <mlir-c/BuiltinAttributes.h>
-#include <mlir-c/BuiltinTypes.h>
 #include <mlir-c/Dialect/Transform/Interpreter.h>
+#include <string.h>
 
-enum { MOST_SEQUENCES = 64 };
+enum { MOST_SEQUENCES = 64, MOST_INCLUDED = 10000 };
 typedef struct sequences {
   ws_mlir *m;
   MlirOperation items[MOST_SEQUENCES], main;
   int count;
+  int64_t steps[MOST_SEQUENCES]; /* with those of what they include; 0: not
+                                  * counted yet */
 } sequences;
-
-/* Patterns that undo each other would go on for ever: rounds of so many
- * rewrites. */
-enum { MOST_ROUNDS = 10, MOST_REWRITES = 4000, MOST_UNROLLED = 1024 };
-
-/* Steps that write files, print, or run what is not known here. */
-static const char *const denied[] = {"transform.print",
-                                     "transform.apply_conversion_patterns",
-                                     "transform.debug.emit_remark_at"};
-static const char *const passes[] = {"canonicalize",
-                                     "cse",
-                                     "loop-invariant-code-motion",
-                                     "loop-invariant-subset-hoisting",
-                                     "convert-linalg-to-loops",
-                                     "fold-memref-alias-ops",
-                                     "mem2reg",
-                                     "sroa"};
-
-static bool is_one_of(MlirStringRef name, const char *const *list,
-                      size_t count) {
-  for (size_t i = 0; i < count; i++)
-    if (mlirStringRefEqual(name, ws__mlir_ref(list[i])))
-      return true;
-  return false;
-}
-
-static void bound(const ws_mlir *m, MlirOperation op, const char *name,
-                  int64_t most) {
-  MlirAttribute old =
-      mlirOperationGetInherentAttributeByName(op, ws__mlir_ref(name));
-  const int64_t value =
-      mlirAttributeIsNull(old) ? -1 : mlirIntegerAttrGetValueInt(old);
-  if (value < 0 || value > most)
-    mlirOperationSetInherentAttributeByName(
-        op, ws__mlir_ref(name),
-        mlirIntegerAttrGet(mlirIntegerTypeGet(m->context, 64), most));
-}
-
-static bool admit(ws_mlir *m, MlirOperation op) {
-  MlirStringRef name = ws__mlir_name(op);
-  if (is_one_of(name, denied, sizeof denied / sizeof *denied)) {
-    ws__mlir_refuse(m, op, "mlir-schedule", "a schedule may not have %.*s",
-                    (int)name.length, name.data);
-    return false;
-  }
-  if (ws__mlir_is(op, "transform.apply_registered_pass")) {
-    MlirStringRef pass = mlirStringAttrGetValue(
-        mlirOperationGetInherentAttributeByName(op, ws__mlir_ref("pass_name")));
-    if (!is_one_of(pass, passes, sizeof passes / sizeof *passes)) {
-      ws__mlir_refuse(m, op, "mlir-schedule",
-                      "a schedule may not run the pass %.*s; the pipeline's "
-                      "own are run after it",
-                      (int)pass.length, pass.data);
-      return false;
-    }
-  }
-  if (ws__mlir_is(op, "transform.apply_patterns")) {
-    bound(m, op, "max_iterations", MOST_ROUNDS);
-    bound(m, op, "max_num_rewrites", MOST_REWRITES);
-  }
-  MlirAttribute factor =
-      mlirOperationGetAttributeByName(op, ws__mlir_ref("factor"));
-  if (!mlirAttributeIsNull(factor) && mlirAttributeIsAInteger(factor) &&
-      mlirIntegerAttrGetValueInt(factor) > MOST_UNROLLED) {
-    ws__mlir_refuse(m, op, "mlir-schedule", "factors go up to %d",
-                    MOST_UNROLLED);
-    return false;
-  }
-  return true;
-}
 
 static MlirWalkResult collect(MlirOperation op, void *data) {
   sequences *s = data;
   if (!ws__mlir_is(op, "transform.named_sequence"))
     return MlirWalkResultAdvance;
-  if (s->count < MOST_SEQUENCES)
-    s->items[s->count++] = op;
-  if (mlirStringRefEqual(
-          mlirStringAttrGetValue(mlirOperationGetInherentAttributeByName(
-              op, ws__mlir_ref("sym_name"))),
-          ws__mlir_ref("__transform_main")))
+  if (s->count == MOST_SEQUENCES) {
+    ws__mlir_refuse(s->m, op, "mlir-schedule", "there may be %d sequences",
+                    MOST_SEQUENCES);
+    return MlirWalkResultInterrupt;
+  }
+  s->items[s->count++] = op;
+  if (mlirStringRefEqual(ws__mlir_symbol(op), ws__mlir_ref("__transform_main")))
     s->main = op;
   return MlirWalkResultSkip;
 }
 
-bool ws__mlir_schedule(ws_mlir *m) {
-  sequences s = {.m = m};
-  mlirOperationWalk(m->module, collect, &s, MlirWalkPreOrder);
-  if (s.count && mlirOperationIsNull(s.main)) {
-    ws__mlir_refuse(m, s.items[0], "mlir-schedule",
+/* ---- how much it is --------------------------------------------------------
+ */
+
+typedef struct steps_of {
+  sequences *s;
+  int64_t count;
+} steps_of;
+
+static int64_t count_steps(sequences *s, int index);
+
+/* Of an include those of the sequence; MLIR has refused recursion. */
+static MlirWalkResult count_one(MlirOperation op, void *data) {
+  steps_of *of = data;
+  of->count++;
+  if (ws__mlir_is(op, "transform.include")) {
+    MlirStringRef name = mlirFlatSymbolRefAttrGetValue(
+        mlirOperationGetInherentAttributeByName(op, ws__mlir_ref("target")));
+    for (int i = 0; i < of->s->count; i++)
+      if (mlirStringRefEqual(ws__mlir_symbol(of->s->items[i]), name))
+        of->count += count_steps(of->s, i);
+  }
+  return of->count > MOST_INCLUDED ? MlirWalkResultInterrupt
+                                   : MlirWalkResultAdvance;
+}
+
+static int64_t count_steps(sequences *s, int index) {
+  if (s->steps[index])
+    return s->steps[index];
+  steps_of of = {s, 0};
+  mlirOperationWalk(s->items[index], count_one, &of, MlirWalkPreOrder);
+  return s->steps[index] = of.count;
+}
+
+/* ---- applying it -----------------------------------------------------------
+ */
+
+static MlirWalkResult find_lines(MlirOperation op, void *data) {
+  ws_mlir_steps *steps = data;
+  MlirLocation place = ws__mlir_place(mlirOperationGetLocation(op));
+  if (mlirLocationIsNull(place))
+    return MlirWalkResultAdvance;
+  const int line = mlirLocationFileLineColRangeGetStartLine(place);
+  if (!steps->first_line || line < steps->first_line)
+    steps->first_line = line;
+  if (line > steps->last_line)
+    steps->last_line = line;
+  return MlirWalkResultAdvance;
+}
+
+/* The interpreter's own checks tell of handles that are no more; without them
+ * it would use what they pointed to. */
+static bool interpret(ws_mlir *m, MlirOperation main) {
+  MlirTransformOptions options = mlirTransformOptionsCreate();
+  mlirTransformOptionsEnableExpensiveChecks(options, true);
+  const bool ok = mlirLogicalResultIsSuccess(
+      mlirTransformApplyNamedSequence(m->module, main, m->module, options));
+  mlirTransformOptionsDestroy(options);
+  return ok;
+}
+
+static bool apply(ws_mlir *m, const sequences *s) {
+  const int before = m->findings->count;
+  m->steps = ws_arena_alloc(m->arena, sizeof *m->steps);
+  *m->steps = (ws_mlir_steps){.now = -1};
+  for (int i = 0; i < s->count; i++)
+    mlirOperationWalk(s->items[i], find_lines, m->steps, MlirWalkPreOrder);
+  ws__mlir_announce(m, s->main);
+  const bool ok = interpret(m, s->main);
+  ws__mlir_mark(m, s->main);
+  m->steps = NULL;
+  if (!ok && m->findings->count == before)
+    ws__mlir_refuse(m, s->main, "mlir-schedule", "the schedule failed");
+  return ok && ws__mlir_check_sizes(m, s->main);
+}
+
+static bool admit(ws_mlir *m, sequences *s) {
+  mlirOperationWalk(m->module, collect, s, MlirWalkPreOrder);
+  if (s->count && mlirOperationIsNull(s->main))
+    ws__mlir_refuse(m, s->items[0], "mlir-schedule",
                     "no sequence is named @__transform_main: nothing would be "
                     "applied");
+  if (m->findings->count || !ws__mlir_walk(m, m->module, ws__mlir_admit))
     return false;
-  }
-  for (int i = 0; i < s.count; i++)
-    if (!ws__mlir_walk(m, s.items[i], admit))
+  for (int i = 0; i < s->count; i++)
+    if (count_steps(s, i) > MOST_INCLUDED) {
+      ws__mlir_refuse(m, s->items[i], "mlir-schedule",
+                      "with what it includes this has more than %d steps",
+                      MOST_INCLUDED);
       return false;
-  if (!mlirOperationIsNull(s.main)) {
-    const int before = m->findings->count;
-    MlirTransformOptions options = mlirTransformOptionsCreate();
-    bool ok = mlirLogicalResultIsSuccess(
-        mlirTransformApplyNamedSequence(m->module, s.main, m->module, options));
-    mlirTransformOptionsDestroy(options);
-    if (!ok && m->findings->count == before)
-      ws__mlir_refuse(m, s.main, "mlir-schedule", "the schedule failed");
-    if (!ok)
-      return false;
-  }
+    }
+  return true;
+}
+
+bool ws__mlir_schedule(ws_mlir *m) {
+  sequences s = {.m = m};
+  if (!admit(m, &s) || (!mlirOperationIsNull(s.main) && !apply(m, &s)))
+    return false;
   for (int i = 0; i < s.count; i++)
     mlirOperationDestroy(s.items[i]);
   return true;

@@ -14,6 +14,10 @@ const char *ws__mlir_text(ws_arena *arena, MlirStringRef text) {
   return ws_arena_strndup(arena, text.data, text.length);
 }
 
+void ws__mlir_append(MlirStringRef part, void *out) {
+  ws_strbuf_append(out, part.data, part.length);
+}
+
 MlirAttribute ws__mlir_word(MlirOperation op, const char *name) {
   char full[64];
   snprintf(full, sizeof full, "wavesmith.%s", name);
@@ -41,14 +45,13 @@ MlirOperation ws__mlir_gpu_module(const ws_mlir *m) {
   return op;
 }
 
-/* The first place of a text in a location; null: there is none. */
-static MlirLocation place_in(MlirLocation location) {
+MlirLocation ws__mlir_place(MlirLocation location) {
   if (mlirLocationIsAFileLineColRange(location))
     return location;
   if (mlirLocationIsACallSite(location))
-    return place_in(mlirLocationCallSiteGetCallee(location));
+    return ws__mlir_place(mlirLocationCallSiteGetCallee(location));
   if (mlirLocationIsAName(location))
-    return place_in(mlirLocationNameGetChildLoc(location));
+    return ws__mlir_place(mlirLocationNameGetChildLoc(location));
   MlirLocation parts[16], none = {NULL};
   const unsigned count = mlirLocationIsAFused(location)
                              ? mlirLocationFusedGetNumLocations(location)
@@ -57,13 +60,13 @@ static MlirLocation place_in(MlirLocation location) {
     return none;
   mlirLocationFusedGetLocations(location, parts);
   for (unsigned i = 0; i < count && !none.ptr; i++)
-    none = place_in(parts[i]);
+    none = ws__mlir_place(parts[i]);
   return none;
 }
 
 void ws__mlir_find(const ws_mlir *m, MlirLocation at, const char *id,
                    const char *region, const char *text) {
-  MlirLocation place = place_in(at);
+  MlirLocation place = ws__mlir_place(at);
   const bool known = !mlirLocationIsNull(place);
   ws_finding *added = ws_findings_add(
       m->findings, id, region,
