@@ -13,7 +13,7 @@
 #include <mlir-c/BuiltinTypes.h>
 #include <string.h>
 
-enum { MOST_FORALLS = 256 };
+enum { MOST_FORALLS = 256, MOST_ROUNDS = 1024 };
 typedef struct found {
   ws_mlir *m;
   MlirOperation foralls[MOST_FORALLS], dims[MOST_FORALLS],
@@ -21,17 +21,39 @@ typedef struct found {
   int forall_count, dim_count, alloca_count;
 } found;
 
+static MlirWalkResult add(found *f, MlirOperation *list, int *count,
+                          MlirOperation op) {
+  if (*count == MOST_FORALLS) {
+    ws__mlir_refuse(f->m, op, "mlir-lanes", "there may be %d of this",
+                    MOST_FORALLS);
+    return MlirWalkResultInterrupt;
+  }
+  list[(*count)++] = op;
+  return MlirWalkResultAdvance;
+}
+
 static MlirWalkResult collect(MlirOperation op, void *data) {
   found *f = data;
-  if (ws__mlir_is(op, "scf.forall") && f->forall_count < MOST_FORALLS)
-    f->foralls[f->forall_count++] = op;
-  if (ws__mlir_is(op, "gpu.block_dim") && f->dim_count < MOST_FORALLS)
-    f->dims[f->dim_count++] = op;
+  if (ws__mlir_is(op, "scf.forall"))
+    return add(f, f->foralls, &f->forall_count, op);
+  if (ws__mlir_is(op, "gpu.block_dim"))
+    return add(f, f->dims, &f->dim_count, op);
   if (ws__mlir_is(op, "memref.alloca") &&
-      !mlirAttributeIsNull(ws__mlir_word(op, "slots")) &&
-      f->alloca_count < MOST_FORALLS)
-    f->allocas[f->alloca_count++] = op;
+      !mlirAttributeIsNull(ws__mlir_word(op, "slots")))
+    return add(f, f->allocas, &f->alloca_count, op);
   return MlirWalkResultAdvance;
+}
+
+/* What an annotation says, a number of 1 to MOST_ROUNDS; 0 and a finding. */
+static int64_t rounds_of(ws_mlir *m, MlirOperation op, const char *word) {
+  MlirAttribute said = ws__mlir_word(op, word);
+  const int64_t count =
+      mlirAttributeIsAInteger(said) ? mlirIntegerAttrGetValueInt(said) : 0;
+  if (count >= 1 && count <= MOST_ROUNDS)
+    return count;
+  ws__mlir_refuse(m, op, "mlir-lanes", "wavesmith.%s is a number from 1 to %d",
+                  word, MOST_ROUNDS);
+  return 0;
 }
 
 /* ---- building -------------------------------------------------------------
@@ -151,6 +173,15 @@ static bool is_private(const ws_mlir *m, MlirValue value) {
 /* ---- private memory
  * ------------------------------------------------------------ */
 
+static bool is_within(MlirBlock body, MlirOperation op) {
+  MlirOperation loop = mlirBlockGetParentOperation(body);
+  for (op = mlirOperationGetParentOperation(op); !mlirOperationIsNull(op);
+       op = mlirOperationGetParentOperation(op))
+    if (mlirOperationEqual(op, loop))
+      return true;
+  return false;
+}
+
 /* The value with `slot` in the place of `iteration`. */
 static MlirValue in_slots(MlirBlock body, MlirValue value, MlirValue iteration,
                           MlirValue slot) {
@@ -159,8 +190,8 @@ static MlirValue in_slots(MlirBlock body, MlirValue value, MlirValue iteration,
   if (!mlirValueIsAOpResult(value))
     return value;
   MlirOperation op = mlirOpResultGetOwner(value);
-  if (!mlirBlockEqual(mlirOperationGetBlock(op), body) ||
-      mlirOperationGetNumResults(op) != 1)
+  if (!is_within(body, op) || mlirOperationGetNumResults(op) != 1 ||
+      mlirOperationGetNumRegions(op))
     return value;
   const intptr_t count = mlirOperationGetNumOperands(op);
   MlirOperation clone = {NULL};
@@ -171,37 +202,43 @@ static MlirValue in_slots(MlirBlock body, MlirValue value, MlirValue iteration,
       continue;
     if (mlirOperationIsNull(clone)) {
       clone = mlirOperationClone(op);
-      mlirBlockInsertOwnedOperationAfter(body, op, clone);
+      mlirBlockInsertOwnedOperationAfter(mlirOperationGetBlock(op), op, clone);
     }
     mlirOperationSetOperand(clone, i, own);
   }
   return mlirOperationIsNull(clone) ? value : mlirOperationGetResult(clone, 0);
 }
 
-static void use_slots(const ws_mlir *m, MlirBlock body, MlirValue iteration,
-                      MlirValue slot) {
-  for (MlirOperation op = mlirBlockGetFirstOperation(body);
-       !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
-    const intptr_t count = mlirOperationGetNumOperands(op);
-    bool own = false;
-    for (intptr_t i = 0; i < count; i++)
-      own |= is_private(m, mlirOperationGetOperand(op, i));
-    MlirType index = mlirIndexTypeGet(m->context);
-    for (intptr_t i = 0; own && i < count; i++) {
-      MlirValue operand = mlirOperationGetOperand(op, i);
-      if (mlirTypeEqual(mlirValueGetType(operand), index))
-        mlirOperationSetOperand(op, i,
-                                in_slots(body, operand, iteration, slot));
-    }
+typedef struct slots {
+  const ws_mlir *m;
+  MlirBlock body;
+  MlirValue iteration, slot;
+} slots;
+
+static MlirWalkResult use_slots(MlirOperation op, void *data) {
+  const slots *s = data;
+  const intptr_t count = mlirOperationGetNumOperands(op);
+  bool own = false;
+  for (intptr_t i = 0; i < count; i++)
+    own |= is_private(s->m, mlirOperationGetOperand(op, i));
+  MlirType index = mlirIndexTypeGet(s->m->context);
+  for (intptr_t i = 0; own && i < count; i++) {
+    MlirValue operand = mlirOperationGetOperand(op, i);
+    if (mlirTypeEqual(mlirValueGetType(operand), index))
+      mlirOperationSetOperand(
+          op, i, in_slots(s->body, operand, s->iteration, s->slot));
   }
+  return MlirWalkResultAdvance;
 }
 
 static bool size_slots(ws_mlir *m, MlirOperation op) {
   MlirType written = mlirValueGetType(mlirOperationGetResult(op, 0));
-  const int64_t count = mlirIntegerAttrGetValueInt(ws__mlir_word(op, "slots"));
-  if (mlirShapedTypeGetRank(written) != 1 || count < 1) {
+  const int64_t count = rounds_of(m, op, "slots");
+  if (!count)
+    return false;
+  if (mlirShapedTypeGetRank(written) != 1) {
     ws__mlir_refuse(m, op, "mlir-lanes",
-                    "wavesmith.slots is for one dimension and at least 1");
+                    "wavesmith.slots is for one dimension");
     return false;
   }
   MlirOperation kernel = op; /* its entry block has all allocas */
@@ -241,7 +278,32 @@ static void move_body(MlirBlock body, MlirBlock to) {
   }
 }
 
+static bool is_in_lanes(const ws_mlir *m, MlirOperation op) {
+  for (op = mlirOperationGetParentOperation(op); !mlirOperationIsNull(op);
+       op = mlirOperationGetParentOperation(op))
+    if (ws__mlir_is(op, "scf.forall") && is_of_lanes(m, op))
+      return true;
+  return false;
+}
+
+/* Before any is distributed, which takes its forall away. */
+static bool none_in_another(ws_mlir *m, const found *f) {
+  for (int i = 0; i < f->forall_count; i++)
+    if (is_in_lanes(m, f->foralls[i])) {
+      ws__mlir_refuse(m, f->foralls[i], "mlir-lanes",
+                      "lanes are given out within what lanes do: make this an "
+                      "scf.for (tile_using_for)");
+      return false;
+    }
+  return true;
+}
+
 static bool distribute(ws_mlir *m, MlirOperation op, int64_t threads) {
+  MlirAttribute steps = ws__mlir_word(op, "steps");
+  const int64_t rounds =
+      mlirAttributeIsNull(steps) ? 1 : rounds_of(m, op, "steps");
+  if (!rounds)
+    return false;
   if (!is_plain(op)) {
     ws__mlir_refuse(m, op, "mlir-lanes",
                     "lanes take an scf.forall of one dimension, from 0 in "
@@ -256,7 +318,6 @@ static bool distribute(ws_mlir *m, MlirOperation op, int64_t threads) {
                       : number(&k, static_of(op, "staticUpperBound"));
   MlirValue lane = parsed(&k, "gpu.thread_id x"), stride = number(&k, threads),
             loop_operands[3] = {number(&k, 0), number(&k, 0), number(&k, 1)};
-  MlirAttribute steps = ws__mlir_word(op, "steps");
   MlirOperation loop, branch;
   if (mlirAttributeIsNull(steps)) {
     loop_operands[0] = lane;
@@ -268,7 +329,7 @@ static bool distribute(ws_mlir *m, MlirOperation op, int64_t threads) {
     move_body(body, inside);
     yield(&(maker){m, inside, {NULL}, k.location});
   } else {
-    loop_operands[1] = number(&k, mlirIntegerAttrGetValueInt(steps));
+    loop_operands[1] = number(&k, rounds);
     MlirBlock inside =
         with_block(&k, "scf.for", 3, loop_operands, true, false, &loop);
     mlirOperationSetDiscardableAttributeByName(
@@ -287,7 +348,8 @@ static bool distribute(ws_mlir *m, MlirOperation op, int64_t threads) {
     MlirValue condition = mlirOperationGetResult(less, 0);
     MlirBlock then =
         with_block(&in, "scf.if", 1, &condition, false, true, &branch);
-    use_slots(m, body, iteration, slot);
+    mlirOperationWalk(op, use_slots, &(slots){m, body, iteration, slot},
+                      MlirWalkPreOrder);
     mlirValueReplaceAllUsesOfWith(iteration, own);
     move_body(body, then);
     yield(&(maker){m, then, {NULL}, k.location});
@@ -329,6 +391,8 @@ static int64_t threads_of(ws_mlir *m, MlirOperation op) {
 bool ws__mlir_lanes(ws_mlir *m) {
   found f = {.m = m};
   mlirOperationWalk(m->module, collect, &f, MlirWalkPreOrder);
+  if (m->findings->count || !none_in_another(m, &f))
+    return false;
   for (int i = 0; i < f.dim_count; i++) {
     MlirOperation op = f.dims[i];
     int64_t threads = threads_of(m, op);
