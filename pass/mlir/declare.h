@@ -39,6 +39,10 @@ void ws__mlir_use_intrinsics(const ws_mlir *m, LLVMModuleRef module);
 
 /* The loops of lanes that a schedule left (lanes.c). */
 bool ws__mlir_lanes(ws_mlir *m);
+/* Expands what the pipeline to the LLVM dialect has no lowering for, and says
+ * what that has left (left.c). */
+bool ws__mlir_expand(ws_mlir *m);
+bool ws__mlir_is_lowered(ws_mlir *m);
 /* Reads what the module declares: target and parameters (values: NULL: their
  * defaults). Then parameters, schedule, LDS and shapes; then the LLVM dialect, in
  * the builtin.module itself, or all of it to a template in LLVM IR. */

@@ -8,6 +8,7 @@
 #include "../parse.h"
 #include "template_ir.h"
 
+#include <llvm-c/Transforms/PassBuilder.h>
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/BuiltinTypes.h>
 #include <mlir-c/Target/LLVMIR.h>
@@ -131,21 +132,6 @@ static bool has_operations(MlirOperation in, const char *start) {
   return s.found;
 }
 
-/* Of an operation that is left the translation would only say that there is a
- * cast (of builtin) around it, without a place. */
-static bool is_lowered(ws_mlir *m, MlirOperation op) {
-  static const char *const lowered[] = {"llvm.", "rocdl.", "nvvm.", "builtin.",
-                                        "gpu.module"};
-  MlirStringRef name = ws__mlir_name(op);
-  for (size_t i = 0; i < sizeof lowered / sizeof *lowered; i++)
-    if (begins_with(op, ws__mlir_ref(lowered[i])))
-      return true;
-  ws__mlir_refuse(m, op, "mlir-lower",
-                  "nothing lowers %.*s here; write it in other operations",
-                  (int)name.length, name.data);
-  return false;
-}
-
 /* What is no kernel becomes part of those that call it. */
 static MlirWalkResult settle_in_dialect(MlirOperation op, void *data) {
   const ws_mlir *m = data;
@@ -243,12 +229,34 @@ static void settle_globals(const ws_mlir *m, LLVMModuleRef module) {
   }
 }
 
+/* What a vectorised loop's odd end leaves, llvm.masked.load and store, which no
+ * target here has, to a branch for each element. */
+static void scalarize_masked(LLVMModuleRef module) {
+  bool has = false;
+  for (LLVMValueRef f = LLVMGetFirstFunction(module); f && !has;
+       f = LLVMGetNextFunction(f)) {
+    size_t size;
+    const char *name = LLVMGetValueName2(f, &size);
+    has = !strncmp(name, "llvm.masked.", 12) || !strncmp(name, "llvm.vp.", 8);
+  }
+  if (!has)
+    return;
+  LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+  LLVMErrorRef error = LLVMRunPasses(
+      module,
+      "pre-isel-intrinsic-lowering,function(scalarize-masked-mem-intrin)", NULL,
+      options);
+  WS_ASSERT(!error && "a pass of LLVM's own");
+  LLVMDisposePassBuilderOptions(options);
+}
+
 static void settle(const ws_mlir *m, const functions *list,
                    LLVMModuleRef module) {
   const ws_ir_family *family = ws__ir_family(m->target->family);
   ws__pass_join_folders(module);
   settle_globals(m, module);
   ws__mlir_use_intrinsics(m, module);
+  scalarize_masked(module);
   for (int i = 0; i < list->count; i++) {
     LLVMValueRef function = LLVMGetNamedFunction(module, list->items[i].name);
     if (function && !LLVMIsDeclaration(function))
@@ -305,6 +313,8 @@ bool ws__mlir_specialize(ws_mlir *m) {
 
 bool ws__mlir_to_llvm_dialect(ws_mlir *m) {
   MlirOperation gpu = ws__mlir_gpu_module(m);
+  if (!ws__mlir_expand(m))
+    return false;
   for (const lowering *l = to_llvm[m->target->family]; l->passes; l++) {
     char passes[160], nested[192];
     snprintf(passes, sizeof passes, l->passes, m->target->name);
@@ -313,7 +323,7 @@ bool ws__mlir_to_llvm_dialect(ws_mlir *m) {
       return false;
   }
   if (!mlirOperationVerify(gpu) || !ws__mlir_check_library(m) ||
-      !ws__mlir_walk(m, gpu, is_lowered))
+      !ws__mlir_is_lowered(m))
     return false;
   mlirOperationWalk(gpu, settle_in_dialect, m, MlirWalkPreOrder);
   dissolve_gpu_module(m);

@@ -86,7 +86,7 @@ mutant 's/= memref.alloc(%size) .*/= memref.alloc(%size) : memref<?xi32, #global
 mutant 's/%size = arith.constant .*/%size = arith.index_castui %m32 : i32 to index/' \
   'AT: a size of memref<?xi32, ' 'wavesmith.lds = "tiles"'
 mutant 's/    gpu.barrier/    async.execute { async.yield }/' 'AT: async.execute: this dialect' async.execute
-mutant 's/    gpu.barrier/    amdgpu.lds_barrier/' 'AT: nothing lowers amdgpu.lds_barrier' lds_barrier
+mutant 's/    gpu.barrier/    amdgpu.lds_barrier/' 'AT: nothing lowers amdgpu.lds_barrier here' lds_barrier
 mutant 's/    gpu.barrier/    rocdl.s.barrier/' 'check-intrinsic at AT$' rocdl.s.barrier
 mutant 's/    gpu.barrier/    %t = nvvm.read.ptx.sreg.clock : i32/' 'check-clock at AT$' sreg.clock
 mutant 's/    gpu.barrier/    llvm.inline_asm has_side_effects "exit;", "" : () -> ()/' 'check-asm at AT$' '"exit;"'
