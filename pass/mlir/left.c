@@ -8,6 +8,7 @@
  */
 #include "declare.h"
 
+#include <mlir-c/BuiltinTypes.h>
 #include <mlir-c/Dialect/Transform/Interpreter.h>
 #include <string.h>
 
@@ -41,12 +42,20 @@ static const struct {
                 {"vector.transfer_", VECTOR},
                 {"vector.transpose", VECTOR}};
 
+/* The pipeline casts vectors of one dimension itself. */
+static bool is_plain_cast(MlirOperation op) {
+  return ws__mlir_is(op, "vector.bitcast") &&
+         mlirShapedTypeGetRank(
+             mlirValueGetType(mlirOperationGetResult(op, 0))) == 1;
+}
+
 static MlirWalkResult note_expanded(MlirOperation op, void *data) {
   int *what = data;
   MlirStringRef name = ws__mlir_name(op);
   for (size_t i = 0; i < sizeof expanded / sizeof *expanded; i++) {
     const size_t size = strlen(expanded[i].name);
-    if (name.length >= size && !memcmp(name.data, expanded[i].name, size))
+    if (name.length >= size && !memcmp(name.data, expanded[i].name, size) &&
+        !is_plain_cast(op))
       *what |= expanded[i].what;
   }
   return MlirWalkResultAdvance;
