@@ -37,6 +37,9 @@ bool ws__mlir_write_records(ws_mlir *m, const ws_mlir_function *functions,
 bool ws__mlir_check_library(ws_mlir *m);
 void ws__mlir_use_intrinsics(const ws_mlir *m, LLVMModuleRef module);
 
+/* Names, conventions, globals and intrinsics of the translated module as a
+ * template in LLVM IR has them (settle.c). */
+void ws__mlir_settle(const ws_mlir *m, LLVMModuleRef module);
 /* The loops of lanes that a schedule left (lanes.c). */
 bool ws__mlir_lanes(ws_mlir *m);
 /* Expands what the pipeline to the LLVM dialect has no lowering for, and says
@@ -44,8 +47,8 @@ bool ws__mlir_lanes(ws_mlir *m);
 bool ws__mlir_expand(ws_mlir *m);
 bool ws__mlir_is_lowered(ws_mlir *m);
 /* Reads what the module declares: target and parameters (values: NULL: their
- * defaults). Then parameters, schedule, LDS and shapes; then the LLVM dialect, in
- * the builtin.module itself, or all of it to a template in LLVM IR. */
+ * defaults). Then parameters, schedule, LDS and shapes; then the LLVM dialect,
+ * in the builtin.module itself, or all of it to a template in LLVM IR. */
 bool ws__mlir_open(ws_mlir *m, const ws_scope *values);
 bool ws__mlir_specialize(ws_mlir *m);
 bool ws__mlir_to_llvm_dialect(ws_mlir *m);

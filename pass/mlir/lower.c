@@ -5,12 +5,8 @@
 #include "declare.h"
 #include "family.h"
 #include "front.h"
-#include "../parse.h"
-#include "template_ir.h"
 
-#include <llvm-c/Transforms/PassBuilder.h>
 #include <mlir-c/BuiltinAttributes.h>
-#include <mlir-c/BuiltinTypes.h>
 #include <mlir-c/Target/LLVMIR.h>
 #include <stdio.h>
 #include <string.h>
@@ -173,113 +169,14 @@ static void dissolve_gpu_module(ws_mlir *m) {
   mlirOperationDestroy(gpu);
 }
 
-/* ---- LLVM
- * ---------------------------------------------------------------------------
- */
-
-/* What the translation states by itself; an author's own
- * (rocdl.flat_work_group_size) stays. */
-static void drop_made_width(LLVMValueRef function) {
-  static const char width[] = "amdgpu-flat-work-group-size", made[] = "1,256";
-  unsigned size = 0;
-  LLVMAttributeRef stated = LLVMGetStringAttributeAtIndex(
-      function, LLVMAttributeFunctionIndex, width, sizeof width - 1);
-  const char *value = stated ? LLVMGetStringAttributeValue(stated, &size) : "";
-  if (size == sizeof made - 1 && !memcmp(value, made, size))
-    LLVMRemoveStringAttributeAtIndex(function, LLVMAttributeFunctionIndex,
-                                     width, sizeof width - 1);
-}
-
-static void settle_function(const ws_ir_family *family,
-                            const ws_mlir_function *f, LLVMValueRef function) {
-  for (int i = 0; i < f->argument_count; i++)
-    if (f->arguments[i])
-      LLVMSetValueName2(LLVMGetParam(function, (unsigned)i), f->arguments[i],
-                        strlen(f->arguments[i]));
-  drop_made_width(function);
-  if (f->is_kernel)
-    LLVMSetFunctionCallConv(function, family->kernel_convention);
-}
-
-/* Shared memory of NVIDIA's is given at launch: an array without an end. */
-static void make_dynamic(ws_arena *arena, LLVMModuleRef module,
-                         LLVMValueRef old) {
-  enum { ALIGN = 1024 };
-  size_t size;
-  LLVMTypeRef byte = LLVMInt8TypeInContext(LLVMGetModuleContext(module));
-  LLVMValueRef made = LLVMAddGlobalInAddressSpace(
-      module, LLVMArrayType2(byte, 0), "", WS_SPACE_LDS);
-  LLVMSetAlignment(made, ALIGN);
-  LLVMReplaceAllUsesWith(old, made);
-  const char *name = LLVMGetValueName2(old, &size);
-  name = ws_arena_strndup(arena, name, size);
-  LLVMDeleteGlobal(old);
-  LLVMSetValueName2(made, name, size);
-}
-
-static void settle_globals(const ws_mlir *m, LLVMModuleRef module) {
-  LLVMValueRef next;
-  for (LLVMValueRef g = LLVMGetFirstGlobal(module); g; g = next) {
-    next = LLVMGetNextGlobal(g);
-    if (LLVMGetLinkage(g) == LLVMPrivateLinkage)
-      LLVMSetLinkage(g, LLVMInternalLinkage);
-    if (m->target->family == WS_FAMILY_NVPTX &&
-        LLVMGetPointerAddressSpace(LLVMTypeOf(g)) == WS_SPACE_LDS)
-      make_dynamic(m->arena, module, g);
-  }
-}
-
-/* What a vectorised loop's odd end leaves, llvm.masked.load and store, which no
- * target here has, to a branch for each element. */
-static void scalarize_masked(LLVMModuleRef module) {
-  bool has = false;
-  for (LLVMValueRef f = LLVMGetFirstFunction(module); f && !has;
-       f = LLVMGetNextFunction(f)) {
-    size_t size;
-    const char *name = LLVMGetValueName2(f, &size);
-    has = !strncmp(name, "llvm.masked.", 12) || !strncmp(name, "llvm.vp.", 8);
-  }
-  if (!has)
-    return;
-  LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-  LLVMErrorRef error = LLVMRunPasses(
-      module,
-      "pre-isel-intrinsic-lowering,function(scalarize-masked-mem-intrin)", NULL,
-      options);
-  WS_ASSERT(!error && "a pass of LLVM's own");
-  LLVMDisposePassBuilderOptions(options);
-}
-
-static void settle(const ws_mlir *m, const functions *list,
-                   LLVMModuleRef module) {
-  const ws_ir_family *family = ws__ir_family(m->target->family);
-  ws__pass_join_folders(module);
-  settle_globals(m, module);
-  ws__mlir_use_intrinsics(m, module);
-  scalarize_masked(module);
-  for (int i = 0; i < list->count; i++) {
-    LLVMValueRef function = LLVMGetNamedFunction(module, list->items[i].name);
-    if (function && !LLVMIsDeclaration(function))
-      settle_function(family, &list->items[i], function);
-  }
-  if (m->target->family != WS_FAMILY_AMDGPU)
-    return;
-  static const char version[] = "amdhsa_code_object_version";
-  LLVMAddModuleFlag(
-      module, LLVMModuleFlagBehaviorError, version, sizeof version - 1,
-      LLVMValueAsMetadata(LLVMConstInt(
-          LLVMInt32TypeInContext(LLVMGetModuleContext(module)), 500, 0)));
-}
-
-static LLVMModuleRef translate(ws_mlir *m, const functions *list,
-                               LLVMContextRef context) {
+static LLVMModuleRef translate(ws_mlir *m, LLVMContextRef context) {
   if (!ws__mlir_run(m, m->module,
                     "builtin.module(ensure-debug-info-scope-on-llvm-func{"
                     "emission-kind=LineTablesOnly})"))
     return NULL;
   LLVMModuleRef module = mlirTranslateModuleToLLVMIR(m->module, context);
   if (module)
-    settle(m, list, module);
+    ws__mlir_settle(m, module);
   return module;
 }
 
@@ -338,7 +235,7 @@ static LLVMModuleRef lower(ws_mlir *m, functions *list,
   m->functions = list->items;
   m->function_count = list->count;
   return list->ok && ws__mlir_specialize(m) && ws__mlir_to_llvm_dialect(m)
-             ? translate(m, list, context)
+             ? translate(m, context)
              : NULL;
 }
 

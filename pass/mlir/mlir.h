@@ -77,8 +77,8 @@ void ws__mlir_mark(const ws_mlir *m, MlirOperation op);
 MlirContext ws__mlir_context(void);
 /* Whether root has only operations that may be; a finding where not. */
 bool ws__mlir_check_dialects(ws_mlir *m, MlirOperation root);
-/* Runs a textual pipeline for operations of this name; false and a finding. What
- * comes out is not verified. */
+/* Runs a textual pipeline for operations of this name; false and a finding.
+ * What comes out is not verified. */
 bool ws__mlir_run(const ws_mlir *m, MlirOperation on, const char *pipeline);
 /* Sets what "wavesmith.ATTRIBUTE = expression" says of operations. */
 bool ws__mlir_set_values(ws_mlir *m);
