@@ -19,7 +19,7 @@ for file in bin/wavesmith libexec/wavesmith/wavesmith-compiler libexec/wavesmith
   include/wavesmith/rt.h 'lib*/libwavesmith_hipsim.so' 'lib*/libwavesmith_rt.a' 'lib*/wavesmith/WavesmithPass.so' 'lib*/cmake/wavesmith/wavesmithConfig.cmake' \
   'lib*/pkgconfig/wavesmith.pc' share/wavesmith/ir-templates/fp8_gemm_mfma.ll \
   share/wavesmith/kernels/{rmsnorm,softmax}/{gfx942.ll,naive.ll,problem.c,README.md} share/wavesmith/kernels/rmsnorm/sm90a.ll \
-  share/wavesmith/kernels/gemm_bf16/gemm_bf16_mfma.ll; do
+  share/wavesmith/kernels/gemm_bf16/gemm_bf16_mfma.ll share/wavesmith/ir-templates/fp8_gemm_mfma.mlir; do
   compgen -G "$prefix/$file" >/dev/null || compgen -G "$prefix/${file/lib\*/lib/*}" >/dev/null ||
     fail "$file is not installed"
 done
