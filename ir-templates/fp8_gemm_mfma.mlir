@@ -16,7 +16,7 @@
 !bf16 = memref<1xi16, #global>
 !tiles = memref<?x?xvector<4xi32>, #local> // [buffer][chunk]
 !scales = memref<?x?xf32, #local>          // [buffer][scale]
-!words = memref<?x3x64xi32, #private>      // [set][A, B, scales][word], on their way to LDS
+!words = memref<?x3x?xi32, #private>       // [set][A, B, scales][word], on their way to LDS
 !pairs = memref<32x2xi64, #private>        // [block of A's rows, of B's][half of a chunk]
 !acc = memref<?x?x?xf32, #private>         // [block of rows][of columns][float of the lane]
 !load = (!fp8, index, index, index, i32, index, index, !words, index, index) -> ()
@@ -90,9 +90,9 @@ func.func private @lds_chunk(%row: index, %chunk: index) -> index attributes {
 func.func private @load_tile(%x: !fp8, %origin: index, %rows: index, %extent: index, %depth: i32, %k: index,
     %thread: index, %words: !words, %set: index, %operand: index) attributes {
     wavesmith.region = [["Starts loading this thread's part of a tile: rows origin .. of x, which has extent ",
-      "rows and is k deep, there depth .. depth+tile_k-1. Piece i of it is number i * threads + thread. kmajor: ",
-      "16 bytes along k, to words[set, operand, 4 * i ..]; mnmajor (k lines of extent bytes): 4 rows x 16 lines, ",
-      "a word each from 16 * i on. Rows past extent are free, but nothing outside of x may be read."]]} {
+      "rows, k deep, there depth .. depth+tile_k-1. Piece i is number i * threads + thread. kmajor: 16 bytes ",
+      "along k, to words[set, operand, 4 * i ..]; mnmajor (k lines of extent bytes): 4 rows x 16 lines, a ",
+      "word each from 16 * i on. Rows past extent are free; nothing outside of x may be read."]]} {
   %zero = arith.constant 0 : index
   %kmajor = arith.constant {wavesmith.value = "layout == 0"} true
   %threads = arith.constant {wavesmith.value = "64 * waves_m * waves_n"} 256 : index
@@ -248,10 +248,9 @@ func.func private @multiply(%tiles: !tiles, %scales: !scales, %buffer: index, %r
       %r = affine.apply affine_map<(i, g)[y, d, t] -> (y + i * d + g * 2 + t mod 64 floordiv d * 4)>
         (%i, %g)[%row, %mfma, %thread]
       %as = vector.load %scales[%buffer, %r] : !scales, vector<4xf32>
-      // a wave's columns begin at a multiple of their number, or of 128
       %s = affine.apply affine_map<(j)[y, x, d] -> (y + x floordiv 128 + (j * d) floordiv 128)>
         (%j)[%tile_m, %column, %mfma]
-      %bs = memref.load %scales[%buffer, %s] : !scales
+      %bs = memref.load %scales[%buffer, %s] : !scales // column is a multiple of the wave's columns or of 128
       %all = vector.splat %bs : vector<4xf32>
       %factor = arith.mulf %as, %all : vector<4xf32>
       %part = affine.vector_load %partial[%i, %j, %g] : !acc, vector<4xf32>
@@ -382,11 +381,13 @@ gpu.func @fp8_gemm_mfma(
   %count_m = arith.constant {wavesmith.value = "tile_m / waves_m / mfma"} 4 : index
   %count_n = arith.constant {wavesmith.value = "tile_n / waves_n / mfma"} 4 : index
   %floats = arith.constant {wavesmith.value = "mfma * mfma / 64"} 4 : index
+  %each = arith.constant {
+    wavesmith.value = "16 * ceildiv(max(tile_m, tile_n) * tile_k, 4096 * waves_m * waves_n)"} 16 : index
   %tiles = memref.alloc(%buffers, %chunks) {wavesmith.lds = "tiles"} : !tiles
   %scales = memref.alloc(%buffers, %factors) {wavesmith.lds = "scales"} : !scales
   %running = memref.alloca(%count_m, %count_n, %floats) : !acc
   %partial = memref.alloca(%count_m, %count_n, %floats) : !acc
-  %words = memref.alloca(%sets) : !words
+  %words = memref.alloca(%sets, %each) : !words
   affine.parallel (%i, %j, %f) = (0, 0, 0) to (%count_m, %count_n, %floats) step (1, 1, 4) {
     affine.vector_store %none, %running[%i, %j, %f] : !acc, vector<4xf32>
     affine.vector_store %none, %partial[%i, %j, %f] : !acc, vector<4xf32>
@@ -452,11 +453,10 @@ gpu.func @fp8_gemm_mfma(
           scf.if %split {
             memref.store %sum, %sums[%at] : !f32
           } else {
-            // almost half of the last place more, and one more where that is odd
             %wide = arith.bitcast %sum : f32 to i32
             %high = arith.shrui %wide, %c16 : i32
             %low = arith.andi %high, %one : i32
-            %more = arith.addi %wide, %half : i32
+            %more = arith.addi %wide, %half : i32 // almost half of the last place; one more where odd
             %rounded = arith.addi %more, %low : i32
             %shifted = arith.shrui %rounded, %c16 : i32
             %bits = arith.trunci %shifted : i32 to i16

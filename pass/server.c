@@ -3,7 +3,7 @@
  * The compile server's loop. LLVM and comgr end the process on some inputs, so
  * everything that touches a request's text runs in a forked child (job.c); a
  * child that dies is a verdict in the answer. Only a template that a child has
- * read is read here as well, for the next children (load.h). Single-threaded
+ * read is read here as well, when it comes again (load.h). Single-threaded
  * throughout: only then is a fork of a warm process sound.
  */
 #include "server.h"
@@ -32,6 +32,8 @@ typedef struct server {
   int socket;
   const char *temp_folder;
   unsigned long jobs;
+  char *answered; /* the latest text that a job has read and answered */
+  size_t answered_size;
 } server;
 
 /* ---- crashes in what users wrote ---- */
@@ -335,6 +337,23 @@ static bool has_host_model(const char *name) {
   return target && target->has_host_model;
 }
 
+/* Who asks once only does not wait for us to read it for the next. */
+static void keep_if_answered(const server *s, const asked_for *asked,
+                             const ws_build_request *build) {
+  if (!(build->stages & WS_STAGE_RAW) && s->answered &&
+      s->answered_size == asked->size &&
+      !memcmp(s->answered, asked->text, asked->size))
+    ws__load_keep(asked->text, asked->size, build->template_file);
+}
+
+static void note_answered(server *s, const asked_for *asked) {
+  free(s->answered);
+  s->answered = malloc(asked->size + 1);
+  s->answered_size = asked->size;
+  if (s->answered)
+    memcpy(s->answered, asked->text, asked->size);
+}
+
 static void serve_build(server *s, const asked_for *asked, ws_arena *arena) {
   ws_build_request build;
   ws_job_outcome outcome;
@@ -349,11 +368,12 @@ static void serve_build(server *s, const asked_for *asked, ws_arena *arena) {
   ws_server_warm_up_target(build.target);
   if (build.stages & WS_STAGE_SANITIZE && has_host_model(build.target))
     prepare_runs(&build);
+  keep_if_answered(s, asked, &build);
   run_job(s, run_build, &build, &build.limits, arena, &outcome);
   if (outcome.end == WS_JOB_ANSWERED) {
     forward(s, &outcome);
     if (!(build.stages & WS_STAGE_RAW))
-      ws__load_keep(asked->text, asked->size, build.template_file);
+      note_answered(s, asked);
   } else if (outcome.end != WS_JOB_ABANDONED) {
     send_death(s, &outcome, arena);
   }
@@ -401,7 +421,7 @@ static bool serve_next(server *s, ws_arena *arena) {
 }
 
 void ws_server_run(int socket, const char *temp_folder) {
-  server s = {socket, temp_folder, 0};
+  server s = {.socket = socket, .temp_folder = temp_folder};
   cJSON *ready = cJSON_CreateObject();
   cJSON_AddBoolToObject(ready, "ready", true);
   send_json(socket, ready, NULL, 0);
