@@ -2,8 +2,8 @@
  *
  * Bodies in MLIR for regions of a template in MLIR: their functions move into
  * the gpu.module, the region's in place of the template's. A body brings the
- * region's function with the template's type, helpers of its own, and
- * declarations of those of the template's functions that it calls.
+ * region's function with the template's type and helpers of its own; what it
+ * calls of the template it need not declare.
  */
 #include "declare.h"
 #include "front.h"
@@ -147,6 +147,41 @@ static bool take(body *b, MlirOperation module) {
   return true;
 }
 
+/* Whether a text declares or defines it. */
+static bool names_function(const char *text, const char *name) {
+  static const char word[] = "func.func", visibility[] = "private";
+  const size_t size = strlen(name);
+  for (const char *at = text; (at = strstr(at, word));) {
+    at += sizeof word - 1;
+    at += strspn(at, " \t\r\n");
+    if (!strncmp(at, visibility, sizeof visibility - 1))
+      at += sizeof visibility - 1;
+    at += strspn(at, " \t\r\n");
+    if (*at == '@' && !strncmp(at + 1, name, size) &&
+        (at[size + 1] == '(' || at[size + 1] == ' '))
+      return true;
+  }
+  return false;
+}
+
+/* Declarations of the template's other functions, and the end of a module. */
+static const char *rest_of_module(const body *b) {
+  ws_strbuf out;
+  ws_strbuf_init(&out);
+  MlirOperation op = mlirBlockGetFirstOperation(
+      mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(b->gpu)));
+  for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op))
+    if (ws__mlir_is(op, "func.func") &&
+        !names_function(b->given->text, name_of(b, op))) {
+      ws_strbuf_printf(&out, " func.func private @%s", name_of(b, op));
+      mlirTypePrint(type_of(op), ws__mlir_append, &out);
+    }
+  ws_strbuf_puts(&out, " }");
+  const char *text = ws_arena_strdup(b->m->arena, out.data);
+  ws_strbuf_deinit(&out);
+  return text;
+}
+
 bool ws__mlir_splice(ws_mlir *m, const ws_mlir_request *request) {
   const char *template_file = m->file;
   const ws_mlir_body *bodies = request->bodies;
@@ -156,7 +191,7 @@ bool ws__mlir_splice(ws_mlir *m, const ws_mlir_request *request) {
     const int before = m->findings->count;
     m->file = bodies[i].file; /* whose text diagnostics speak of */
     MlirOperation module = ws__mlir_parse_functions(
-        m, bodies[i].text, "module {", "}", request->text);
+        m, bodies[i].text, "module {", rest_of_module(&b), request->text);
     ok = !mlirOperationIsNull(module) && ws__mlir_check_dialects(m, module) &&
          take(&b, module);
     if (!mlirOperationIsNull(module))

@@ -8,6 +8,7 @@
 #include "family.h"
 #include "template_ir.h"
 
+#include <llvm-c/DebugInfo.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <string.h>
 
@@ -84,6 +85,28 @@ static void scalarize_masked(LLVMModuleRef module) {
   LLVMDisposePassBuilderOptions(options);
 }
 
+/* memref.alloca stands where it is written, perhaps behind a loop or a branch;
+ * LLVM and the check want what has a size at the entry. */
+static void hoist_allocas(LLVMValueRef function) {
+  LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(function);
+  LLVMValueRef front = LLVMGetFirstInstruction(entry), next;
+  LLVMBuilderRef builder = LLVMCreateBuilderInContext(
+      LLVMGetModuleContext(LLVMGetGlobalParent(function)));
+  for (LLVMBasicBlockRef block = LLVMGetNextBasicBlock(entry); block;
+       block = LLVMGetNextBasicBlock(block))
+    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = next) {
+      next = LLVMGetNextInstruction(i);
+      if (!LLVMIsAAllocaInst(i) || !LLVMIsConstant(LLVMGetOperand(i, 0)))
+        continue;
+      LLVMMetadataRef place = LLVMInstructionGetDebugLoc(i);
+      LLVMInstructionRemoveFromParent(i);
+      LLVMPositionBuilderBefore(builder, front);
+      LLVMInsertIntoBuilder(builder, i); /* with the place of front */
+      LLVMInstructionSetDebugLoc(i, place);
+    }
+  LLVMDisposeBuilder(builder);
+}
+
 void ws__mlir_settle(const ws_mlir *m, LLVMModuleRef module) {
   const ws_ir_family *family = ws__ir_family(m->target->family);
   ws__pass_join_folders(module);
@@ -92,8 +115,10 @@ void ws__mlir_settle(const ws_mlir *m, LLVMModuleRef module) {
   scalarize_masked(module);
   for (int i = 0; i < m->function_count; i++) {
     LLVMValueRef function = LLVMGetNamedFunction(module, m->functions[i].name);
-    if (function && !LLVMIsDeclaration(function))
-      settle_function(family, &m->functions[i], function);
+    if (!function || LLVMIsDeclaration(function))
+      continue;
+    settle_function(family, &m->functions[i], function);
+    hoist_allocas(function);
   }
   if (m->target->family != WS_FAMILY_AMDGPU)
     return;

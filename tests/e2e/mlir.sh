@@ -59,6 +59,32 @@ check 1 'splice-undefined in combine' "$pairs" --body combine=wrong.mlir
 sed 's/%half = .*/%half = arith.constant 0.5 : f64/' body.mlir >wrong.mlir
 check 1 'mlir in combine at combine.mlir:9:' "$pairs" --body combine=wrong.mlir
 
+# What it calls of the template it may declare or not; memory may be made behind
+# a loop.
+cat >calls.mlir <<'END'
+func.func private @combine(%own: f32, %other: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %sum = scf.for %i = %c0 to %c1 step %c1 iter_args(%x = %zero) -> f32 {
+    %one = memref.alloca() : memref<1xf32, #gpu.address_space<private>>
+    memref.store %own, %one[%i] : memref<1xf32, #gpu.address_space<private>>
+    %y = memref.load %one[%i] : memref<1xf32, #gpu.address_space<private>>
+    scf.yield %y : f32
+  }
+  %kept = memref.alloca() : memref<1xf32, #gpu.address_space<private>>
+  memref.store %other, %kept[%c0] : memref<1xf32, #gpu.address_space<private>>
+  %z = memref.load %kept[%c0] : memref<1xf32, #gpu.address_space<private>>
+  %both = func.call @combine_turned(%sum, %z) : (f32, f32) -> f32
+  return %both : f32
+}
+END
+check 0 '^verdict *ok' "$pairs" --body combine=calls.mlir
+{ echo 'func.func private @combine_turned(f32, f32) -> f32'; cat calls.mlir; } >declared.mlir
+check 0 '^verdict *ok' "$pairs" --body combine=declared.mlir
+sed 's/@combine_turned(%sum/@combine_twice(%sum/' calls.mlir >wrong.mlir
+check 1 'mlir in combine at combine.mlir:14:' "$pairs" --body combine=wrong.mlir
+
 # ... and a body in MLIR for a template in LLVM IR.
 cat >tile_order.mlir <<'END'
 func.func private @tile_order(%group: i32, %tiles_m: i32, %tiles_n: i32) -> vector<2xi32> {
