@@ -89,9 +89,9 @@ func.func private @lds_chunk(%row: index, %chunk: index) -> index attributes {
 
 func.func private @load_tile(%x: !fp8, %origin: index, %rows: index, %extent: index, %depth: i32, %k: index,
     %thread: index, %words: !words, %set: index, %operand: index) attributes {
-    wavesmith.region = [["Starts loading this thread's part of a tile: rows origin .. of x, which has extent ",
-      "rows, k deep, there depth .. depth+tile_k-1. Piece i is number i * threads + thread. kmajor: 16 bytes ",
-      "along k, to words[set, operand, 4 * i ..]; mnmajor (k lines of extent bytes): 4 rows x 16 lines, a ",
+    wavesmith.region = [["Starts loading this thread's part of a tile: rows origin .. of x, which has extent",
+      " rows, k deep, there depth .. depth+tile_k-1. Piece i is number i * threads + thread. kmajor: 16 ",
+      "bytes along k, to words[set, operand, 4 * i ..]; mnmajor (k lines of extent bytes): 4 rows x 16 lines, a ",
       "word each from 16 * i on. Rows past extent are free; nothing outside of x may be read."]]} {
   %zero = arith.constant 0 : index
   %kmajor = arith.constant {wavesmith.value = "layout == 0"} true
