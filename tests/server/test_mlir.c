@@ -7,7 +7,7 @@
 
 #include "wavesmith/problem.h"
 
-enum { POINTS = 4, LOWER = WS_STAGE_CHECK | WS_STAGE_LOWER };
+enum { POINTS = 4, TEXTS = 60, LOWER = WS_STAGE_CHECK | WS_STAGE_LOWER };
 
 static const char *const points[POINTS] = {
     "tile_m=16;tile_n=16;waves_m=1;waves_n=1;lds_pad=16",
@@ -73,7 +73,7 @@ WS_TEST(code_objects_do_not_depend_on_what_came_before) {
   ws_arena *arena = ws_arena_create();
   const source mlir = read_source(arena, "ir-templates/fp8_gemm_mfma.mlir"),
                ir = read_source(arena, "ir-templates/fp8_gemm_naive.ll");
-  alarm(300);
+  alarm(500);
   ws_compiler *compiler = start_server();
   ws_build_result alone[POINTS];
   for (int i = 0; i < POINTS; i++) {
@@ -122,10 +122,10 @@ WS_TEST(damaged_texts_are_survived) {
   ws_compiler *compiler = start_server();
   ws_rng rng;
   ws_rng_init(&rng, 7);
-  alarm(300);
-  for (int i = 0; i < 120; i++) {
-    source s = read_source(arena, names[i / 60]);
-    s.text = damaged(arena, &s, &rng, i, &s.size);
+  alarm(500);
+  for (int i = 0; i < TEXTS; i++) {
+    source s = read_source(arena, names[i % 2]);
+    s.text = damaged(arena, &s, &rng, i / 2, &s.size);
     const ws_build_result result = build_text(compiler, arena, &s, "", NULL);
     if (result.verdict != WS_VERDICT_OK &&
         result.verdict != WS_VERDICT_ILLEGAL &&
