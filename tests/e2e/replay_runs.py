@@ -12,6 +12,7 @@ every one that was ok must be verified and timed again.
 import contextlib
 import lzma
 import pathlib
+import re
 import signal
 import sqlite3
 import subprocess
@@ -24,8 +25,12 @@ GEMM = [*ONLY_MODEL, "--strategy", "scientist", "--in-flight", "4", "--repairs",
         "--shapes", "1024,576,2048;1024,1024,512", "--held-out", "128,576,512"]
 SEAT = [*ONLY_MODEL, "--strategy", "refine", "--shapes", "128,576,512;64,1024,512",
         "--held-out", "128,512,256"]
+LEVEL = ["--small-moves", "0", "--strategy", "refine", "--in-flight", "1", "--repairs", "1",
+         "--shapes", "1024,1536,7168;128,4608,7168", "--held-out", "1024,1536,7168",
+         "--point", "tile_m=64;tile_n=128;tile_k=128;waves_m=2;waves_n=2;mfma=32;split_k=4;nontemporal=1"]
 # as it was: candidates are named by what they began with
 FP8 = "examples/model-runs/fp8_gemm_naive.ll"
+MLIR = "examples/model-runs/fp8_gemm_mfma.mlir"
 BF16 = "kernels/gemm_bf16/gemm_bf16_naive.ll"
 # name, template, options, how many answers are judged (each is verified on
 # shapes of its own branches, which takes seconds). from-mfma rewrote regions of
@@ -36,9 +41,11 @@ RUNS = [
     ("seat-bf16-before", BF16, SEAT, 1),
     ("seat-fp8-after", FP8, SEAT, 2),
     ("seat-bf16-after", BF16, SEAT, 1),
+    ("levels-mlir", MLIR, LEVEL, 1),
 ]
-# A switch over all values was a trap then; its import is another text now.
-NOW_OK = {("seat-bf16-after", 1)}
+# A switch over all values was a trap then; its import is another text now. A
+# body in MLIR had to declare what it calls.
+NOW_OK = {("seat-bf16-after", 1), ("levels-mlir", 2)}
 
 
 def judged(archive):
@@ -68,7 +75,7 @@ def replay(program, sources, folder, name, template, options, answers):
         old.unlink()
     recording = folder / f"{name}.jsonl"
     recording.write_bytes(lzma.decompress((examples / f"{name}.jsonl.xz").read_bytes()))
-    count = answers + 1
+    count = answers + (2 if "--point" in options else 1)  # with what it begins with
     process = subprocess.Popen(
         [program, "tune", sources / template, *options,
          "--archive", archive, "--device", "sim", "--evaluations", str(count),
@@ -90,7 +97,11 @@ def replay(program, sources, folder, name, template, options, answers):
 
 def main():
     program, sources, folder = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+    doctor = subprocess.run([program, "doctor"], capture_output=True, text=True).stdout
     for run in RUNS:
+        if run[1] == MLIR and not re.search(r"(?m)^ok +MLIR", doctor):
+            print(f"skipped: {run[0]}: no MLIR in this build")
+            continue
         replay(program, sources, folder, *run)
 
 
