@@ -48,5 +48,5 @@ CHECK
 "$wavesmith" sim --template "$templates/fp8_gemm_naive.ll" --shape 16,32,128 >"$work/naive"
 grep -q '^run:   ok, 1024 elements compared' "$work/naive"
 grep -q '^bound by ' "$work/naive"
-grep -q 'fp8_gemm_naive.ll:[0-9]* in ' "$work/naive"
+grep -q 'fp8_gemm_naive.ll:[0-9]*:[0-9]* in ' "$work/naive"
 echo ok

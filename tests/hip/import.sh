@@ -32,7 +32,7 @@ expect 0 '^verdict    ok' "$wavesmith" check "$work/gemm.ll"
 expect 0 '^verdict    ok' "$wavesmith" check "$work/gemm.ll" --set 'tile_m=32;tile_n=128;tile_k=64;pad=2'
 expect 0 '^run:   ok, ' "$wavesmith" sim --template "$work/gemm.ll" --shape 48,128,256
 # the inner product is line 52 or 53, and no pointer is left without its memory
-grep -Eq ' fp8_gemm.hip:5[23] in multiply' "$work/out" || fail "no hot line of the HIP"
+grep -Eq ' fp8_gemm.hip:5[23]:[0-9]+ in multiply' "$work/out" || fail "no hot line of the HIP"
 ! grep -E '(load|store) .*, ptr %' "$work/gemm.ll" || fail "a flat access"
 grep -q 'define internal void @multiply(ptr addrspace(5) %sums, ptr addrspace(3) %a, ptr addrspace(3) %b' "$work/gemm.ll"
 
