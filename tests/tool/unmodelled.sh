@@ -48,7 +48,7 @@ says() { grep -qE "$1" out || fail "nothing says '$1'"; }
 
 check right.ll 0
 says '^verdict    ok'
-says '^sanitizer  ran nothing: right.ll:[0-9]+: .*mqsad.u32.u8'
+says '^sanitizer  ran nothing: right.ll:[0-9]+:[0-9]+: .*mqsad.u32.u8'
 says 'verified instead: 3 of 3 standard runs are right on sim$'
 check wrong.ll 1
 says '^verdict    wrong \(device\)'
