@@ -27,15 +27,6 @@ bool ws__is_mlir(const char *text) {
   return !strcmp(ws_template_language(text), "mlir");
 }
 
-ws_scope ws__load_scope(const ws_candidate *candidate, ws_arena *arena) {
-  const ws_template *tmpl = candidate->tmpl;
-  ws_binding *bindings =
-      ws_arena_alloc(arena, (size_t)(tmpl->param_count + 1) * sizeof *bindings);
-  for (int i = 0; i < tmpl->param_count; i++)
-    bindings[i] = (ws_binding){tmpl->params[i].name, candidate->values[i]};
-  return (ws_scope){bindings, tmpl->param_count};
-}
-
 /* What is in the module is the candidate's no longer. */
 static int take_bodies(ws_candidate *candidate, ws_arena *arena,
                        ws_mlir_body *out) {
@@ -65,7 +56,8 @@ static LLVMModuleRef lower_mlir(LLVMContextRef context,
 LLVMModuleRef ws__load_candidate(const char *text, size_t size,
                                  ws_candidate *candidate,
                                  ws_findings *findings) {
-  const ws_scope values = ws__load_scope(candidate, findings->arena);
+  const ws_scope values =
+      ws_candidate_scope(findings->arena, candidate, NULL, 0);
   ws_mlir_body bodies[WS_TEMPLATE_MAX_REGIONS];
   const ws_mlir_request request = {
       .text = text,

@@ -38,9 +38,6 @@ LLVMModuleRef ws__load_candidate(const char *text, size_t size,
                                  ws_candidate *candidate,
                                  ws_findings *findings);
 
-/* A candidate's parameters by name; borrows from it. */
-ws_scope ws__load_scope(const ws_candidate *candidate, ws_arena *arena);
-
 /* Keeps a template for later children; in the parent, and only for a text that
  * a child has read without dying of it. */
 void ws__load_keep(const char *text, size_t size, const char *file);

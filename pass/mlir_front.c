@@ -6,7 +6,6 @@
 #include "mlir/front.h"
 
 #include <dlfcn.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,17 +13,11 @@
 /* ---- the library -----------------------------------------------------------
  */
 
-static const char *own_folder(ws_arena *arena) {
-  char path[4096];
-  ssize_t size = readlink("/proc/self/exe", path, sizeof path - 1);
-  if (size < 0)
-    return ".";
-  path[size] = 0;
-  return ws_arena_strdup(arena, dirname(path));
-}
-
 static const char *library_path(ws_arena *arena) {
-  return ws_arena_printf(arena, "%s/WavesmithMLIR.so", own_folder(arena));
+  char *folder;
+  ws_diag ignored;
+  const bool known = ws_program_directory(arena, &folder, &ignored) == WS_OK;
+  return ws_arena_printf(arena, "%s/WavesmithMLIR.so", known ? folder : ".");
 }
 
 bool ws__mlir_is_there(void) {

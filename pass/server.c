@@ -151,9 +151,12 @@ static void run_import(void *context, int socket) {
   ws_hip_request request = {.text = asked->text};
   const struct {
     const char *key, **out;
-  } texts[] = {{"file", &request.file},         {"target", &request.target},
-               {"own", &request.own},           {"name", &request.name},
-               {"language", &request.language}, {"problem", &request.problem}};
+  } texts[] = {{"file", &request.file},
+               {"target", &request.target},
+               {"own", &request.own},
+               {"name", &request.name},
+               {"language", &request.language},
+               {"problem", &request.problem}};
   ws_status status = WS_OK;
   ws_diag diag;
   for (size_t i = 0; i < sizeof texts / sizeof *texts && status == WS_OK; i++)
@@ -337,16 +340,14 @@ static bool has_host_model(const char *name) {
   return target && target->has_host_model;
 }
 
-/* Who asks once only does not wait for us to read it for the next. */
-static void keep_if_answered(const server *s, const asked_for *asked,
-                             const ws_build_request *build) {
-  if (!(build->stages & WS_STAGE_RAW) && s->answered &&
-      s->answered_size == asked->size &&
-      !memcmp(s->answered, asked->text, asked->size))
-    ws__load_keep(asked->text, asked->size, build->template_file);
+static bool is_answered(const server *s, const asked_for *asked) {
+  return s->answered && s->answered_size == asked->size &&
+         !memcmp(s->answered, asked->text, asked->size);
 }
 
 static void note_answered(server *s, const asked_for *asked) {
+  if (is_answered(s, asked))
+    return;
   free(s->answered);
   s->answered = malloc(asked->size + 1);
   s->answered_size = asked->size;
@@ -368,11 +369,14 @@ static void serve_build(server *s, const asked_for *asked, ws_arena *arena) {
   ws_server_warm_up_target(build.target);
   if (build.stages & WS_STAGE_SANITIZE && has_host_model(build.target))
     prepare_runs(&build);
-  keep_if_answered(s, asked, &build);
+  /* Who asks once does not wait for us to read it for the next. */
+  const bool is_template = !(build.stages & WS_STAGE_RAW);
+  if (is_template && is_answered(s, asked))
+    ws__load_keep(asked->text, asked->size, build.template_file);
   run_job(s, run_build, &build, &build.limits, arena, &outcome);
   if (outcome.end == WS_JOB_ANSWERED) {
     forward(s, &outcome);
-    if (!(build.stages & WS_STAGE_RAW))
+    if (is_template)
       note_answered(s, asked);
   } else if (outcome.end != WS_JOB_ABANDONED) {
     send_death(s, &outcome, arena);

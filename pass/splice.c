@@ -73,7 +73,8 @@ static LLVMModuleRef read_opencl(const body *b, const char *text,
 /* For a template in LLVM IR: one in MLIR has its bodies in it (load.c). */
 static LLVMModuleRef read_mlir(const body *b, const char *text,
                                const ws_candidate *candidate) {
-  const ws_scope values = ws__load_scope(candidate, b->findings->arena);
+  const ws_scope values =
+      ws_candidate_scope(b->findings->arena, candidate, NULL, 0);
   const ws_mlir_request request = {.text = text,
                                    .size = strlen(text),
                                    .file = b->file,

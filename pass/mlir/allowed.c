@@ -52,10 +52,7 @@ static int kind_of(MlirOperation op) {
 bool ws__mlir_is_step(MlirOperation op) { return kind_of(op) > PLAIN; }
 
 bool ws__mlir_is_transform(MlirOperation op) {
-  static const char prefix[] = "transform.";
-  MlirStringRef name = ws__mlir_name(op);
-  return name.length > sizeof prefix &&
-         !memcmp(name.data, prefix, sizeof prefix - 1);
+  return ws__mlir_begins(op, "transform.");
 }
 
 /* ---- passes and patterns ---------------------------------------------------

@@ -47,13 +47,7 @@ static bool is_declaration(MlirOperation function) {
 
 /* The template's function of a name; null: it has none. */
 static MlirOperation find(const body *b, const char *name) {
-  MlirOperation op = mlirBlockGetFirstOperation(
-      mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(b->gpu)));
-  for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op))
-    if (ws__mlir_is(op, "func.func") &&
-        mlirStringRefEqual(ws__mlir_symbol(op), ws__mlir_ref(name)))
-      break;
-  return op;
+  return ws__mlir_function(b->gpu, "func.func", name);
 }
 
 static bool collect(body *b, MlirOperation module) {

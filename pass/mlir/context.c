@@ -23,10 +23,6 @@ MlirContext ws__mlir_context(void) {
   return own_context;
 }
 
-static void keep_text(MlirStringRef part, void *out) {
-  ws_strbuf_printf(out, "%.*s", (int)part.length, part.data);
-}
-
 /* ---- pipelines
  * ----------------------------------------------------------------- */
 
@@ -47,9 +43,9 @@ static MlirPassManager make(const ws_mlir *m, MlirOperation on,
   ws_strbuf fault;
   ws_strbuf_init(&fault);
   mlirPassManagerEnableVerifier(passes, false);
-  if (mlirLogicalResultIsFailure(
-          mlirParsePassPipeline(mlirPassManagerGetAsOpPassManager(passes),
-                                ws__mlir_ref(pipeline), keep_text, &fault))) {
+  if (mlirLogicalResultIsFailure(mlirParsePassPipeline(
+          mlirPassManagerGetAsOpPassManager(passes), ws__mlir_ref(pipeline),
+          ws__mlir_append, &fault))) {
     ws__mlir_refuse(m, on, "mlir-pipeline", "%s", fault.data);
     mlirPassManagerDestroy(passes);
     passes.ptr = NULL;

@@ -77,17 +77,8 @@ static MlirOperation put(const maker *k, MlirOperation made) {
 static MlirOperation make(const maker *k, const char *name, int operand_count,
                           const MlirValue *operands, MlirType type,
                           const char *attribute, MlirAttribute value) {
-  MlirOperationState state =
-      mlirOperationStateGet(ws__mlir_ref(name), k->location);
-  mlirOperationStateAddOperands(&state, operand_count, operands);
-  if (!mlirTypeIsNull(type))
-    mlirOperationStateAddResults(&state, 1, &type);
-  if (attribute) {
-    MlirNamedAttribute named = mlirNamedAttributeGet(
-        mlirIdentifierGet(k->m->context, ws__mlir_ref(attribute)), value);
-    mlirOperationStateAddAttributes(&state, 1, &named);
-  }
-  return put(k, mlirOperationCreate(&state));
+  return put(k, ws__mlir_new(k->m, name, k->location, operand_count, operands,
+                             type, attribute, value));
 }
 
 static MlirValue number(const maker *k, int64_t value) {
@@ -164,10 +155,7 @@ static bool is_plain(MlirOperation op) {
 static bool is_private(const ws_mlir *m, MlirValue value) {
   MlirType type = mlirValueGetType(value);
   return mlirTypeIsAMemRef(type) &&
-         mlirAttributeEqual(
-             mlirMemRefTypeGetMemorySpace(type),
-             mlirAttributeParseGet(
-                 m->context, ws__mlir_ref("#gpu.address_space<private>")));
+         ws__mlir_is_in(m, type, "#gpu.address_space<private>");
 }
 
 /* ---- private memory
@@ -368,8 +356,7 @@ static int64_t threads_of(ws_mlir *m, MlirOperation op) {
     op = mlirOperationGetParentOperation(op);
   if (mlirOperationIsNull(op))
     return 0;
-  MlirStringRef name = mlirStringAttrGetValue(
-      mlirOperationGetAttributeByName(op, ws__mlir_ref("sym_name")));
+  MlirStringRef name = ws__mlir_symbol(op);
   for (int i = 0; i < m->function_count; i++) {
     if (!mlirStringRefEqual(name, ws__mlir_ref(functions[i].name)) ||
         mlirAttributeIsNull(functions[i].launch))

@@ -2,7 +2,7 @@
  *
  * Workgroup memory: each memref.alloc of it becomes a global, which no launch
  * initialises. By then its size must be a number. On NVIDIA's targets all of it
- * is one block of the launch (lower.c), so there is one such operation.
+ * is one block of the launch (settle.c), so there is one such operation.
  */
 #include "declare.h"
 
@@ -10,21 +10,10 @@
 #include <mlir-c/BuiltinTypes.h>
 #include <stdio.h>
 
-static bool is_workgroup(const ws_mlir *m, MlirType type) {
-  return mlirAttributeEqual(
-      mlirMemRefTypeGetMemorySpace(type),
-      mlirAttributeParseGet(m->context,
-                            ws__mlir_ref("#gpu.address_space<workgroup>")));
-}
-
-static void print_part(MlirStringRef part, void *out) {
-  ws_strbuf_printf(out, "%.*s", (int)part.length, part.data);
-}
-
 static const char *type_text(const ws_mlir *m, MlirType type) {
   ws_strbuf text;
   ws_strbuf_init(&text);
-  mlirTypePrint(type, print_part, &text);
+  mlirTypePrint(type, ws__mlir_append, &text);
   const char *kept = ws_arena_strdup(m->arena, text.data);
   ws_strbuf_deinit(&text);
   return kept;
@@ -84,11 +73,7 @@ static bool add_global(const ws_mlir *m, MlirOperation alloc, const char *name,
   return true;
 }
 
-/* An operation with one result in front of another. */
-static MlirValue insert(MlirOperation before, MlirOperationState *state,
-                        MlirType type) {
-  mlirOperationStateAddResults(state, 1, &type);
-  MlirOperation made = mlirOperationCreate(state);
+static MlirValue insert(MlirOperation before, MlirOperation made) {
   mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(before), before,
                                       made);
   return mlirOperationGetResult(made, 0);
@@ -142,19 +127,13 @@ static bool place(ws_mlir *m, MlirOperation alloc) {
       !add_global(m, alloc, name, type))
     return false;
   MlirLocation location = mlirOperationGetLocation(alloc);
-  MlirOperationState get =
-      mlirOperationStateGet(ws__mlir_ref("memref.get_global"), location);
-  MlirNamedAttribute attribute = mlirNamedAttributeGet(
-      mlirIdentifierGet(m->context, ws__mlir_ref("name")),
-      mlirFlatSymbolRefAttrGet(m->context, ws__mlir_ref(name)));
-  mlirOperationStateAddAttributes(&get, 1, &attribute);
-  MlirValue place = insert(alloc, &get, type);
-  if (!mlirTypeEqual(type, written)) {
-    MlirOperationState cast =
-        mlirOperationStateGet(ws__mlir_ref("memref.cast"), location);
-    mlirOperationStateAddOperands(&cast, 1, &place);
-    place = insert(alloc, &cast, written);
-  }
+  MlirValue place = insert(
+      alloc,
+      ws__mlir_new(m, "memref.get_global", location, 0, NULL, type, "name",
+                   mlirFlatSymbolRefAttrGet(m->context, ws__mlir_ref(name))));
+  if (!mlirTypeEqual(type, written))
+    place = insert(alloc, ws__mlir_new(m, "memref.cast", location, 1, &place,
+                                       written, NULL, (MlirAttribute){NULL}));
   mlirValueReplaceAllUsesOfWith(mlirOperationGetResult(alloc, 0), place);
   mlirOperationDestroy(alloc);
   return true;
@@ -170,7 +149,8 @@ typedef struct allocs {
 static MlirWalkResult collect(MlirOperation op, void *data) {
   allocs *list = data;
   if (ws__mlir_is(op, "memref.alloc") && list->count < MOST_ALLOCS &&
-      is_workgroup(list->m, mlirValueGetType(mlirOperationGetResult(op, 0))))
+      ws__mlir_is_in(list->m, mlirValueGetType(mlirOperationGetResult(op, 0)),
+                     "#gpu.address_space<workgroup>"))
     list->items[list->count++] = op;
   return MlirWalkResultAdvance;
 }

@@ -51,13 +51,9 @@ static bool is_plain_cast(MlirOperation op) {
 
 static MlirWalkResult note_expanded(MlirOperation op, void *data) {
   int *what = data;
-  MlirStringRef name = ws__mlir_name(op);
-  for (size_t i = 0; i < sizeof expanded / sizeof *expanded; i++) {
-    const size_t size = strlen(expanded[i].name);
-    if (name.length >= size && !memcmp(name.data, expanded[i].name, size) &&
-        !is_plain_cast(op))
+  for (size_t i = 0; i < sizeof expanded / sizeof *expanded; i++)
+    if (ws__mlir_begins(op, expanded[i].name) && !is_plain_cast(op))
       *what |= expanded[i].what;
-  }
   return MlirWalkResultAdvance;
 }
 
@@ -138,12 +134,11 @@ bool ws__mlir_expand(ws_mlir *m) {
 /* ---- after -----------------------------------------------------------------
  */
 
-static bool is_lowered(MlirStringRef name) {
+static bool is_lowered(MlirOperation op) {
   static const char *const known[] = {"llvm.", "rocdl.", "nvvm.", "gpu.module",
                                       "builtin.module"};
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-    if (name.length >= strlen(known[i]) &&
-        !memcmp(name.data, known[i], strlen(known[i])))
+    if (ws__mlir_begins(op, known[i]))
       return true;
   return false;
 }
@@ -163,7 +158,7 @@ static MlirWalkResult find_left(MlirOperation op, void *data) {
   if (ws__mlir_is(op, "llvm.alloca") &&
       !mlirTypeEqual(mlirValueGetType(mlirOperationGetResult(op, 0)), l->own))
     l->alloca = op;
-  if (is_lowered(ws__mlir_name(op)))
+  if (is_lowered(op))
     return MlirWalkResultAdvance;
   if (!ws__mlir_is(op, "builtin.unrealized_conversion_cast")) {
     l->op = op;

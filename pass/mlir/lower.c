@@ -67,62 +67,50 @@ static MlirWalkResult collect_function(MlirOperation op, void *data) {
 /* ---- to the LLVM dialect
  * --------------------------------------------------------- */
 
-/* In this order; each where the gpu.module has operations whose names begin so
- * ("": always). %s: the target. */
-typedef struct lowering {
-  const char *passes, *operations;
-} lowering;
+enum {
+  AMDGPU = 1 << WS_FAMILY_AMDGPU,
+  NVPTX = 1 << WS_FAMILY_NVPTX,
+  BOTH = AMDGPU | NVPTX
+};
 
-static const lowering to_llvm[][12] = {
-    [WS_FAMILY_AMDGPU] = {{"convert-linalg-to-loops", "linalg."},
-                          {"convert-amdgpu-to-rocdl{chipset=%s}", "amdgpu."},
-                          {"convert-vector-to-scf{full-unroll=true}",
-                           "vector.transfer"},
-                          {"lower-affine", "affine."},
-                          {"convert-scf-to-cf", "scf."},
-                          {"expand-strided-metadata", "memref."},
-                          {"lower-affine", "affine."},
-                          {"convert-gpu-to-rocdl{chipset=%s runtime=HIP "
-                           "use-bare-ptr-memref-call-conv=true}",
-                           ""},
-                          {"canonicalize,cse,reconcile-unrealized-casts", ""}},
-    [WS_FAMILY_NVPTX] = {{"convert-linalg-to-loops", "linalg."},
-                         {"convert-nvgpu-to-nvvm", "nvgpu."},
-                         {"convert-vector-to-scf{full-unroll=true}",
-                          "vector.transfer"},
-                         {"lower-affine", "affine."},
-                         {"convert-scf-to-cf", "scf."},
-                         {"expand-strided-metadata", "memref."},
-                         {"lower-affine", "affine."},
-                         {"convert-gpu-to-nvvm{has-redux=true "
-                          "use-bare-ptr-memref-call-conv=true}",
-                          ""},
-                         /* what nvgpu makes is of rank 2 */
-                         {"convert-vector-to-llvm,convert-ub-to-llvm",
-                          "vector."},
-                         {"canonicalize,cse,reconcile-unrealized-casts", ""},
-                         {"convert-nvvm-to-llvm", "nvvm."}},
+/* In this order; each for its families, where the gpu.module has operations
+ * whose names begin so ("": always). %s: the target. */
+static const struct lowering {
+  const char *passes, *operations;
+  int families;
+} to_llvm[] = {
+    {"convert-linalg-to-loops", "linalg.", BOTH},
+    {"convert-amdgpu-to-rocdl{chipset=%s}", "amdgpu.", AMDGPU},
+    {"convert-nvgpu-to-nvvm", "nvgpu.", NVPTX},
+    {"convert-vector-to-scf{full-unroll=true}", "vector.transfer", BOTH},
+    {"lower-affine", "affine.", BOTH},
+    {"convert-scf-to-cf", "scf.", BOTH},
+    {"expand-strided-metadata", "memref.", BOTH},
+    {"lower-affine", "affine.", BOTH},
+    {"convert-gpu-to-rocdl{chipset=%s runtime=HIP "
+     "use-bare-ptr-memref-call-conv=true}",
+     "", AMDGPU},
+    {"convert-gpu-to-nvvm{has-redux=true use-bare-ptr-memref-call-conv=true}",
+     "", NVPTX},
+    /* what nvgpu makes is of rank 2 */
+    {"convert-vector-to-llvm,convert-ub-to-llvm", "vector.", NVPTX},
+    {"canonicalize,cse,reconcile-unrealized-casts", "", BOTH},
+    {"convert-nvvm-to-llvm", "nvvm.", NVPTX},
 };
 
 typedef struct search {
-  MlirStringRef start;
+  const char *start;
   bool found;
 } search;
 
-static bool begins_with(MlirOperation op, MlirStringRef start) {
-  MlirStringRef name = ws__mlir_name(op);
-  return name.length >= start.length &&
-         !memcmp(name.data, start.data, start.length);
-}
-
 static MlirWalkResult begins_so(MlirOperation op, void *data) {
   search *s = data;
-  s->found = begins_with(op, s->start);
+  s->found = ws__mlir_begins(op, s->start);
   return s->found ? MlirWalkResultInterrupt : MlirWalkResultAdvance;
 }
 
 static bool has_operations(MlirOperation in, const char *start) {
-  search s = {ws__mlir_ref(start), !*start};
+  search s = {start, !*start};
   if (!s.found)
     mlirOperationWalk(in, begins_so, &s, MlirWalkPreOrder);
   return s.found;
@@ -212,11 +200,13 @@ bool ws__mlir_to_llvm_dialect(ws_mlir *m) {
   MlirOperation gpu = ws__mlir_gpu_module(m);
   if (!ws__mlir_expand(m))
     return false;
-  for (const lowering *l = to_llvm[m->target->family]; l->passes; l++) {
+  for (size_t i = 0; i < sizeof to_llvm / sizeof *to_llvm; i++) {
+    const struct lowering *l = &to_llvm[i];
     char passes[160], nested[192];
     snprintf(passes, sizeof passes, l->passes, m->target->name);
     snprintf(nested, sizeof nested, "gpu.module(%s)", passes);
-    if (has_operations(gpu, l->operations) && !ws__mlir_run(m, gpu, nested))
+    if (l->families & 1 << m->target->family &&
+        has_operations(gpu, l->operations) && !ws__mlir_run(m, gpu, nested))
       return false;
   }
   if (!mlirOperationVerify(gpu) || !ws__mlir_check_library(m) ||

@@ -45,6 +45,18 @@ MlirAttribute ws__mlir_word(MlirOperation op, const char *name);
 /* "arith.constant", valid as long as the context. */
 MlirStringRef ws__mlir_name(MlirOperation op);
 bool ws__mlir_is(MlirOperation op, const char *name);
+/* Whether its name begins so: "vector.transfer", or a dialect with its dot. */
+bool ws__mlir_begins(MlirOperation op, const char *start);
+/* Whether a memref is in "#gpu.address_space<...>". */
+bool ws__mlir_is_in(const ws_mlir *m, MlirType memref, const char *space);
+/* An operation in no block yet. result: null for none; attribute: NULL. */
+MlirOperation ws__mlir_new(const ws_mlir *m, const char *name,
+                           MlirLocation location, int operand_count,
+                           const MlirValue *operands, MlirType result,
+                           const char *attribute, MlirAttribute value);
+/* The "func.func" (kind) of this name right in a module; null: it has none. */
+MlirOperation ws__mlir_function(MlirOperation module, const char *kind,
+                                const char *name);
 /* Prints into a ws_strbuf. */
 void ws__mlir_append(MlirStringRef part, void *out);
 /* The first place of a text in a location; null: there is none. */

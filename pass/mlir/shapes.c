@@ -104,26 +104,24 @@ static MlirType agreed(const calls *c, const routine *f, intptr_t index,
   return mlirTypeIsNull(type) ? smallest(written) : type;
 }
 
-/* A memref.cast, in no block yet. */
-static MlirOperation new_cast(MlirValue value, MlirType to,
+/* In no block yet. */
+static MlirOperation new_cast(const ws_mlir *m, MlirValue value, MlirType to,
                               MlirLocation location) {
-  MlirOperationState state =
-      mlirOperationStateGet(ws__mlir_ref("memref.cast"), location);
-  mlirOperationStateAddOperands(&state, 1, &value);
-  mlirOperationStateAddResults(&state, 1, &to);
-  return mlirOperationCreate(&state);
+  return ws__mlir_new(m, "memref.cast", location, 1, &value, to, NULL,
+                      (MlirAttribute){NULL});
 }
 
-static MlirValue cast_before(MlirOperation op, MlirValue value, MlirType to) {
-  MlirOperation cast = new_cast(value, to, mlirOperationGetLocation(op));
+static MlirValue cast_before(const ws_mlir *m, MlirOperation op,
+                             MlirValue value, MlirType to) {
+  MlirOperation cast = new_cast(m, value, to, mlirOperationGetLocation(op));
   mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(op), op, cast);
   return mlirOperationGetResult(cast, 0);
 }
 
-static void cast_inside(MlirOperation function, MlirValue argument,
-                        MlirType written) {
+static void cast_inside(const ws_mlir *m, MlirOperation function,
+                        MlirValue argument, MlirType written) {
   MlirOperation cast =
-      new_cast(argument, written, mlirOperationGetLocation(function));
+      new_cast(m, argument, written, mlirOperationGetLocation(function));
   mlirBlockInsertOwnedOperation(
       mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(function)), 0, cast);
   mlirValueReplaceAllUsesOfWith(argument, mlirOperationGetResult(cast, 0));
@@ -149,11 +147,11 @@ static void set_function_type(MlirContext context, MlirOperation function,
 }
 
 /* A call that is never made may have another size. */
-static void give(MlirOperation call, intptr_t index, MlirType written,
-                 MlirType type) {
+static void give(const ws_mlir *m, MlirOperation call, intptr_t index,
+                 MlirType written, MlirType type) {
   MlirValue own = before_cast(mlirOperationGetOperand(call, index));
   if (!mlirTypeEqual(mlirValueGetType(own), type))
-    own = cast_before(call, cast_before(call, own, written), type);
+    own = cast_before(m, call, cast_before(m, call, own, written), type);
   mlirOperationSetOperand(call, index, own);
 }
 
@@ -168,10 +166,10 @@ static void spread_argument(const calls *c, const routine *f, intptr_t index) {
     return;
   mlirValueSetType(argument, type);
   set_function_type(c->m->context, f->op, index, type);
-  cast_inside(f->op, argument, written);
+  cast_inside(c->m, f->op, argument, written);
   for (int i = 0; i < c->call_count; i++)
     if (mlirStringRefEqual(callee_of(c->calls[i].op), f->name))
-      give(c->calls[i].op, index, written, type);
+      give(c->m, c->calls[i].op, index, written, type);
 }
 
 static void spread(const calls *c, const routine *f) {

@@ -30,15 +30,9 @@ static MlirOperation make(const ws_mlir *m, MlirOperation before,
                           const char *name, const char *attribute,
                           MlirAttribute value, int operand_count,
                           const MlirValue *operands, MlirType type) {
-  MlirOperationState state = mlirOperationStateGet(
-      ws__mlir_ref(name), mlirOperationGetLocation(before));
-  MlirNamedAttribute named = mlirNamedAttributeGet(
-      mlirIdentifierGet(m->context, ws__mlir_ref(attribute)), value);
-  mlirOperationStateAddAttributes(&state, 1, &named);
-  mlirOperationStateAddOperands(&state, operand_count, operands);
-  if (!mlirTypeIsNull(type))
-    mlirOperationStateAddResults(&state, 1, &type);
-  MlirOperation made = mlirOperationCreate(&state);
+  MlirOperation made =
+      ws__mlir_new(m, name, mlirOperationGetLocation(before), operand_count,
+                   operands, type, attribute, value);
   mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(before), before,
                                       made);
   return made;

@@ -2,6 +2,7 @@
 #include "mlir.h"
 
 #include <mlir-c/BuiltinAttributes.h>
+#include <mlir-c/BuiltinTypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,6 +27,46 @@ MlirAttribute ws__mlir_word(MlirOperation op, const char *name) {
 
 MlirStringRef ws__mlir_name(MlirOperation op) {
   return mlirIdentifierStr(mlirOperationGetName(op));
+}
+
+bool ws__mlir_begins(MlirOperation op, const char *start) {
+  MlirStringRef name = ws__mlir_name(op);
+  const size_t size = strlen(start);
+  return name.length >= size && !memcmp(name.data, start, size);
+}
+
+bool ws__mlir_is_in(const ws_mlir *m, MlirType memref, const char *space) {
+  return mlirAttributeEqual(
+      mlirMemRefTypeGetMemorySpace(memref),
+      mlirAttributeParseGet(m->context, ws__mlir_ref(space)));
+}
+
+MlirOperation ws__mlir_new(const ws_mlir *m, const char *name,
+                           MlirLocation location, int operand_count,
+                           const MlirValue *operands, MlirType result,
+                           const char *attribute, MlirAttribute value) {
+  MlirOperationState state =
+      mlirOperationStateGet(ws__mlir_ref(name), location);
+  mlirOperationStateAddOperands(&state, operand_count, operands);
+  if (!mlirTypeIsNull(result))
+    mlirOperationStateAddResults(&state, 1, &result);
+  if (attribute) {
+    MlirNamedAttribute named = mlirNamedAttributeGet(
+        mlirIdentifierGet(m->context, ws__mlir_ref(attribute)), value);
+    mlirOperationStateAddAttributes(&state, 1, &named);
+  }
+  return mlirOperationCreate(&state);
+}
+
+MlirOperation ws__mlir_function(MlirOperation module, const char *kind,
+                                const char *name) {
+  MlirOperation op = mlirBlockGetFirstOperation(
+      mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(module)));
+  while (!mlirOperationIsNull(op) &&
+         !(ws__mlir_is(op, kind) &&
+           mlirStringRefEqual(ws__mlir_symbol(op), ws__mlir_ref(name))))
+    op = mlirOperationGetNextInBlock(op);
+  return op;
 }
 
 bool ws__mlir_is(MlirOperation op, const char *name) {

@@ -84,6 +84,10 @@ const char *ws_template_language(const char *text) {
   return has_words && !has_define(text) ? "opencl" : "ir";
 }
 
+const char *ws_template_fence(const char *text) {
+  return ws_language_fence(ws_template_language(text));
+}
+
 const char *ws_template_written_text(const ws_template *tmpl,
                                      const char *template_text) {
   const char *dot = tmpl->source_file ? strrchr(tmpl->source_file, '.') : NULL;

@@ -43,10 +43,8 @@ static ws_status put_code(ws__mcp_call *call, const ws__mcp_subject *subject) {
     ws_strbuf_puts(call->out, "The template has no regions.\n");
   if (ws__mcp_flag(call, "template")) {
     ws_strbuf_puts(call->out, "\nThe template:\n");
-    ws_describe_fenced(
-        call->out,
-        ws_language_fence(ws_template_language(subject->source.text)),
-        subject->source.text);
+    ws_describe_fenced(call->out, ws_template_fence(subject->source.text),
+                       subject->source.text);
   }
   return WS_OK;
 }

@@ -221,9 +221,8 @@ static const char *whole_code(ws__page *page) {
   ws_strbuf_init(&out);
   if (parent->written_text == parent->template_text) {
     ws_strbuf_puts(&out, "The whole template, with its default parameters:\n");
-    ws_describe_fenced(
-        &out, ws_language_fence(ws_template_language(parent->template_text)),
-        without_unused(page));
+    ws_describe_fenced(&out, ws_template_fence(parent->template_text),
+                       without_unused(page));
   } else {
     ws_strbuf_puts(&out, "The whole template, in OpenCL C: edits are those of "
                          "`## template`, a region has a whole body:\n");
@@ -251,10 +250,8 @@ static void put_helpers(ws__page *page, const char *code, ws_strbuf *out) {
       continue;
     size += strlen(helper->text);
     ws_strbuf_printf(out, "Function %s, which is no region:\n", helper->name);
-    ws_describe_fenced(
-        out,
-        ws_language_fence(ws_template_language(page->parent.template_text)),
-        helper->text);
+    ws_describe_fenced(out, ws_template_fence(page->parent.template_text),
+                       helper->text);
   }
 }
 

@@ -144,9 +144,8 @@ static void put_bodies(ws__page *page, ws_strbuf *out) {
 }
 
 void ws__page_put_written(const ws__subject *subject, ws_strbuf *out) {
-  ws_describe_fenced(
-      out, ws_language_fence(ws_template_language(subject->written_text)),
-      subject->written_text);
+  ws_describe_fenced(out, ws_template_fence(subject->written_text),
+                     subject->written_text);
 }
 
 /* Another template: all of it, or what it says of itself and its rewritten

@@ -111,8 +111,8 @@ static void fill64(void *memory, size_t size, int64_t first) {
 
 static ws_build_result make_result(ws_arena *arena) {
   static const ws_finding findings[] = {
-      {"lds-race", "load_a", "a.ll", "barrier missing", 12},
-      {"oob", "", "", "out of bounds", 0}};
+      {"lds-race", "load_a", "a.ll", "barrier missing", 12, 5},
+      {"oob", "", "", "out of bounds", 0, 0}};
   ws_kernel_facts *kernels = ws_arena_alloc(arena, 2 * sizeof *kernels);
   for (int i = 0; i < 2; i++) {
     ws_kernel_facts *kernel = &kernels[i];
@@ -198,6 +198,7 @@ WS_TEST(a_result_comes_back_as_it_went) {
   WS_CHECK_TEXT(back.findings[0].file, "a.ll");
   WS_CHECK_TEXT(back.findings[0].text, "barrier missing");
   WS_CHECK_INT(back.findings[0].line, 12);
+  WS_CHECK_INT(back.findings[0].column, 5);
   WS_CHECK_INT(back.run_count, 1);
   WS_CHECK_INT(back.runs[0].shape.size[DIM_K], 256);
   WS_CHECK_INT(back.runs[0].launch_count, 2);

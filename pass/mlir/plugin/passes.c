@@ -153,16 +153,6 @@ static bool specialize(job *j) {
   return ws__mlir_open(&j->m, &values) && ws__mlir_specialize(&j->m);
 }
 
-static MlirOperation find_function(const job *j, const char *name) {
-  MlirOperation op = mlirBlockGetFirstOperation(
-      mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(j->m.module)));
-  while (!mlirOperationIsNull(op) &&
-         !(ws__mlir_is(op, "llvm.func") &&
-           mlirStringRefEqual(ws__mlir_symbol(op), ws__mlir_ref(name))))
-    op = mlirOperationGetNextInBlock(op);
-  return op;
-}
-
 /* Without it a workgroup of AMD's has 256 lanes at most. The kernel of several
  * launches takes the largest. */
 static void state_threads(const job *j) {
@@ -170,7 +160,8 @@ static void state_threads(const job *j) {
   const bool amd = j->m.target->family == WS_FAMILY_AMDGPU;
   const ws_scope scope = ws_candidate_scope(j->m.arena, j->candidate, NULL, 0);
   for (int i = 0; i < tmpl->launch_count; i++) {
-    MlirOperation kernel = find_function(j, tmpl->launches[i].kernel);
+    MlirOperation kernel =
+        ws__mlir_function(j->m.module, "llvm.func", tmpl->launches[i].kernel);
     int64_t most = 0, threads;
     for (int k = 0; k < tmpl->launch_count; k++)
       if (!strcmp(tmpl->launches[k].kernel, tmpl->launches[i].kernel) &&

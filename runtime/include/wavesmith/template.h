@@ -186,8 +186,9 @@ char *ws_template_records_json(ws_arena *arena, const ws_template *tmpl);
 const char *ws_language_ending(const char *language);
 const char *ws_language_of_ending(const char *ending);
 
-/* What a fenced block of it is called in Markdown. */
+/* What a fenced block of it, or of a template's text, is called in Markdown. */
 const char *ws_language_fence(const char *language);
+const char *ws_template_fence(const char *text);
 
 /* A template as its author wrote it, which edits are of and prompts show: the
  * OpenCL C that it was imported from, else template_text, its IR. */
