@@ -32,6 +32,7 @@ typedef struct body {
   LLVMModuleRef target; /* the template's module */
   LLVMModuleRef module; /* the body's */
   const char *region, *file;
+  bool is_compiled; /* what the module has beside functions is a compiler's */
   ws_findings *findings;
 } body;
 
@@ -210,6 +211,24 @@ static bool metadata_allowed(const char *name) {
   return !strncmp(name, "opencl.", 7);
 }
 
+/* Linked in, a flag would be the template's: the code object's version, say. */
+static bool flags_allowed(const body *b) {
+  static const char debug[] = "Debug Info Version";
+  size_t count, size;
+  LLVMModuleFlagEntry *flags = LLVMCopyModuleFlagsMetadata(b->module, &count);
+  bool allowed = true;
+  for (size_t i = 0; i < count && allowed && !b->is_compiled; i++) {
+    const char *key = LLVMModuleFlagEntriesGetKey(flags, (unsigned)i, &size);
+    allowed = size == sizeof debug - 1 && !memcmp(key, debug, size);
+    if (!allowed)
+      REFUSE(b, "splice-metadata", 0,
+             "a body may not have module flags (%.*s); the template's hold",
+             (int)size, key);
+  }
+  LLVMDisposeModuleFlagsMetadata(flags);
+  return allowed;
+}
+
 static bool module_allowed(const body *b) {
   size_t size;
   LLVMGetModuleInlineAsm(b->module, &size);
@@ -232,7 +251,7 @@ static bool module_allowed(const body *b) {
       return false;
     }
   }
-  return true;
+  return flags_allowed(b);
 }
 
 static bool body_allowed(const body *b) {
@@ -365,6 +384,7 @@ static bool splice_body(LLVMModuleRef module, const ws_candidate *candidate,
                                     : hip  ? "hip"
                                     : mlir ? "mlir"
                                            : "ll"),
+            .is_compiled = opencl || hip || mlir,
             .findings = findings};
   if (!LLVMGetNamedFunction(module, name)) {
     REFUSE(&b, "splice-undefined", 0,

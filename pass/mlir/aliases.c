@@ -79,15 +79,40 @@ static const char *end_of_head(const char *text) {
   return text;
 }
 
+static int count_lines(const char *text, const char *end) {
+  int lines = 1;
+  for (; text < end; text++)
+    lines += *text == '\n';
+  return lines;
+}
+
+/* What is put around a text whose functions begin at `body`. */
+static ws_mlir_frame frame_of(const char *text, const char *body, size_t before,
+                              size_t opening) {
+  const char *end = text + strlen(text);
+  while (end > text && strchr(" \t\r\n", end[-1]))
+    end--;
+  const char *line = end;
+  while (line > text && line[-1] != '\n')
+    line--;
+  return (ws_mlir_frame){.before = (int)before,
+                         .open_line = count_lines(text, body),
+                         .opening = (int)opening,
+                         .last_line = count_lines(text, end),
+                         .last_end = (int)(end - line) + 1};
+}
+
 MlirOperation ws__mlir_parse_functions(ws_mlir *m, const char *text,
-                                       const char *open, const char *close,
+                                       const char *close,
                                        const char *template_text) {
+  static const char open[] = "module { ";
   ws_strbuf whole;
   ws_strbuf_init(&whole);
   put_aliases(template_text, text, &whole);
   const char *body = end_of_head(text);
+  m->frame = frame_of(text, body, whole.size, sizeof open - 1);
   ws_strbuf_append(&whole, text, (size_t)(body - text));
-  ws_strbuf_printf(&whole, "%s %s\n%s", open, body, close);
+  ws_strbuf_printf(&whole, "%s%s\n%s }", open, body, close);
   MlirOperation module = mlirOperationCreateParse(
       m->context, mlirStringRefCreate(whole.data, whole.size),
       ws__mlir_ref(m->file));

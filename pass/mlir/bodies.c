@@ -50,14 +50,92 @@ static MlirOperation find(const body *b, const char *name) {
   return ws__mlir_function(b->gpu, "func.func", name);
 }
 
-static bool collect(body *b, MlirOperation module) {
-  MlirOperation op = mlirBlockGetFirstOperation(
+/* ---- what a body may be -----------------------------------------------------
+ */
+
+/* What a function may not have in it: it would be of the template, beside its
+ * functions, or a schedule. */
+static bool is_of_a_module(MlirOperation op) {
+  static const char *const names[] = {"builtin.module", "llvm.module_flags",
+                                      "llvm.linker_options"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (ws__mlir_is(op, names[i]))
+      return true;
+  return ws__mlir_begins(op, "transform.") ||
+         !mlirAttributeIsNull(
+             mlirOperationGetAttributeByName(op, ws__mlir_ref("sym_name")));
+}
+
+static bool refuse_other(ws_mlir *m, MlirOperation op) {
+  ws__mlir_refuse(m, op, "splice-metadata", "a body has functions only, no %s",
+                  ws__mlir_text(m->arena, ws__mlir_name(op)));
+  return false;
+}
+
+typedef struct inside {
+  ws_mlir *m;
+  MlirOperation function;
+  bool ok;
+} inside;
+
+static MlirWalkResult check_inside(MlirOperation op, void *data) {
+  inside *i = data;
+  i->ok = mlirOperationEqual(op, i->function) || !is_of_a_module(op) ||
+          refuse_other(i->m, op);
+  return i->ok ? MlirWalkResultAdvance : MlirWalkResultInterrupt;
+}
+
+/* All of a function's attributes but what makes it this function: they are
+ * promises and conventions, and those are the template's to give. */
+static void drop_attributes(const ws_mlir *m, MlirOperation function) {
+  for (intptr_t i = mlirOperationGetNumDiscardableAttributes(function); i--;) {
+    MlirNamedAttribute each = mlirOperationGetDiscardableAttribute(function, i);
+    mlirOperationRemoveDiscardableAttributeByName(
+        function,
+        ws__mlir_ref(ws__mlir_text(m->arena, mlirIdentifierStr(each.name))));
+  }
+  mlirOperationRemoveAttributeByName(function, ws__mlir_ref("arg_attrs"));
+  mlirOperationRemoveAttributeByName(function, ws__mlir_ref("res_attrs"));
+}
+
+static MlirOperation first_of(MlirOperation module) {
+  return mlirBlockGetFirstOperation(
       mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(module)));
-  for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
+}
+
+/* A body's text as a module that has functions only; null and findings. */
+static MlirOperation read_functions(ws_mlir *m, const char *text,
+                                    const char *rest,
+                                    const char *template_text) {
+  MlirOperation none = {NULL};
+  m->frame = (ws_mlir_frame){0};
+  if (!ws__mlir_check_body_text(m, text))
+    return none;
+  MlirOperation module = ws__mlir_parse_functions(m, text, rest, template_text);
+  bool ok = !mlirOperationIsNull(module) && ws__mlir_check_dialects(m, module);
+  MlirOperation op = ok ? first_of(module) : none;
+  for (; ok && !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
+    inside i = {m, op, true};
     if (!ws__mlir_is(op, "func.func"))
-      return refuse(b, op, "splice-metadata",
-                    "a body has functions only, no %s",
-                    ws__mlir_text(b->m->arena, ws__mlir_name(op)));
+      i.ok = refuse_other(m, op);
+    else
+      mlirOperationWalk(op, check_inside, &i, MlirWalkPreOrder);
+    if (i.ok)
+      drop_attributes(m, op);
+    ok = i.ok;
+  }
+  if (ok || mlirOperationIsNull(module))
+    return module;
+  mlirOperationDestroy(module);
+  return none;
+}
+
+/* ---- in place of the template's ---------------------------------------------
+ */
+
+static bool collect(body *b, MlirOperation module) {
+  MlirOperation op = first_of(module);
+  for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
     if (b->count == MOST_FUNCTIONS)
       return refuse(b, op, "splice-redefined", "too many functions; @%s",
                     name_of(b, op));
@@ -89,6 +167,9 @@ static bool may_be(const body *b, MlirOperation function) {
 /* So that two bodies may have helpers of one name. */
 static void qualify(const body *b, MlirOperation function,
                     MlirOperation module) {
+  if (is_declaration(function) ||
+      !mlirOperationIsNull(find(b, name_of(b, function))))
+    return;
   MlirStringRef name = ws__mlir_ref(ws_arena_printf(
       b->m->arena, "%s.%s", b->given->region, name_of(b, function)));
   if (mlirLogicalResultIsSuccess(mlirSymbolTableReplaceAllSymbolUses(
@@ -98,15 +179,12 @@ static void qualify(const body *b, MlirOperation function,
         mlirStringAttrGet(b->m->context, name));
 }
 
-static void move(const body *b, MlirOperation function, MlirOperation module) {
-  const char *name = name_of(b, function);
-  MlirOperation ours = find(b, name);
+static void move(const body *b, MlirOperation function) {
+  MlirOperation ours = find(b, name_of(b, function));
   MlirBlock block =
       mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(b->gpu));
   if (is_declaration(function))
     return;
-  if (mlirOperationIsNull(ours))
-    qualify(b, function, module);
   mlirOperationRemoveFromParent(function);
   if (mlirOperationIsNull(ours)) {
     mlirBlockInsertOwnedOperation(block, 0, function);
@@ -115,8 +193,6 @@ static void move(const body *b, MlirOperation function, MlirOperation module) {
   MlirStringRef word = ws__mlir_ref("wavesmith.region");
   mlirOperationSetDiscardableAttributeByName(
       function, word, mlirOperationGetDiscardableAttributeByName(ours, word));
-  mlirOperationRemoveDiscardableAttributeByName(
-      function, ws__mlir_ref("wavesmith.variant"));
   mlirBlockInsertOwnedOperationBefore(block, ours, function);
   mlirOperationDestroy(ours);
 }
@@ -136,8 +212,11 @@ static bool take(body *b, MlirOperation module) {
                   "the body does not define @%s; write the whole function with "
                   "the template's signature",
                   b->given->region);
+  /* All of them while they stand together: they call each other. */
   for (int i = 0; i < b->count; i++)
-    move(b, b->functions[i], module);
+    qualify(b, b->functions[i], module);
+  for (int i = 0; i < b->count; i++)
+    move(b, b->functions[i]);
   return true;
 }
 
@@ -158,7 +237,7 @@ static bool names_function(const char *text, const char *name) {
   return false;
 }
 
-/* Declarations of the template's other functions, and the end of a module. */
+/* Declarations of the template's other functions. */
 static const char *rest_of_module(const body *b) {
   ws_strbuf out;
   ws_strbuf_init(&out);
@@ -170,29 +249,48 @@ static const char *rest_of_module(const body *b) {
       ws_strbuf_printf(&out, " func.func private @%s", name_of(b, op));
       mlirTypePrint(type_of(op), ws__mlir_append, &out);
     }
-  ws_strbuf_puts(&out, " }");
   const char *text = ws_arena_strdup(b->m->arena, out.data);
   ws_strbuf_deinit(&out);
   return text;
 }
 
 bool ws__mlir_splice(ws_mlir *m, const ws_mlir_request *request) {
-  const char *template_file = m->file;
+  const char *template_file = m->file, *template_text = m->text;
   const ws_mlir_body *bodies = request->bodies;
   bool ok = true;
   for (int i = 0; i < request->body_count && ok; i++) {
     body b = {.m = m, .given = &bodies[i], .gpu = ws__mlir_gpu_module(m)};
     const int before = m->findings->count;
-    m->file = bodies[i].file; /* whose text diagnostics speak of */
-    MlirOperation module = ws__mlir_parse_functions(
-        m, bodies[i].text, "module {", rest_of_module(&b), request->text);
-    ok = !mlirOperationIsNull(module) && ws__mlir_check_dialects(m, module) &&
-         take(&b, module);
+    m->file = bodies[i].file; /* of which findings speak now */
+    m->text = bodies[i].text;
+    MlirOperation module =
+        read_functions(m, m->text, rest_of_module(&b), request->text);
+    ok = !mlirOperationIsNull(module) && take(&b, module);
     if (!mlirOperationIsNull(module))
       mlirOperationDestroy(module);
     for (int k = before; k < m->findings->count; k++)
       m->findings->items[k].region = bodies[i].region;
   }
   m->file = template_file;
+  m->text = template_text;
+  m->frame = (ws_mlir_frame){0};
   return ok;
+}
+
+MlirOperation ws__mlir_read_body(ws_mlir *m, const char *text) {
+  MlirOperation functions = read_functions(m, text, "", ""), op;
+  m->frame = (ws_mlir_frame){0};
+  if (mlirOperationIsNull(functions))
+    return functions;
+  MlirOperation whole = mlirOperationCreateParse(
+      m->context, ws__mlir_ref("module { gpu.module @body { } }"),
+      ws__mlir_ref(m->file));
+  MlirBlock block =
+      mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(first_of(whole)));
+  while (!mlirOperationIsNull(op = first_of(functions))) {
+    mlirOperationRemoveFromParent(op);
+    mlirBlockAppendOwnedOperation(block, op);
+  }
+  mlirOperationDestroy(functions);
+  return whole;
 }

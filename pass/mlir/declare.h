@@ -53,12 +53,17 @@ bool ws__mlir_open(ws_mlir *m, const ws_scope *values);
 bool ws__mlir_specialize(ws_mlir *m);
 bool ws__mlir_to_llvm_dialect(ws_mlir *m);
 LLVMModuleRef ws__mlir_lower_template(ws_mlir *m, LLVMContextRef context);
-/* A text of functions within `open` and `close`, on the lines that it has, with
- * the aliases of the template; null and findings. */
+/* A text of functions as a module, on the lines that it has, with the aliases
+ * of the template in front and `close` at the end; null and findings. Sets
+ * m->frame. */
 MlirOperation ws__mlir_parse_functions(ws_mlir *m, const char *text,
-                                       const char *open, const char *close,
+                                       const char *close,
                                        const char *template_text);
+/* Whether a body's text may be put in a module; a finding where not. */
+bool ws__mlir_check_body_text(ws_mlir *m, const char *text);
 /* Puts a request's bodies in place of regions. */
 bool ws__mlir_splice(ws_mlir *m, const ws_mlir_request *request);
+/* A body's functions by themselves, in a gpu.module; null and findings. */
+MlirOperation ws__mlir_read_body(ws_mlir *m, const char *text);
 
 #endif

@@ -39,8 +39,8 @@ static int word_at(const ws_mlir *m, int line, int column, const char **out) {
 }
 
 static void print_place(const ws_mlir *m, MlirLocation place, ws_strbuf *out) {
-  const int line = mlirLocationFileLineColRangeGetStartLine(place),
-            column = mlirLocationFileLineColRangeGetStartColumn(place);
+  int line, column;
+  ws__mlir_line_column(m, place, &line, &column);
   MlirStringRef file =
       mlirIdentifierStr(mlirLocationFileLineColRangeGetFilename(place));
   const char *word = "";

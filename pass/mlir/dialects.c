@@ -5,6 +5,7 @@
  */
 #include "mlir.h"
 
+#include <mlir-c/BuiltinAttributes.h>
 #include <string.h>
 
 /* llvm: what has no other way. What of it may be in a kernel, the check of the
@@ -25,8 +26,20 @@ static bool is_allowed(MlirStringRef name) {
   return false;
 }
 
+/* Bytes that stand outside of the text, or nowhere: MLIR reads past them. */
+static bool has_resource(MlirOperation op) {
+  MlirAttribute value =
+      mlirOperationGetAttributeByName(op, ws__mlir_ref("value"));
+  return !mlirAttributeIsNull(value) &&
+         mlirAttributeIsADenseResourceElements(value);
+}
+
 static bool check(ws_mlir *m, MlirOperation op) {
   MlirStringRef name = ws__mlir_name(op);
+  if (has_resource(op)) {
+    ws__mlir_refuse(m, op, "mlir", "write the values, no dense_resource");
+    return false;
+  }
   if (is_allowed(name))
     return true;
   ws_strbuf known;

@@ -253,17 +253,35 @@ static LLVMModuleRef lower_body(ws_mlir *m, const ws_mlir_request *request,
   *list = (functions){.m = m};
   if (request->values)
     m->values = *request->values;
-  return ws__mlir_check_dialects(m, m->module) ? lower(m, list, context) : NULL;
+  return lower(m, list, context);
+}
+
+/* Everything here but MLIR's parser takes a text to end there. */
+static bool has_nul(ws_mlir *m, const ws_mlir_request *request) {
+  const char *nul = memchr(request->text, 0, request->size), *at, *start;
+  unsigned line = 1;
+  for (at = start = request->text; nul && at < nul; at++)
+    if (*at == '\n') {
+      line++;
+      start = at + 1;
+    }
+  if (nul)
+    ws__mlir_find(m,
+                  mlirLocationFileLineColGet(m->context, ws__mlir_ref(m->file),
+                                             line, (unsigned)(nul - start) + 1),
+                  "mlir", "", "a NUL byte: this is no text");
+  return nul;
 }
 
 static MlirOperation parse(ws_mlir *m, const ws_mlir_request *request) {
+  if (has_nul(m, request))
+    return (MlirOperation){NULL};
   if (!request->target)
     return mlirOperationCreateParse(
         m->context, mlirStringRefCreate(request->text, request->size),
         ws__mlir_ref(request->file));
   m->target = ws_target_find(request->target);
-  return ws__mlir_parse_functions(m, request->text,
-                                  "module { gpu.module @body {", "} }", "");
+  return ws__mlir_read_body(m, request->text);
 }
 
 __attribute__((visibility("default"))) LLVMModuleRef

@@ -18,12 +18,21 @@
 #include <mlir-c/Diagnostics.h>
 #include <mlir-c/IR.h>
 
+/* What stands around a body's text while it is read as a module: places in it
+ * are said as the text has them. */
+typedef struct ws_mlir_frame {
+  int before;              /* bytes put in front of line 1 */
+  int open_line, opening;  /* and in front of this line */
+  int last_line, last_end; /* where the text ends; line 0: no frame */
+} ws_mlir_frame;
+
 /* What one lowering works on. */
 typedef struct ws_mlir {
   ws_arena *arena;
   ws_findings *findings;
   const char *file;            /* of findings that have no place */
   const char *text;            /* of the file; NULL: not to be had */
+  ws_mlir_frame frame;         /* of the text */
   struct ws_job_place *place;  /* kept up to date; NULL: nobody looks */
   struct ws_mlir_steps *steps; /* of a schedule while it is applied */
   const ws_target *target;
@@ -61,6 +70,9 @@ MlirOperation ws__mlir_function(MlirOperation module, const char *kind,
 void ws__mlir_append(MlirStringRef part, void *out);
 /* The first place of a text in a location; null: there is none. */
 MlirLocation ws__mlir_place(MlirLocation location);
+/* Line and column of such a place, without the frame. */
+void ws__mlir_line_column(const ws_mlir *m, MlirLocation place, int *out_line,
+                          int *out_column);
 /* Adds a finding at a place of a text. */
 void ws__mlir_find(const ws_mlir *m, MlirLocation at, const char *id,
                    const char *region, const char *text);

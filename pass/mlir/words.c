@@ -105,19 +105,42 @@ MlirLocation ws__mlir_place(MlirLocation location) {
   return none;
 }
 
+void ws__mlir_line_column(const ws_mlir *m, MlirLocation place, int *out_line,
+                          int *out_column) {
+  const ws_mlir_frame *f = &m->frame;
+  MlirStringRef file =
+      mlirIdentifierStr(mlirLocationFileLineColRangeGetFilename(place));
+  *out_line = mlirLocationFileLineColRangeGetStartLine(place);
+  *out_column = mlirLocationFileLineColRangeGetStartColumn(place);
+  if (!f->last_line || !mlirStringRefEqual(file, ws__mlir_ref(m->file)))
+    return;
+  *out_column -= (*out_line == 1 ? f->before : 0) +
+                 (*out_line == f->open_line ? f->opening : 0);
+  if (*out_column < 1)
+    *out_column = 1;
+  if (*out_line > f->last_line ||
+      (*out_line == f->last_line && *out_column > f->last_end)) {
+    *out_line = f->last_line;
+    *out_column = f->last_end;
+  }
+}
+
 void ws__mlir_find(const ws_mlir *m, MlirLocation at, const char *id,
                    const char *region, const char *text) {
   MlirLocation place = ws__mlir_place(at);
   const bool known = !mlirLocationIsNull(place);
+  int line = 0, column = 0;
+  if (known)
+    ws__mlir_line_column(m, place, &line, &column);
   ws_finding *added = ws_findings_add(
       m->findings, id, region,
       known ? ws__mlir_text(m->arena,
                             mlirIdentifierStr(
                                 mlirLocationFileLineColRangeGetFilename(place)))
             : m->file,
-      known ? mlirLocationFileLineColRangeGetStartLine(place) : 0, "%s", text);
+      line, "%s", text);
   if (added && known)
-    added->column = mlirLocationFileLineColRangeGetStartColumn(place);
+    added->column = column;
 }
 
 /* The function that an operation is in, which may be a region's. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * Reads a cheat's file: the header (comment lines "KEY: TEXT"), then a region's
- * body (.ll, .cl), a whole template (the same without a base), or edits of a
- * shipped template (.edit): blocks of
+ * body (.ll, .cl, .mlir), a whole template (the same without a base), or edits
+ * of a shipped template (.edit): blocks of
  *   <<<<
  *   text that is in it once
  *   ====
@@ -114,6 +114,12 @@ static bool has_ending(const char *name, const char *ending) {
   return dot && !strcmp(dot, ending);
 }
 
+static const char *language_of(const char *name) {
+  return has_ending(name, ".cl")     ? "opencl"
+         : has_ending(name, ".mlir") ? "mlir"
+                                     : "ir";
+}
+
 static void set_source(ws_arena *arena, const char *root, char *text,
                        cheat *out) {
   char *base = header_of(arena, text, "base");
@@ -134,7 +140,7 @@ static void set_source(ws_arena *arena, const char *root, char *text,
     out->template_text = apply_edits(arena, shipped, text, out->name);
   } else if (*region) {
     out->region = region;
-    out->language = has_ending(out->name, ".cl") ? "opencl" : "ir";
+    out->language = language_of(out->name);
     out->body = text;
   }
 }

@@ -59,6 +59,42 @@ check 1 'splice-undefined in combine' "$pairs" --body combine=wrong.mlir
 sed 's/%half = .*/%half = arith.constant 0.5 : f64/' body.mlir >wrong.mlir
 check 1 'mlir in combine at combine.mlir:9:' "$pairs" --body combine=wrong.mlir
 
+# Helpers behind what calls them, and behind each other; attributes of functions
+# are dropped.
+cat >behind.mlir <<'END'
+func.func private @combine(%own: f32, %other: f32) -> f32 attributes {personality = @x, passthrough = ["noinline"]} {
+  %sum = func.call @first(%own, %other) : (f32, f32) -> f32
+  return %sum : f32
+}
+func.func private @first(%a: f32, %b: f32) -> f32 {
+  %sum = func.call @second(%a, %b) : (f32, f32) -> f32
+  return %sum : f32
+}
+func.func private @second(%a: f32 {llvm.noundef}, %b: f32) -> f32 {
+  %sum = arith.addf %a, %b : f32
+  return %sum : f32
+}
+END
+check 0 '^verdict *ok' "$pairs" --body combine=behind.mlir
+# Places are those of the text from the first line to the last.
+sed '1s/%own: f32/%own: g32/' behind.mlir >wrong.mlir
+check 1 'mlir in combine at combine.mlir:1:33$' "$pairs" --body combine=wrong.mlir
+sed '$d' behind.mlir >wrong.mlir
+check 1 'mlir in combine at combine.mlir:11:20$' "$pairs" --body combine=wrong.mlir
+# It is functions and nothing else, wherever in them something else stands.
+refused() { # the body's text with what is given for COPY, pattern
+  sed "s|^  %sum = arith.*|  $1\n&|" behind.mlir >wrong.mlir
+  check 1 "$2" "$pairs" --body combine=wrong.mlir
+}
+nested='builtin.module attributes {transform.with_named_sequence}'
+refused "$nested { transform.named_sequence @__transform_main(%m: !transform.any_op) { transform.yield } }" \
+  'splice-metadata in combine at combine.mlir:10:3$'
+refused 'builtin.module { llvm.func @f() }' 'splice-metadata in combine at combine.mlir:10:3$'
+refused '%x = arith.constant dense_resource<r> : vector<4xf32>' 'mlir in combine at combine.mlir:10:8$'
+refused '%x = arith.constant 1 : i32 loc("pairs.mlir":3:7)' 'mlir in combine at combine.mlir:10:31$'
+{ cat behind.mlir; echo '} module {'; } >wrong.mlir
+check 1 'mlir in combine at combine.mlir:13:1$' "$pairs" --body combine=wrong.mlir
+
 # What it calls of the template it may declare or not; memory may be made behind
 # a loop.
 cat >calls.mlir <<'END'
@@ -98,6 +134,10 @@ gemm() { expect "$1" "$2" "$wavesmith" check "$source/ir-templates/fp8_gemm_mfma
 gemm 0 '^verdict *ok'
 sed -i 's/remui %group, %tiles_n/remui %group, %tiles_m/' tile_order.mlir
 gemm 1 '^verdict *wrong'
+cp tile_order.mlir kept.mlir
+echo '} llvm.module_flags [] module {' >>tile_order.mlir
+gemm 1 'mlir in tile_order at tile_order.mlir:7:1$'
+mv kept.mlir tile_order.mlir
 sed -i 's/%tiles_m: i32/%tiles_m: i64/; s/remui %group, %tiles_m/remui %group, %tiles_n/' tile_order.mlir
 gemm 1 'splice-signature in tile_order at tile_order.mlir:1'
 
