@@ -29,6 +29,13 @@ for threads in 64 128 256; do
 done
 check 1 'a test of a constraint' "$pairs" --set 'threads=256;each=4'
 
+# A table of constants.
+sed -e 's/^gpu.module @pairs {/&\n  memref.global "private" constant @ones : memref<2xf32, 4> = dense<[1.0, 1.0]>/' \
+  -e 's/^  *%sum = arith.addf %own, %other : f32/    %z = arith.constant 1 : index\n    %t = memref.get_global @ones : memref<2xf32, 4>\n    %f = memref.load %t[%z] : memref<2xf32, 4>\n    %scaled = arith.mulf %own, %f : f32\n    %sum = arith.addf %scaled, %other : f32/' \
+  "$pairs" >table.mlir
+grep -q 'mulf %own, %f' table.mlir
+check 0 '^verdict *ok' table.mlir
+
 # A region's body in MLIR, LLVM IR and OpenCL C; helpers of its own.
 cat >body.mlir <<'END'
 func.func private @twice(%x: f32) -> f32 {
