@@ -73,8 +73,9 @@ void ws__check_type(const ws_checker *checker, LLVMValueRef place,
  * compiler only); on NVIDIA the instructions of a list (check_asm.c). */
 void ws__check_asm(const ws_checker *checker, LLVMValueRef call);
 /* Operands of a call of inline assembly that it stores to global memory
- * through, as bits. */
-uint32_t ws__asm_written(const ws_checker *checker, LLVMValueRef call);
+ * through, as bits; *out_sends: by tensor maps only. */
+uint32_t ws__asm_written(const ws_checker *checker, LLVMValueRef call,
+                         bool *out_sends);
 
 /* OpenCL C text before a compiler sees it: no directive that reads a file (its
  * contents would come back in messages). */

@@ -23,7 +23,8 @@ enum memory {
   READS_FIRST,  /* global memory, through its first [address] */
   READS_SECOND, /* through its second */
   WRITES_FIRST,
-  LOADS, /* global or shared memory, as one of its parts says */
+  SENDS_FIRST, /* the same by a tensor map */
+  LOADS,       /* global or shared memory, as one of its parts says */
   STORES
 };
 
@@ -48,9 +49,9 @@ static const struct instruction {
     {"cp.async.bulk.prefetch.tensor", READS_FIRST},
     {"cp.async.bulk.shared::cluster.global", READS_SECOND},
     {"cp.async.bulk.shared::cluster.shared::cta", NO_GLOBAL},
-    {"cp.async.bulk.tensor.1d.global", WRITES_FIRST},
+    {"cp.async.bulk.tensor.1d.global", SENDS_FIRST},
     {"cp.async.bulk.tensor.1d.shared::cluster.global", READS_SECOND},
-    {"cp.async.bulk.tensor.2d.global", WRITES_FIRST},
+    {"cp.async.bulk.tensor.2d.global", SENDS_FIRST},
     {"cp.async.bulk.tensor.2d.shared::cluster.global", READS_SECOND},
     {"cp.async.bulk.wait_group", NO_GLOBAL},
     {"cp.async.ca.shared.global", READS_SECOND},
@@ -62,8 +63,8 @@ static const struct instruction {
     {"cp.async.wait_all", NO_GLOBAL},
     {"cp.async.wait_group", NO_GLOBAL},
     {"cp.reduce.async.bulk.global", WRITES_FIRST},
-    {"cp.reduce.async.bulk.tensor.1d.global", WRITES_FIRST},
-    {"cp.reduce.async.bulk.tensor.2d.global", WRITES_FIRST},
+    {"cp.reduce.async.bulk.tensor.1d.global", SENDS_FIRST},
+    {"cp.reduce.async.bulk.tensor.2d.global", SENDS_FIRST},
     {"createpolicy.fractional", NO_GLOBAL},
     {"cvt", NO_GLOBAL},
     {"cvta.shared", NO_GLOBAL},
@@ -406,17 +407,20 @@ void ws__check_asm(const ws_checker *checker, LLVMValueRef call) {
     REPORT(checker, WS_CHECK_ASM, call, "inline assembly");
 }
 
-uint32_t ws__asm_written(const ws_checker *checker, LLVMValueRef call) {
+uint32_t ws__asm_written(const ws_checker *checker, LLVMValueRef call,
+                         bool *out_sends) {
   const char *text = text_of(checker->findings->arena, call);
   uint32_t written = 0;
+  *out_sends = true;
   for (span s; size_of(s = next_statement(&text));) {
     span body = skip_predicate(s), mnemonic = first_word(body);
     const struct instruction *known = find_instruction(mnemonic);
-    if (!known || memory_of(known, mnemonic) != WRITES_FIRST)
+    enum memory memory = known ? memory_of(known, mnemonic) : NO_GLOBAL;
+    if (memory != WRITES_FIRST && memory != SENDS_FIRST)
       continue;
     int operand;
-    if (global_address(call, trim(mnemonic.end, body.end), WRITES_FIRST,
-                       &operand) &&
+    *out_sends &= memory == SENDS_FIRST;
+    if (global_address(call, trim(mnemonic.end, body.end), memory, &operand) &&
         operand < 32)
       written |= 1u << operand;
   }

@@ -366,9 +366,11 @@ static void report_divergent(const flow *f, int number) {
          barrier ? "barrier" : "MFMA", ws_pass_line(branch, NULL));
 }
 
-/* Operands that an instruction writes through, as bits. */
-static uint32_t written_operands(const flow *f, int number) {
+/* Operands that an instruction writes through, as bits; *out_sends: as tensor
+ * maps, or as descriptors of buffers. */
+static uint32_t written_operands(const flow *f, int number, bool *out_sends) {
   LLVMValueRef instruction = f->values[number];
+  *out_sends = f->traits[number] & WS_INTRINSIC_SENDS;
   switch (LLVMGetInstructionOpcode(instruction)) {
   case LLVMStore:
     return 1u << 1;
@@ -377,10 +379,10 @@ static uint32_t written_operands(const flow *f, int number) {
     return 1u << 0;
   case LLVMCall:
     if (LLVMIsAInlineAsm(LLVMGetCalledValue(instruction)))
-      return ws__asm_written(f->checker, instruction);
-    return f->traits[number] & WS_INTRINSIC_WRITES  ? 1u << 0
-           : f->traits[number] & WS_INTRINSIC_SENDS ? 1u << 1
-                                                    : 0;
+      return ws__asm_written(f->checker, instruction, out_sends);
+    return f->traits[number] & WS_INTRINSIC_WRITES ? 1u << 0
+           : *out_sends                            ? 1u << 1
+                                                   : 0;
   default:
     return 0;
   }
@@ -391,8 +393,8 @@ static uint32_t bases_of(const flow *f, LLVMValueRef pointer) {
   return number < 0 ? 0 : f->bases[number];
 }
 
-static void report_write(const flow *f, int number, LLVMValueRef pointer) {
-  bool sends = f->traits[number] & WS_INTRINSIC_SENDS;
+static void report_write(const flow *f, int number, LLVMValueRef pointer,
+                         bool sends) {
   LLVMTypeRef type = LLVMTypeOf(pointer);
   const char *what = NULL;
   if (is_constant_address(pointer))
@@ -408,10 +410,11 @@ static void report_write(const flow *f, int number, LLVMValueRef pointer) {
 }
 
 static void report_readonly(const flow *f, int number) {
-  uint32_t written = written_operands(f, number);
+  bool sends;
+  uint32_t written = written_operands(f, number, &sends);
   for (unsigned i = 0; written >> i && i < 32; i++)
     if (written >> i & 1)
-      report_write(f, number, LLVMGetOperand(f->values[number], i));
+      report_write(f, number, LLVMGetOperand(f->values[number], i), sends);
 }
 
 /* Is it known to point into what no launch of this kernel writes: tables of the

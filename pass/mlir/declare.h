@@ -32,6 +32,24 @@ bool ws__mlir_check_declared(ws_mlir *m, MlirOperation op,
 bool ws__mlir_write_records(ws_mlir *m, const ws_mlir_function *functions,
                             int count, LLVMModuleRef out);
 
+/* Whether wavesmith.tensor_map declares this name. */
+bool ws__mlir_is_tensor_map(ws_mlir *m, const char *name);
+
+/* Arguments of kernels that are tensor maps: found before they are lowered,
+ * described after it (maps.c). False and a finding where one has another type.
+ */
+enum { WS_MLIR_MOST_MAPS = 64 };
+typedef struct ws_mlir_map {
+  const char *kernel;
+  int argument;
+} ws_mlir_map;
+typedef struct ws_mlir_maps {
+  ws_mlir_map items[WS_MLIR_MOST_MAPS];
+  int count;
+} ws_mlir_maps;
+bool ws__mlir_find_maps(ws_mlir *m, ws_mlir_maps *out);
+void ws__mlir_describe_maps(ws_mlir *m, const ws_mlir_maps *maps);
+
 /* Calls of functions of a library of mathematics that the target has no
  * intrinsic for: false and a finding; the others become intrinsics. */
 bool ws__mlir_check_library(ws_mlir *m);

@@ -198,7 +198,8 @@ bool ws__mlir_specialize(ws_mlir *m) {
 
 bool ws__mlir_to_llvm_dialect(ws_mlir *m) {
   MlirOperation gpu = ws__mlir_gpu_module(m);
-  if (!ws__mlir_expand(m))
+  ws_mlir_maps maps;
+  if (!ws__mlir_find_maps(m, &maps) || !ws__mlir_expand(m))
     return false;
   for (size_t i = 0; i < sizeof to_llvm / sizeof *to_llvm; i++) {
     const struct lowering *l = &to_llvm[i];
@@ -212,6 +213,7 @@ bool ws__mlir_to_llvm_dialect(ws_mlir *m) {
   if (!mlirOperationVerify(gpu) || !ws__mlir_check_library(m) ||
       !ws__mlir_is_lowered(m))
     return false;
+  ws__mlir_describe_maps(m, &maps);
   mlirOperationWalk(gpu, settle_in_dialect, m, MlirWalkPreOrder);
   dissolve_gpu_module(m);
   return true;

@@ -151,6 +151,26 @@ bool ws__mlir_lds_bytes(ws_mlir *m, MlirOperation at, const char *name,
   return false;
 }
 
+/* ---- tensor maps
+ * ------------------------------------------------------------- */
+
+typedef struct named {
+  const char *name;
+  bool found;
+} named;
+
+static void compare_name(void *context, const char *const *operands,
+                         int index) {
+  named *n = context;
+  (void)index;
+  n->found |= !strcmp(operands[0], n->name);
+}
+
+bool ws__mlir_is_tensor_map(ws_mlir *m, const char *name) {
+  named n = {.name = name};
+  return each_node(m, &words[7], compare_name, &n) && n.found;
+}
+
 /* ---- defaults
  * ---------------------------------------------------------------- */
 

@@ -261,6 +261,15 @@ static const struct refused {
             "addrspace(3) @ws.lds, ptr %a_map, i32 0, i32 0, i64 0, i1 "
             "false)\n",
      "check-readonly-store", "read-only argument"},
+    {KERNEL,
+     KERNEL "  call void asm sideeffect "
+            "\"cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [$0, {$1, "
+            "$1}], [$1];\", \"l,r\"(ptr %a_map, i32 %m)\n",
+     "check-readonly-store", "read-only argument"},
+    {KERNEL,
+     KERNEL "  call void asm sideeffect \"st.global.b32 [$0], $1;\", "
+            "\"l,r\"(ptr %a_map, i32 %m)\n",
+     "check-readonly-store", "a tensor map itself"},
     {"!\"49152 + 64\"", "!\"227 * 1024 + 1\"", "check-lds",
      "uses 232449 bytes of shared memory, sm_90a has 232448"},
     {KERNEL,

@@ -53,6 +53,7 @@ if mlir_plugin:
         ("%mlir-opt", tool("mlir-opt") + " --load-pass-plugin=" + quoted(mlir_plugin)),
         ("%mlir-translate", tool("mlir-translate")),
         ("%small-mlir", quoted(os.path.join(source, "tests", "pass", "Inputs", "pairs.mlir"))),
+        ("%wgmma-mlir", quoted(os.path.join(source, "kernels", "gemm_bf16", "wgmma.mlir"))),
     ]
 clang = os.environ.get("WAVESMITH_CLANG") or shutil.which("clang-21")
 if clang:
