@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Templates in MLIR for sm_90a, from the command line: kernels pass at points of
 # their space, what is wrong is said with its place in the .mlir text. What they
-# compute is judged by tests/sm90a_host.
+# compute is judged by tests/sm90a_host, of wgmma.mlir by a card.
 set -euo pipefail
 wavesmith=$1 source=$2 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -10,6 +10,7 @@ grep -q '^ok *MLIR' "$work/doctor" || { echo "no MLIR in this build"; exit 77; }
 ptxas=$(grep -c '^ok *ptxas' "$work/doctor" || true)
 cd "$work"
 gemm=$source/kernels/gemm_bf16/mma_sync.mlir rmsnorm=$source/kernels/rmsnorm/sm90a.mlir
+wgmma=$source/kernels/gemm_bf16/wgmma.mlir
 check() { # exit code, pattern, arguments of check...
   local want=$1 pattern=$2 code=0
   shift 2
@@ -18,9 +19,10 @@ check() { # exit code, pattern, arguments of check...
   grep -q -- "$pattern" out || { echo "no '$pattern': check $*"; cat out; exit 1; }
 }
 line() { grep -n -F -- "$2" "$1" | head -1 | cut -d: -f1; } # of a text in a file
-mutant() { # sed expression, pattern (AT: the place of ...), a text of that line
-  sed -e "$1" "$gemm" >mutant.mlir
-  ! cmp -s mutant.mlir "$gemm" || { echo "no mutant: $1"; exit 1; }
+mutant() { # sed expression, pattern (AT: the place of ...), a text of that line, the template
+  local of=${4:-$gemm}
+  sed -e "$1" "$of" >mutant.mlir
+  ! cmp -s mutant.mlir "$of" || { echo "no mutant: $1"; exit 1; }
   check 1 "${2/AT/mutant.mlir:$(line mutant.mlir "$3"):[0-9]*}" mutant.mlir
 }
 
@@ -38,6 +40,15 @@ for point in '' 'keep=4' 'threads=128;keep=8;early=0' 'threads=1024;keep=1' 'thr
 done
 check 0 '^verdict *ok' "$rmsnorm" --variant inverse_root=inverse_root_approximate
 check 1 'a multiprocessor has 228 KiB' "$gemm" --set 'tile_k=128;stages=8'
+for point in '' 'tile_m=256;tile_n=144;box=16' 'group_m=4;cluster_m=2' \
+  'tile_m=256;tile_n=192;stages=3;pipeline=0;cluster_n=2' 'tile_m=192;tile_n=192;warpgroups=3;stages=3;pipeline=0' \
+  'tile_m=64;tile_n=16;box=16;warpgroups=1;stages=12;cluster_m=2' \
+  'tile_m=256;tile_n=80;box=16;warpgroups=4;stages=5;cluster_n=4' \
+  'tile_m=64;tile_n=96;box=32;warpgroups=1;stages=5;resident=2'; do
+  check 0 '^verdict *ok' "$wgmma" --set "$point"
+done
+check 0 ' 213056 bytes of shared memory' "$wgmma" --set 'tile_m=256;tile_n=144;box=16'
+check 1 'whole boxes' "$wgmma" --set 'tile_n=144'
 
 # Functions of the math dialect: what the card has.
 kernel() { # operations on %x : f32 that make %y
@@ -100,6 +111,18 @@ mutant 's/"gemm_bf16_mma_sync", "1", "resident"/"gemm_bf16_mma_sync", "1"/' 'wri
 mutant 's/k = 16>,/k = 12>,/' 'AT: .*unimplemented variant for MMA shape' nvvm.mma.sync
 mutant 's/%to\[%slot\], 4, %words/%to[%slot], 3, %words/' 'AT: Requested copy elements is 3' device_async_copy
 mutant 's/a0, %a1, %a2, %a3\] B/a0, %a1, %a2] B/' 'AT: .*nvvm.mma.sync' nvvm.mma.sync
+# Tensor maps, and functions of wavesmith's.
+mutant 's/^!map = !llvm.ptr$/!map = !llvm.ptr<1>/' "AT: the argument of the tensor map 'a_map' is an !llvm.ptr" \
+  'gpu.func @' "$wgmma"
+mutant 's/\["c_map", "c"/["d_map", "c"/' "'c_map' is no argument of gemm_bf16" '' "$wgmma"
+mutant 's/\["c_map", "c"/["c_map", "d"/' "mutant.mlir:[0-9]*: tensor_map: 'd' is no buffer of gemm_bf16" '' "$wgmma"
+mutant 's/"64", "tile_m /"64", "4 * tile_m /' 'box outer is 512' '' "$wgmma"
+mutant 's/"k", "m", "64"/"k", "m", "128"/' 'tensor map a_map has a box of 256 bytes and a swizzle of 128;' '' "$wgmma"
+mutant 's/"2 \* box"/"96"/' 'tensor map c_map has a box of 128 bytes and a swizzle of 96;' '' "$wgmma"
+mutant 's/call @consume(%c_map/call @consume(%a_map/' 'check-readonly-store in store at AT$' tensor.global.shared.cta "$wgmma"
+mutant 's/@ws.wgmma.wait(%own.sums, %columns/@ws.wgmma.wait(%own.sums, %lane/' \
+  'wgmma-shape in accumulate at mutant.mlir' '' "$wgmma"
+mutant 's/@ws.wgmma.wait(/@ws.wgmma.halt(/' 'check-unknown-call in accumulate at AT$' 'call @ws.wgmma.halt' "$wgmma"
 if [ "$ptxas" = 1 ]; then
   mutant 's/ {loop_annotation = #unroll}//' 'scratch in gemm_bf16_mma_sync' module
 fi
