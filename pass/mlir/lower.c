@@ -55,13 +55,28 @@ static MlirWalkResult collect_function(MlirOperation op, void *data) {
   f->launch = ws__mlir_word(op, "launch");
   f->region = ws__mlir_word(op, "region");
   f->variant = ws__mlir_word(op, "variant");
-  static const char *const dropped[] = {"wavesmith.launch", "wavesmith.region",
-                                        "wavesmith.variant"};
-  for (int i = 0; i < 3; i++)
-    mlirOperationRemoveDiscardableAttributeByName(op, ws__mlir_ref(dropped[i]));
   name_arguments(list->m, op, f);
   list->ok = ws__mlir_check_declared(list->m, op, f);
   return list->ok ? MlirWalkResultSkip : MlirWalkResultInterrupt;
+}
+
+static bool collect_functions(ws_mlir *m) {
+  functions *list = ws_arena_alloc(m->arena, sizeof *list);
+  *list = (functions){.m = m, .ok = true};
+  mlirOperationWalk(m->module, collect_function, list, MlirWalkPreOrder);
+  m->functions = list->items;
+  m->function_count = list->count;
+  return list->ok;
+}
+
+/* Once they are noted: LLVM IR has them as metadata. */
+static bool drop_declared(ws_mlir *m, MlirOperation op) {
+  static const char *const dropped[] = {"wavesmith.launch", "wavesmith.region",
+                                        "wavesmith.variant"};
+  (void)m;
+  for (int i = 0; i < 3; i++)
+    mlirOperationRemoveDiscardableAttributeByName(op, ws__mlir_ref(dropped[i]));
+  return true;
 }
 
 /* ---- to the LLVM dialect
@@ -191,7 +206,8 @@ static bool find_target(ws_mlir *m) {
 }
 
 bool ws__mlir_specialize(ws_mlir *m) {
-  return ws__mlir_set_values(m) && ws__mlir_schedule(m) && ws__mlir_lanes(m) &&
+  return collect_functions(m) && ws__mlir_set_values(m) &&
+         ws__mlir_schedule(m) && ws__mlir_lanes(m) &&
          ws__mlir_place_lds(m) && ws__mlir_spread_shapes(m) &&
          mlirOperationVerify(m->module);
 }
@@ -219,23 +235,18 @@ bool ws__mlir_to_llvm_dialect(ws_mlir *m) {
   return true;
 }
 
-/* Down to the LLVM dialect, and translated; list: its functions. */
-static LLVMModuleRef lower(ws_mlir *m, functions *list,
-                           LLVMContextRef context) {
-  list->ok = true;
-  mlirOperationWalk(m->module, collect_function, list, MlirWalkPreOrder);
-  m->functions = list->items;
-  m->function_count = list->count;
-  return list->ok && ws__mlir_specialize(m) && ws__mlir_to_llvm_dialect(m)
+/* Down to the LLVM dialect, and translated. */
+static LLVMModuleRef lower(ws_mlir *m, LLVMContextRef context) {
+  return ws__mlir_specialize(m) && ws__mlir_walk(m, m->module, drop_declared) &&
+                 ws__mlir_to_llvm_dialect(m)
              ? translate(m, context)
              : NULL;
 }
 
 LLVMModuleRef ws__mlir_lower_template(ws_mlir *m, LLVMContextRef context) {
-  functions *list = ws_arena_alloc(m->arena, sizeof *list);
-  *list = (functions){.m = m};
-  LLVMModuleRef module = lower(m, list, context);
-  return module && ws__mlir_write_records(m, list->items, list->count, module)
+  LLVMModuleRef module = lower(m, context);
+  return module && ws__mlir_write_records(m, m->functions, m->function_count,
+                                          module)
              ? module
              : NULL;
 }
@@ -251,11 +262,9 @@ bool ws__mlir_open(ws_mlir *m, const ws_scope *values) {
 
 static LLVMModuleRef lower_body(ws_mlir *m, const ws_mlir_request *request,
                                 LLVMContextRef context) {
-  functions *list = ws_arena_alloc(m->arena, sizeof *list);
-  *list = (functions){.m = m};
   if (request->values)
     m->values = *request->values;
-  return lower(m, list, context);
+  return lower(m, context);
 }
 
 /* Everything here but MLIR's parser takes a text to end there. */

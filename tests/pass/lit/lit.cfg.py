@@ -52,6 +52,7 @@ if mlir_plugin:
     config.substitutions += [
         ("%mlir-opt", tool("mlir-opt") + " --load-pass-plugin=" + quoted(mlir_plugin)),
         ("%mlir-translate", tool("mlir-translate")),
+        ("%kernels", quoted(os.path.join(source, "kernels"))),
         ("%small-mlir", quoted(os.path.join(source, "tests", "pass", "Inputs", "pairs.mlir"))),
         ("%wgmma-mlir", quoted(os.path.join(source, "kernels", "gemm_bf16", "wgmma.mlir"))),
     ]
