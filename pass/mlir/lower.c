@@ -207,7 +207,7 @@ static bool find_target(ws_mlir *m) {
 
 bool ws__mlir_specialize(ws_mlir *m) {
   return collect_functions(m) && ws__mlir_set_values(m) &&
-         ws__mlir_schedule(m) && ws__mlir_lanes(m) &&
+         ws__mlir_size_lds(m) && ws__mlir_schedule(m) && ws__mlir_lanes(m) &&
          ws__mlir_place_lds(m) && ws__mlir_spread_shapes(m) &&
          mlirOperationVerify(m->module);
 }

@@ -108,7 +108,8 @@ bool ws__mlir_run(const ws_mlir *m, MlirOperation on, const char *pipeline);
 bool ws__mlir_set_values(ws_mlir *m);
 /* Static shapes from callers to the arguments of functions. */
 bool ws__mlir_spread_shapes(ws_mlir *m);
-/* memref.alloc of workgroup memory to globals. */
+/* memref.alloc of workgroup memory: static types; then globals. */
+bool ws__mlir_size_lds(ws_mlir *m);
 bool ws__mlir_place_lds(ws_mlir *m);
 /* Applies the schedule, if there is one, and takes it out. */
 bool ws__mlir_schedule(ws_mlir *m);

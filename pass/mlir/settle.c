@@ -59,7 +59,8 @@ static void settle_globals(const ws_mlir *m, LLVMModuleRef module) {
     if (LLVMGetLinkage(g) == LLVMPrivateLinkage)
       LLVMSetLinkage(g, LLVMInternalLinkage);
     if (m->target->family == WS_FAMILY_NVPTX &&
-        LLVMGetPointerAddressSpace(LLVMTypeOf(g)) == WS_SPACE_LDS)
+        LLVMGetPointerAddressSpace(LLVMTypeOf(g)) == WS_SPACE_LDS &&
+        !ws__is_dynamic_lds(g)) /* which this loop comes to as well */
       make_dynamic(m->arena, module, g);
   }
 }

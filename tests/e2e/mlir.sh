@@ -65,6 +65,15 @@ sed 's/@combine/@combined/' body.mlir >wrong.mlir
 check 1 'splice-undefined in combine' "$pairs" --body combine=wrong.mlir
 sed 's/%half = .*/%half = arith.constant 0.5 : f64/' body.mlir >wrong.mlir
 check 1 'mlir in combine at combine.mlir:9:' "$pairs" --body combine=wrong.mlir
+# Its workgroup memory is not the template's, which stands behind it.
+cat >wrong.mlir <<'END'
+func.func private @combine(%own: f32, %other: f32) -> f32 {
+  %tile = memref.alloc() {wavesmith.lds = "tile"} : memref<128xf32, #gpu.address_space<workgroup>>
+  %sum = arith.addf %own, %other : f32
+  return %sum : f32
+}
+END
+check 1 'mlir-lds in combine at combine.mlir:2:' "$pairs" --body combine=wrong.mlir
 
 # Helpers behind what calls them, and behind each other; attributes of functions
 # are dropped.
@@ -174,6 +183,15 @@ mutant 's/"threads \* each"} 128 : index/"threads \/ (each - 2)"} 128 : index/' 
 mutant 's/%size = arith.constant .*/%size = arith.index_castui %count : i32 to index/' \
   'AT: a size of memref<?xf32, ' 'wavesmith.lds = "tile"'
 mutant 's/{wavesmith.lds = "tile"}/ /' 'AT: write {wavesmith.lds = "NAME"}' '%tile = memref.alloc'
+sed 's/#gpu.address_space<workgroup>/3/' "$pairs" >mutant.mlir # LLVM's number of it
+check 0 ' 512 bytes of LDS' mutant.mlir
+global='memref.global "private" @more : memref<64xf32, #gpu.address_space<workgroup>> = uninitialized'
+mutant "s/^gpu.module.*/&\n$global/" 'AT: workgroup memory is memref.alloc() {wavesmith.lds' @more
+mutant 's/"count"}) kernel/"count"}) workgroup(%more: memref<64xf32, 3>) kernel/' 'AT: workgroup memory is memref.alloc() {' %more
+mutant "s/^gpu.module.*/func.func private @out() {\n%more = memref.alloc() {wavesmith.lds = \"tile\"} : memref<128xf32, 3>\nreturn\n}\n&/" \
+  'AT: workgroup memory is made in functions of the gpu.module' %more
+mutant 's/^    %tile = .*/&\n%more = memref.alloc(%size) {wavesmith.lds = "tile"} : !tile/' "AT: another memref.alloc is 'tile' already" %more
+mutant 's/"threads \* each"} 128 : index/"-threads"} 128 : index/' 'AT: a size of memref<?xf32, .* is -64$' 'wavesmith.lds = "tile"'
 mutant 's/wavesmith.lds = "tile"/wavesmith.lds = "til"/' "AT: wavesmith.lds has no 'til'" '%tile = memref.alloc'
 mutant 's/%one = arith.constant 1 : i32/%one = arith.constant {wavesmith.width = "each"} 1 : i32/' \
   "AT: wavesmith.width: 'arith.constant' has no integer" wavesmith.width

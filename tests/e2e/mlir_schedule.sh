@@ -49,6 +49,18 @@ check 0 '^verdict *ok' squares.mlir --problem squares.c
 sed 's/permutation = \[1, 0\]/permutation = [0, 1]/' squares.mlir >wrong.mlir
 check 1 'wrong-result' wrong.mlir --problem squares.c
 
+# Canonicalisation makes sizes static; workgroup memory keeps its name.
+sed "s/^module attributes {/& transform.with_named_sequence,/; \$d" "$source/tests/pass/Inputs/pairs.mlir" >canonical.mlir
+cat >>canonical.mlir <<'END'
+transform.named_sequence @__transform_main(%module: !transform.any_op) {
+  %gpu = transform.structured.match ops{["gpu.module"]} in %module : (!transform.any_op) -> !transform.any_op
+  %all = transform.apply_registered_pass "canonicalize" to %gpu : (!transform.any_op) -> !transform.any_op
+  transform.yield
+}
+}
+END
+check 0 ' 2048 bytes of LDS' canonical.mlir --problem "$source/tests/pass/Inputs/pairs.c" --shape 1000 --set 'threads=128;each=4'
+
 # ---- what may not be in one ------------------------------------------------------
 insert() { echo "s/^(  $vectorize : .*)/$1\\n\\1/"; } # before it is vectorized
 append() { echo "s/^(  $vectorize : .*)/\\1\\n$1/"; } # after that

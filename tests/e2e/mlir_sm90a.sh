@@ -103,6 +103,8 @@ mutant 's/    gpu.barrier/    %t = nvvm.read.ptx.sreg.clock : i32/' 'check-clock
 mutant 's/    gpu.barrier/    llvm.inline_asm has_side_effects "exit;", "" : () -> ()/' 'check-asm at AT$' '"exit;"'
 mutant 's/ %sums = memref.alloca.*/&\n%more = memref.alloc() {wavesmith.lds = "tiles"} : memref<4xi8, #gpu.address_space<workgroup>>/' \
   'AT: sm_90a has one block of workgroup memory' '%more = memref.alloc'
+mutant 's/^gpu.module.*/&\nmemref.global "private" @more : memref<4xf32, 3> = uninitialized/' \
+  'AT: workgroup memory is memref.alloc() {wavesmith.lds' @more
 mutant 's/\["tiles", "stages \*/["tiles", "2 * stages */' 'AT: memref<.* has 65536 bytes, .* 131072$' 'lds = "tiles"}'
 mutant 's/wavesmith.n = /wavesmith.m = /' "AT: wavesmith.m: 'nvvm.cp.async.wait.group' has no integer" wait.group
 mutant 's/"gemm_bf16_mma_sync", "1", "resident"/"gemm_bf16_mma", "1", "resident"/' \

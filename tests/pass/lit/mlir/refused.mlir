@@ -229,6 +229,244 @@ gpu.module @m {
 
 // -----
 
+// Workgroup memory that is not declared: as a global, of a kernel, of the launch, of
+// the LLVM dialect.
+!v = memref<1xf32, #gpu.address_space<global>>
+module attributes {
+  wavesmith.template = ["t", "1", "pairs", "gfx942", "a test"],
+  wavesmith.param = [["threads", "64", "64 128", "lanes"]],
+  wavesmith.lds = [["tile", "256"]]
+} {
+gpu.module @m {
+  // expected-error@+1 {{workgroup memory is memref.alloc() {wavesmith.lds = "NAME"}, a name among those of the module's wavesmith.lds [mlir-lds]}}
+  memref.global "private" @tile : memref<64xf32, #gpu.address_space<workgroup>> = uninitialized
+  gpu.func @k(%x: !v {wavesmith.name = "x"}, %y: !v {wavesmith.name = "y"},
+              %count: i32 {wavesmith.name = "count"}) kernel attributes {
+      wavesmith.launch = ["1", "1", "1", "threads", "1"]} {
+    gpu.return
+  }
+}
+}
+
+// -----
+
+!v = memref<1xf32, #gpu.address_space<global>>
+module attributes {
+  wavesmith.template = ["t", "1", "pairs", "gfx942", "a test"],
+  wavesmith.param = [["threads", "64", "64 128", "lanes"]],
+  wavesmith.lds = [["tile", "256"]]
+} {
+gpu.module @m {
+  gpu.func @k(%x: !v {wavesmith.name = "x"}, %y: !v {wavesmith.name = "y"},
+              %count: i32 {wavesmith.name = "count"})
+              // expected-error@+1 {{workgroup memory is memref.alloc() {wavesmith.lds = "NAME"}, a name among those of the module's wavesmith.lds [mlir-lds]}}
+              workgroup(%w: memref<64xf32, #gpu.address_space<workgroup>>) kernel attributes {
+      wavesmith.launch = ["1", "1", "1", "threads", "1"]} {
+    gpu.return
+  }
+}
+}
+
+// -----
+
+!v = memref<1xf32, #gpu.address_space<global>>
+module attributes {
+  wavesmith.template = ["t", "1", "pairs", "gfx942", "a test"],
+  wavesmith.param = [["threads", "64", "64 128", "lanes"]],
+  wavesmith.lds = [["tile", "256"]]
+} {
+gpu.module @m {
+  gpu.func @k(%x: !v {wavesmith.name = "x"}, %y: !v {wavesmith.name = "y"},
+              %count: i32 {wavesmith.name = "count"}) kernel attributes {
+      wavesmith.launch = ["1", "1", "1", "threads", "1"]} {
+    // expected-error@+1 {{workgroup memory is memref.alloc() {wavesmith.lds = "NAME"}, a name among those of the module's wavesmith.lds [mlir-lds]}}
+    %a = gpu.dynamic_shared_memory : memref<?xi8, #gpu.address_space<workgroup>>
+    gpu.return
+  }
+}
+}
+
+// -----
+
+!v = memref<1xf32, #gpu.address_space<global>>
+module attributes {
+  wavesmith.template = ["t", "1", "pairs", "gfx942", "a test"],
+  wavesmith.param = [["threads", "64", "64 128", "lanes"]],
+  wavesmith.lds = [["tile", "256"]]
+} {
+gpu.module @m {
+  // expected-error@+1 {{workgroup memory is memref.alloc() {wavesmith.lds = "NAME"}, a name among those of the module's wavesmith.lds [mlir-lds]}}
+  llvm.mlir.global internal @tile() {addr_space = 3 : i32} : !llvm.array<256 x i8>
+  gpu.func @k(%x: !v {wavesmith.name = "x"}, %y: !v {wavesmith.name = "y"},
+              %count: i32 {wavesmith.name = "count"}) kernel attributes {
+      wavesmith.launch = ["1", "1", "1", "threads", "1"]} {
+    gpu.return
+  }
+}
+}
+
+// -----
+
+!v = memref<1xf32, #gpu.address_space<global>>
+module attributes {
+  wavesmith.template = ["t", "1", "pairs", "gfx942", "a test"],
+  wavesmith.param = [["threads", "64", "64 128", "lanes"]],
+  wavesmith.lds = [["tile", "256"]]
+} {
+gpu.module @m {
+  gpu.func @k(%x: !v {wavesmith.name = "x"}, %y: !v {wavesmith.name = "y"},
+              %count: i32 {wavesmith.name = "count"}) kernel attributes {
+      wavesmith.launch = ["1", "1", "1", "threads", "1"]} {
+    // expected-error@+1 {{workgroup memory is memref.alloc() {wavesmith.lds = "NAME"}, a name among those of the module's wavesmith.lds [mlir-lds]}}
+    %a = memref.alloca() : memref<64xf32, #gpu.address_space<workgroup>>
+    gpu.return
+  }
+}
+}
+
+// -----
+
+// Where no kernel is.
+!v = memref<1xf32, #gpu.address_space<global>>
+module attributes {
+  wavesmith.template = ["t", "1", "pairs", "gfx942", "a test"],
+  wavesmith.param = [["threads", "64", "64 128", "lanes"]],
+  wavesmith.lds = [["tile", "256"]]
+} {
+func.func private @f() {
+  // expected-error@+1 {{f: workgroup memory is made in functions of the gpu.module [mlir-lds]}}
+  %a = memref.alloc() {wavesmith.lds = "tile"} : memref<64xf32, #gpu.address_space<workgroup>>
+  return
+}
+gpu.module @m {
+  gpu.func @k(%x: !v {wavesmith.name = "x"}, %y: !v {wavesmith.name = "y"},
+              %count: i32 {wavesmith.name = "count"}) kernel attributes {
+      wavesmith.launch = ["1", "1", "1", "threads", "1"]} {
+    gpu.return
+  }
+}
+}
+
+// -----
+
+// One name twice, of a function, and what is no name.
+!v = memref<1xf32, #gpu.address_space<global>>
+module attributes {
+  wavesmith.template = ["t", "1", "pairs", "gfx942", "a test"],
+  wavesmith.param = [["threads", "64", "64 128", "lanes"]],
+  wavesmith.lds = [["tile", "256"]]
+} {
+gpu.module @m {
+  gpu.func @k(%x: !v {wavesmith.name = "x"}, %y: !v {wavesmith.name = "y"},
+              %count: i32 {wavesmith.name = "count"}) kernel attributes {
+      wavesmith.launch = ["1", "1", "1", "threads", "1"]} {
+    %a = memref.alloc() {wavesmith.lds = "tile"} : memref<64xf32, #gpu.address_space<workgroup>>
+    // expected-error@+1 {{another memref.alloc is 'tile' already: each has a name of its own in wavesmith.lds [mlir-lds]}}
+    %b = memref.alloc() {wavesmith.lds = "tile"} : memref<64xf32, 3>
+    gpu.return
+  }
+}
+}
+
+// -----
+
+!v = memref<1xf32, #gpu.address_space<global>>
+module attributes {
+  wavesmith.template = ["t", "1", "pairs", "gfx942", "a test"],
+  wavesmith.param = [["threads", "64", "64 128", "lanes"]],
+  wavesmith.lds = [["k", "256"]]
+} {
+gpu.module @m {
+  gpu.func @k(%x: !v {wavesmith.name = "x"}, %y: !v {wavesmith.name = "y"},
+              %count: i32 {wavesmith.name = "count"}) kernel attributes {
+      wavesmith.launch = ["1", "1", "1", "threads", "1"]} {
+    // expected-error@+1 {{'k' is the name of a function; give the memory another in wavesmith.lds [mlir-lds]}}
+    %a = memref.alloc() {wavesmith.lds = "k"} : memref<64xf32, #gpu.address_space<workgroup>>
+    gpu.return
+  }
+}
+}
+
+// -----
+
+!v = memref<1xf32, #gpu.address_space<global>>
+module attributes {
+  wavesmith.template = ["t", "1", "pairs", "gfx942", "a test"],
+  wavesmith.param = [["threads", "64", "64 128", "lanes"]],
+  wavesmith.lds = [["a tile", "256"]]
+} {
+gpu.module @m {
+  gpu.func @k(%x: !v {wavesmith.name = "x"}, %y: !v {wavesmith.name = "y"},
+              %count: i32 {wavesmith.name = "count"}) kernel attributes {
+      wavesmith.launch = ["1", "1", "1", "threads", "1"]} {
+    // expected-error@+1 {{a name of wavesmith.lds is of letters, digits, '_', '.' and '$', and begins with a letter or '_' [mlir-lds]}}
+    %a = memref.alloc() {wavesmith.lds = "a tile"} : memref<64xf32, #gpu.address_space<workgroup>>
+    gpu.return
+  }
+}
+}
+
+// -----
+
+// A size below zero, elements whose size is not known, more than a workgroup could have.
+!v = memref<1xf32, #gpu.address_space<global>>
+module attributes {
+  wavesmith.template = ["t", "1", "pairs", "gfx942", "a test"],
+  wavesmith.param = [["threads", "64", "64 128", "lanes"]],
+  wavesmith.lds = [["tile", "256"]]
+} {
+gpu.module @m {
+  gpu.func @k(%x: !v {wavesmith.name = "x"}, %y: !v {wavesmith.name = "y"},
+              %count: i32 {wavesmith.name = "count"}) kernel attributes {
+      wavesmith.launch = ["1", "1", "1", "threads", "1"]} {
+    %n = arith.constant {wavesmith.value = "-threads"} 64 : index
+    // expected-error@+1 {{a size of memref<?xf32, #gpu.address_space<workgroup>> is -64 [mlir-lds]}}
+    %a = memref.alloc(%n) {wavesmith.lds = "tile"} : memref<?xf32, #gpu.address_space<workgroup>>
+    gpu.return
+  }
+}
+}
+
+// -----
+
+!v = memref<1xf32, #gpu.address_space<global>>
+module attributes {
+  wavesmith.template = ["t", "1", "pairs", "gfx942", "a test"],
+  wavesmith.param = [["threads", "64", "64 128", "lanes"]],
+  wavesmith.lds = [["tile", "256"]]
+} {
+gpu.module @m {
+  gpu.func @k(%x: !v {wavesmith.name = "x"}, %y: !v {wavesmith.name = "y"},
+              %count: i32 {wavesmith.name = "count"}) kernel attributes {
+      wavesmith.launch = ["1", "1", "1", "threads", "1"]} {
+    // expected-error@+1 {{how large an element of memref<64xmemref<1xf32>, #gpu.address_space<workgroup>> is, is not known here: write numbers, or vectors of them [mlir-lds]}}
+    %a = memref.alloc() {wavesmith.lds = "tile"} : memref<64xmemref<1xf32>, #gpu.address_space<workgroup>>
+    gpu.return
+  }
+}
+}
+
+// -----
+
+!v = memref<1xf32, #gpu.address_space<global>>
+module attributes {
+  wavesmith.template = ["t", "1", "pairs", "gfx942", "a test"],
+  wavesmith.param = [["threads", "64", "64 128", "lanes"]],
+  wavesmith.lds = [["tile", "256"]]
+} {
+gpu.module @m {
+  gpu.func @k(%x: !v {wavesmith.name = "x"}, %y: !v {wavesmith.name = "y"},
+              %count: i32 {wavesmith.name = "count"}) kernel attributes {
+      wavesmith.launch = ["1", "1", "1", "threads", "1"]} {
+    // expected-error@+1 {{has 9223372036854775807 bytes, wavesmith.lds gives 'tile' 256 [mlir-lds]}}
+    %a = memref.alloc() {wavesmith.lds = "tile"} : memref<4611686018427387904x4xf32, #gpu.address_space<workgroup>>
+    gpu.return
+  }
+}
+}
+
+// -----
+
 // A dynamic memref as an argument, of callers that do not know it either.
 !v = memref<1xf32, #gpu.address_space<global>>
 module attributes {
