@@ -25,6 +25,9 @@ bool ws__mlir_lds_bytes(ws_mlir *m, MlirOperation at, const char *name,
                         int64_t *out_bytes);
 /* Parameters with the values of wavesmith.param. */
 bool ws__mlir_defaults(ws_mlir *m, ws_scope *out);
+/* Makes the values of a template that has been read the only ones that
+ * wavesmith.param has: its text has them everywhere else by now. */
+void ws__mlir_state_values(const ws_mlir *m);
 /* Whether what a function declares has the form that it must have; a finding
  * where not. */
 bool ws__mlir_check_declared(ws_mlir *m, MlirOperation op,

@@ -198,6 +198,34 @@ bool ws__mlir_defaults(ws_mlir *m, ws_scope *out) {
   return true;
 }
 
+/* In the row of wavesmith.param. */
+static MlirAttribute with_value(const ws_mlir *m, MlirAttribute node,
+                                int64_t value) {
+  enum { DEFAULT = 1, ALLOWED = 2 };
+  MlirAttribute parts[MOST_OPERANDS];
+  const intptr_t count = mlirArrayAttrGetNumElements(node);
+  for (intptr_t i = 0; i < count; i++)
+    parts[i] = mlirArrayAttrGetElement(node, i);
+  parts[DEFAULT] = parts[ALLOWED] = mlirStringAttrGet(
+      m->context,
+      ws__mlir_ref(ws_arena_printf(m->arena, "%lld", (long long)value)));
+  return mlirArrayAttrGet(m->context, count, parts);
+}
+
+void ws__mlir_state_values(const ws_mlir *m) {
+  MlirAttribute list = ws__mlir_word(m->module, words[1].name),
+                nodes[WS_TEMPLATE_MAX_PARAMS];
+  const intptr_t count =
+      mlirAttributeIsNull(list) ? 0 : mlirArrayAttrGetNumElements(list);
+  for (intptr_t i = 0; i < count; i++)
+    nodes[i] = with_value(m, mlirArrayAttrGetElement(list, i),
+                          m->values.bindings[i].value);
+  if (count)
+    mlirOperationSetDiscardableAttributeByName(
+        m->module, ws__mlir_ref("wavesmith.param"),
+        mlirArrayAttrGet(m->context, count, nodes));
+}
+
 /* ---- writing
  * ------------------------------------------------------------------ */
 

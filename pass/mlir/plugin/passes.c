@@ -153,7 +153,10 @@ static bool check(job *j) {
 
 static bool specialize(job *j) {
   const ws_scope values = ws_candidate_scope(j->m.arena, j->candidate, NULL, 0);
-  return ws__mlir_open(&j->m, &values) && ws__mlir_specialize(&j->m);
+  if (!ws__mlir_open(&j->m, &values) || !ws__mlir_specialize(&j->m))
+    return false;
+  ws__mlir_state_values(&j->m);
+  return true;
 }
 
 /* Without it a workgroup of AMD's has 256 lanes at most. The kernel of several
