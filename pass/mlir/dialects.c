@@ -34,10 +34,28 @@ static bool has_resource(MlirOperation op) {
          mlirAttributeIsADenseResourceElements(value);
 }
 
+/* What of these says how others are linked, loaded or started. */
+static bool is_of_hosts(MlirOperation op) {
+  static const char *const names[] = {
+      "gpu.binary", "llvm.linker_options", "llvm.mlir.global_ctors",
+      "llvm.mlir.global_dtors", "llvm.module_flags"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (ws__mlir_is(op, names[i]))
+      return true;
+  return false;
+}
+
 static bool check(ws_mlir *m, MlirOperation op) {
   MlirStringRef name = ws__mlir_name(op);
   if (has_resource(op)) {
     ws__mlir_refuse(m, op, "mlir", "write the values, no dense_resource");
+    return false;
+  }
+  if (is_of_hosts(op)) {
+    ws__mlir_refuse(m, op, "mlir-dialect",
+                    "%.*s: a template has kernels and their functions only; "
+                    "leave it out",
+                    (int)name.length, name.data);
     return false;
   }
   if (is_allowed(name))

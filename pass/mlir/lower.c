@@ -180,6 +180,10 @@ static LLVMModuleRef translate(ws_mlir *m, LLVMContextRef context) {
   LLVMModuleRef module = mlirTranslateModuleToLLVMIR(m->module, context);
   if (module)
     ws__mlir_settle(m, module);
+  else if (!m->findings->count)
+    ws__mlir_refuse(
+        m, m->module, "mlir-lower",
+        "MLIR makes no LLVM IR of this module, and does not say why");
   return module;
 }
 

@@ -106,7 +106,8 @@ bool ws__mlir_check_dialects(ws_mlir *m, MlirOperation root);
 bool ws__mlir_run(const ws_mlir *m, MlirOperation on, const char *pipeline);
 /* Sets what "wavesmith.ATTRIBUTE = expression" says of operations. */
 bool ws__mlir_set_values(ws_mlir *m);
-/* Static shapes from callers to the arguments of functions. */
+/* Static shapes from callers to the arguments of functions; what has none then
+ * is refused. */
 bool ws__mlir_spread_shapes(ws_mlir *m);
 /* memref.alloc of workgroup memory: static types; then globals. */
 bool ws__mlir_size_lds(ws_mlir *m);

@@ -192,6 +192,11 @@ mutant "s/^gpu.module.*/func.func private @out() {\n%more = memref.alloc() {wave
   'AT: workgroup memory is made in functions of the gpu.module' %more
 mutant 's/^    %tile = .*/&\n%more = memref.alloc(%size) {wavesmith.lds = "tile"} : !tile/' "AT: another memref.alloc is 'tile' already" %more
 mutant 's/"threads \* each"} 128 : index/"-threads"} 128 : index/' 'AT: a size of memref<?xf32, .* is -64$' 'wavesmith.lds = "tile"'
+mutant 's/memref<1xf32/memref<?xf32/' "mutant.mlir:[0-9]*:19: a kernel's pointer is a memref of static type" '!values'
+for other in 'llvm.module_flags [#llvm.mlir.module_flag<override, "amdhsa_code_object_version", 400 : i32>]' \
+  'gpu.binary @b [#gpu.object<#rocdl.target, "abc">]' 'llvm.linker_options ["\/DEFAULTLIB:", "libcmt"]'; do
+  mutant "s/^gpu.module.*/$other\n&/" 'AT: .*: a template has kernels and their functions only' "${other%% *}"
+done
 mutant 's/wavesmith.lds = "tile"/wavesmith.lds = "til"/' "AT: wavesmith.lds has no 'til'" '%tile = memref.alloc'
 mutant 's/%one = arith.constant 1 : i32/%one = arith.constant {wavesmith.width = "each"} 1 : i32/' \
   "AT: wavesmith.width: 'arith.constant' has no integer" wavesmith.width

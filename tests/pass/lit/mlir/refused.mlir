@@ -467,6 +467,80 @@ gpu.module @m {
 
 // -----
 
+// A pointer of a kernel whose size the launch would have to give.
+!v = memref<1xf32, #gpu.address_space<global>>
+module attributes {
+  wavesmith.template = ["t", "1", "pairs", "gfx942", "a test"],
+  wavesmith.param = [["threads", "64", "64 128", "lanes"]]
+} {
+gpu.module @m {
+  gpu.func @k(
+              // expected-error@+1 {{a kernel's pointer is a memref of static type; memref.reinterpret_cast makes of memref<1xf32, #gpu.address_space<global>> what the launch's sizes say [mlir-dynamic]}}
+              %x: memref<?xf32, #gpu.address_space<global>> {wavesmith.name = "x"}, %y: !v {wavesmith.name = "y"},
+              %count: i32 {wavesmith.name = "count"}) kernel attributes {
+      wavesmith.launch = ["1", "1", "1", "threads", "1"]} {
+    gpu.return
+  }
+}
+}
+
+// -----
+
+!v = memref<1xf32, #gpu.address_space<global>>
+module attributes {
+  wavesmith.template = ["t", "1", "pairs", "gfx942", "a test"],
+  wavesmith.param = [["threads", "64", "64 128", "lanes"]]
+} {
+gpu.module @m {
+  gpu.func @k(
+              // expected-error@+1 {{a kernel's pointer is a memref of static type}}
+              %x: memref<*xf32, #gpu.address_space<global>> {wavesmith.name = "x"}, %y: !v {wavesmith.name = "y"},
+              %count: i32 {wavesmith.name = "count"}) kernel attributes {
+      wavesmith.launch = ["1", "1", "1", "threads", "1"]} {
+    gpu.return
+  }
+}
+}
+
+// -----
+
+// What is of a host, of a linker or of the whole module.
+!v = memref<1xf32, #gpu.address_space<global>>
+module attributes {
+  wavesmith.template = ["t", "1", "pairs", "gfx942", "a test"],
+  wavesmith.param = [["threads", "64", "64 128", "lanes"]]
+} {
+// expected-error@+1 {{llvm.module_flags: a template has kernels and their functions only; leave it out [mlir-dialect]}}
+llvm.module_flags [#llvm.mlir.module_flag<override, "amdhsa_code_object_version", 400 : i32>]
+gpu.module @m {
+  gpu.func @k(%x: !v {wavesmith.name = "x"}, %y: !v {wavesmith.name = "y"},
+              %count: i32 {wavesmith.name = "count"}) kernel attributes {
+      wavesmith.launch = ["1", "1", "1", "threads", "1"]} {
+    gpu.return
+  }
+}
+}
+
+// -----
+
+!v = memref<1xf32, #gpu.address_space<global>>
+module attributes {
+  wavesmith.template = ["t", "1", "pairs", "gfx942", "a test"],
+  wavesmith.param = [["threads", "64", "64 128", "lanes"]]
+} {
+// expected-error@+1 {{gpu.binary: a template has kernels and their functions only; leave it out [mlir-dialect]}}
+gpu.binary @b [#gpu.object<#rocdl.target, "abc">]
+gpu.module @m {
+  gpu.func @k(%x: !v {wavesmith.name = "x"}, %y: !v {wavesmith.name = "y"},
+              %count: i32 {wavesmith.name = "count"}) kernel attributes {
+      wavesmith.launch = ["1", "1", "1", "threads", "1"]} {
+    gpu.return
+  }
+}
+}
+
+// -----
+
 // A dynamic memref as an argument, of callers that do not know it either.
 !v = memref<1xf32, #gpu.address_space<global>>
 module attributes {
@@ -474,7 +548,7 @@ module attributes {
   wavesmith.param = [["threads", "64", "64 128", "lanes"]]
 } {
 gpu.module @m {
-  // expected-error@+1 {{failed to legalize operation 'func.func'}}
+  // expected-error@+1 {{f: a size, stride or offset of this argument is no number: its calls give none, or different ones [mlir-dynamic]}}
   func.func private @f(%a: memref<?xf32, #gpu.address_space<private>>) {
     return
   }
