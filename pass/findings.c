@@ -75,6 +75,16 @@ ws_finding *ws_findings_add(ws_findings *findings, const char *id,
   return is_new ? &findings->items[findings->count - 1] : NULL;
 }
 
+void ws_diag_name_pass_options(ws_diag *diag) {
+  static const char dashed[] = "--problem", option[] = "problem=FILE";
+  char *at = strstr(diag->text, dashed);
+  if (!at)
+    return;
+  char rest[sizeof diag->text];
+  snprintf(rest, sizeof rest, "%s%s", option, at + sizeof dashed - 1);
+  snprintf(at, sizeof diag->text - (size_t)(at - diag->text), "%s", rest);
+}
+
 ws_finding *ws_findings_add_diag(ws_findings *findings, const char *id,
                                  const char *file, const ws_diag *diag) {
   const size_t size = strlen(file);

@@ -33,6 +33,9 @@ ws_finding *ws_findings_add(ws_findings *findings, const char *id,
                             const char *format, ...)
     __attribute__((format(printf, 6, 7)));
 
+/* A pass of the plugins takes problem=FILE where wavesmith has --problem. */
+void ws_diag_name_pass_options(ws_diag *diag);
+
 /* One of a diag, whose text may begin with this file and a line. */
 ws_finding *ws_findings_add_diag(ws_findings *findings, const char *id,
                                  const char *file, const ws_diag *diag);

@@ -94,6 +94,7 @@ static bool open_template(ws_plugin_job *j) {
     j->candidate = ws_candidate_create(j->arena, tmpl);
     return true;
   }
+  ws_diag_name_pass_options(&diag);
   strncat(diag.text,
           " (wavesmith passes work on a template as written, before any "
           "optimisation)",

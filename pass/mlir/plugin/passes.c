@@ -135,6 +135,7 @@ static bool find_candidate(job *j, const ws_mlir_options *options) {
       ok = false;
     }
   }
+  ws_diag_name_pass_options(&diag);
   if (!ok && *diag.text)
     ws_findings_add_diag(&j->findings, id, j->m.file, &diag);
   return ok;
