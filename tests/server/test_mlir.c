@@ -139,3 +139,37 @@ WS_TEST(damaged_texts_are_survived) {
   ws_compiler_stop(compiler);
   check_nothing_left();
 }
+
+/* The first ended the server, the second left it without a finding. */
+static const struct {
+  const char *beside, *finding;
+} once_fatal[] = {
+    /* memory with no gpu.module around it */
+    {"func.func private @out() { %a = memref.alloc() {wavesmith.lds = "
+     "\"tile\"} : memref<128xf32, #gpu.address_space<workgroup>> return }",
+     "mlir-lds"},
+    /* MLIR ends without LLVM IR and without a word */
+    {"gpu.binary @b [#gpu.object<#rocdl.target, \"abc\">]", "mlir-dialect"},
+};
+
+WS_TEST(texts_that_ended_a_server_are_refused) {
+  ws_arena *arena = ws_arena_create();
+  ws_compiler *compiler = start_server();
+  alarm(200);
+  const source pairs = read_source(arena, "tests/pass/Inputs/pairs.mlir");
+  for (size_t i = 0; i < sizeof once_fatal / sizeof *once_fatal; i++) {
+    const char *at = strstr(pairs.text, "gpu.module @pairs");
+    WS_CHECK(at != NULL);
+    source s = pairs;
+    s.text = ws_arena_printf(arena, "%.*s%s %s", (int)(at - pairs.text),
+                             pairs.text, once_fatal[i].beside, at);
+    s.size = strlen(s.text);
+    const ws_build_result result = build_text(compiler, arena, &s, "", NULL);
+    WS_CHECK(result.finding_count > 0);
+    WS_CHECK_TEXT(result.findings[0].id, once_fatal[i].finding);
+  }
+  check_good(compiler);
+  ws_arena_destroy(arena);
+  ws_compiler_stop(compiler);
+  check_nothing_left();
+}
