@@ -16,9 +16,6 @@ static const double share_around = 0.2;
 /* Octaves, over all sizes, within which two shapes are one. */
 static const double least_octaves = 0.5;
 
-/* What no kernel that is asked takes, of the least modelled time. */
-static const double not_taken = 16;
-
 static double octaves_between(const ws_shape *a, const ws_shape *b) {
   double sum = 0;
   for (int d = 0; d < a->dims->count; d++)
@@ -76,7 +73,7 @@ static bool model_row(const ws_selection_input *input,
     least = fmin(least, row[c]);
   }
   for (int c = 0; c < count; c++)
-    row[c] = fmin(row[c], not_taken * least);
+    row[c] = fmin(row[c], WS__NOT_TAKEN * least);
   return isfinite(least);
 }
 

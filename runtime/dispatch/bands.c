@@ -229,8 +229,8 @@ static double judge_pick(const ws__portfolio *portfolio, const ws_matrix *rows,
                          int row, int pick, double best_us, ws_form form,
                          ws_band *band) {
   const double us =
-      pick < 0 ? INFINITY : ws__matrix_us(rows, row, portfolio->columns[pick]);
-  const double ratio = fmax(1, us / best_us);
+      pick < 0 ? NAN : ws__matrix_us(rows, row, portfolio->columns[pick]);
+  const double ratio = ws__regret_of(us, best_us);
   band->ln_loss[form] += log(ratio);
   band->worst[form] = fmax(band->worst[form], ratio);
   return log(ratio);

@@ -7,7 +7,13 @@
  */
 #include "dispatch_internal.h"
 
+#include <math.h>
 #include <string.h>
+
+double ws__finite(double value) {
+  WS_ASSERT(isfinite(value));
+  return value;
+}
 
 static bool is_printable(char c) { return c >= ' ' && c <= '~'; }
 

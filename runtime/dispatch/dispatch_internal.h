@@ -124,7 +124,7 @@ typedef struct ws__node {
 } ws__node;
 
 typedef struct ws__leaf {
-  const int *chain; /* positions in columns; the last accepts every shape */
+  const int *chain; /* positions in columns; the last is universal */
   int chain_length;
   int shape_count; /* training shapes that end here */
   double geomean_regret, max_regret;
@@ -183,8 +183,9 @@ typedef struct ws__portfolio {
   const ws_matrix *expected, *filled;
   const int *columns;
   int count;
-  const bool *universal; /* by position: takes every legal shape */
-  int fallback;          /* of these the best alone */
+  const bool *universal; /* by position: ws__find_universal */
+  bool is_proven; /* of all that are universal: they have no constraint */
+  int fallback;   /* of the universal ones the best alone */
 } ws__portfolio;
 /* requires: one of them takes every shape. In the arena. */
 ws__portfolio ws__portfolio_of(ws_arena *arena,
@@ -277,11 +278,35 @@ ws_status ws__portfolio_pick_weighted(const ws_matrix *matrix,
 /* Whether a constraint over the shape is left once the candidate's parameters
  * are known. */
 bool ws__is_constrained(const ws_candidate *candidate);
-/* Whether a candidate accepts every legal shape: none of its constraints is
- * left depending on the shape once its parameters are known, or none refuses
- * a shape of a dense sample. */
-bool ws__accepts_every_shape(const ws_candidate *candidate,
-                             const ws_problem *problem);
+/* Which of the legal shapes a candidate accepts. Every one: none of its
+ * constraints is left depending on the shape once its parameters are known, or
+ * none refuses a shape where it could be expected to, which is no proof. Most:
+ * it refuses some at the end of what is legal. */
+typedef enum ws__domain {
+  WS__SOME_SHAPES,
+  WS__MOST_SHAPES,
+  WS__EVERY_SHAPE
+} ws__domain;
+ws__domain ws__domain_of(const ws_candidate *candidate,
+                         const ws_problem *problem);
+/* Whether one of them accepts every legal shape, or one most and others what it
+ * refuses. out_refused: by all of them; dims NULL: none accepts most. */
+bool ws__take_every_shape(const ws_candidate *const *candidates, int count,
+                          const ws_problem *problem, ws_shape *out_refused);
+/* Which of the columns (NULL: of all) are for shapes that no other takes: those
+ * that accept every legal shape, if there are none most, and all of the matrix.
+ */
+void ws__find_universal(const ws_problem *problem,
+                        const ws_dispatch_entry *entries,
+                        const ws_matrix *matrix, const int *columns, int count,
+                        bool *out_universal);
+
+/* What a shape costs, of the best time there, where a kernel that does not take
+ * it, or of which nothing is known there, would be asked. Never infinite: sums
+ * of losses are compared, and of two infinite ones none is less. */
+enum { WS__NOT_TAKEN = 16 };
+/* us / best_us, at least 1; WS__NOT_TAKEN where there is no such time. */
+double ws__regret_of(double us, double best_us);
 
 /* ---- emission
  * ---------------------------------------------------------------- */
@@ -322,6 +347,9 @@ ws_status ws__check_public_name(const char *name, ws_diag *diag);
  * for something else. */
 ws_status ws__check_unused_name(const char *name, const ws_strbuf *text,
                                 ws_diag *diag);
+/* The value. What is emitted is asserted to be a number: C and JSON have no
+ * other. */
+double ws__finite(double value);
 /* A literal of C, cut near 4000 characters. */
 void ws__put_literal(ws_strbuf *out, const char *text);
 /* The inside of a comment. */

@@ -21,12 +21,12 @@ static void add_text(cJSON *object, const char *key, const char *text) {
 }
 
 static void add_number(cJSON *object, const char *key, double value) {
-  WS_ASSERT(cJSON_AddNumberToObject(object, key, value) != NULL);
+  WS_ASSERT(cJSON_AddNumberToObject(object, key, ws__finite(value)) != NULL);
 }
 
 /* Ratios are shown with four decimals: more would be noise in a diff. */
 static void add_ratio(cJSON *object, const char *key, double value) {
-  add_number(object, key, isfinite(value) ? round(value * 1e4) / 1e4 : -1);
+  add_number(object, key, round(value * 1e4) / 1e4);
 }
 
 static cJSON *add_array(cJSON *object, const char *key) {
@@ -103,7 +103,8 @@ static void put_model(const ws_time_models *models, int position,
   const ws__time_model *model = &models->models[position];
   cJSON *item = append_object(array), *constants = add_array(item, "us");
   for (int t = 0; t < models->terms->count; t++)
-    cJSON_AddItemToArray(constants, cJSON_CreateNumber(model->us[t]));
+    cJSON_AddItemToArray(constants,
+                         cJSON_CreateNumber(ws__finite(model->us[t])));
   add_ratio(item, "ln_error", model->error);
   add_number(item, "timings", model->timings);
 }

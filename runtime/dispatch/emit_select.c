@@ -72,8 +72,9 @@ static void emit_leaf_table(const ws_rules *rules, chain_list *chains,
     const ws__leaf *leaf = &rules->leaves[i];
     ws_strbuf_puts(out, "  {");
     ws__put_literal(out, leaf->rule);
-    ws_strbuf_printf(out, ",\n   %.4f, %.4f, %d, %d},\n", leaf->geomean_regret,
-                     leaf->max_regret, leaf->shape_count,
+    ws_strbuf_printf(out, ",\n   %.4f, %.4f, %d, %d},\n",
+                     ws__finite(leaf->geomean_regret),
+                     ws__finite(leaf->max_regret), leaf->shape_count,
                      add_chain(chains, leaf->chain, leaf->chain_length));
   }
   ws_strbuf_puts(out, "};\n\n");
@@ -87,8 +88,9 @@ static void emit_node(const ws_rules *rules, int index, int depth,
     const ws__leaf *leaf = &rules->leaves[node->leaf];
     ws_strbuf_printf(
         out, "%*sreturn %d; /* kernel %d; %.3fx over %d shapes, max %.3fx */\n",
-        indent, "", node->leaf, leaf->chain[0], leaf->geomean_regret,
-        leaf->shape_count, leaf->max_regret);
+        indent, "", node->leaf, leaf->chain[0],
+        ws__finite(leaf->geomean_regret), leaf->shape_count,
+        ws__finite(leaf->max_regret));
     return;
   }
   ws_strbuf_printf(out, "%*sif (", indent, "");
@@ -233,7 +235,7 @@ static void emit_sum(const ws__emission *emission, int band, int index,
     ws_strbuf_printf(out, "!accepts_%d(ws_sizes) ? ws_refused : ", position);
   for (int t = 0; t < models->terms->count; t++)
     if (model->us[t] > 0 && model->terms[t]) {
-      ws_strbuf_printf(out, "%s%.17g * ws_t%d", plus, model->us[t],
+      ws_strbuf_printf(out, "%s%.17g * ws_t%d", plus, ws__finite(model->us[t]),
                        term_index(emission, names, model->terms[t]));
       plus = " + ";
     }
@@ -317,9 +319,32 @@ static const char first_of_chain[] =
     "  return -1;\n"
     "}\n\n";
 
+/* Constraints of universal kernels were tried, not proved: they are asked of
+ * the shape at hand. */
+static void emit_net(const ws__emission *emission, ws_strbuf *out) {
+  ws_strbuf_printf(
+      out,
+      "/* The last of a chain has constraints, too: where they refuse the "
+      "shape, any\n"
+      " * kernel that accepts it. */\n"
+      "static int select_kernel(const long long *ws_sizes) {\n"
+      "  int ws_pick = preferred_kernel(ws_sizes);\n"
+      "  if (!is_legal(ws_sizes))\n"
+      "    return -1;\n"
+      "  if (ws_pick >= 0 && candidates[ws_pick].accepts(ws_sizes))\n"
+      "    return ws_pick;\n"
+      "  for (ws_pick = 0; ws_pick < %d; ws_pick++)\n"
+      "    if (candidates[ws_pick].accepts(ws_sizes))\n"
+      "      return ws_pick;\n"
+      "  return -1;\n"
+      "}\n\n",
+      emission->count);
+}
+
 static void emit_choice(const ws_selection *s, ws_strbuf *out) {
-  ws_strbuf_puts(out,
-                 "static int select_kernel(const long long *ws_sizes) {\n");
+  ws_strbuf_printf(out, "static int %s(const long long *ws_sizes) {\n",
+                   s->portfolio.is_proven ? "select_kernel"
+                                          : "preferred_kernel");
   if (s->table.count)
     ws_strbuf_puts(out, "  int ws_chain;\n");
   ws_strbuf_puts(out, "  if (!is_legal(ws_sizes))\n    return -1;\n");
@@ -376,6 +401,8 @@ void ws__emit_select(const ws__emission *emission, ws_strbuf *out) {
     if (s->bands[b].form == WS_FORM_MODELS)
       emit_band(emission, b, out);
   emit_choice(s, out);
+  if (!s->portfolio.is_proven)
+    emit_net(emission, out);
   ws_strbuf_printf(out, "int %s_select(%s) {\n", emission->name,
                    ws__size_parameters(emission));
   put_shape(emission, out);
@@ -431,8 +458,9 @@ static const char *judged_text(const ws__emission *emission,
   return ws_arena_printf(emission->arena,
                          "%.3fx of the best on %d shapes left out, at worst "
                          "%.3fx",
-                         exp(band->ln_loss[band->form]), band->shape_count,
-                         band->worst[band->form]);
+                         ws__finite(exp(band->ln_loss[band->form])),
+                         band->shape_count,
+                         ws__finite(band->worst[band->form]));
 }
 
 void ws__emit_explain(const ws__emission *emission, ws_strbuf *out) {

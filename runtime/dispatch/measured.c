@@ -4,7 +4,7 @@
  * simulator's model and of the bound model never stand in one matrix. A
  * candidate takes part when it has a time on every shape of the set that it
  * accepts, or on so many shapes that a time model can tell the others; and a
- * provenance when one of its candidates accepts every legal shape. Rows are the
+ * provenance when its candidates accept every legal shape. Rows are the
  * set's shapes, and others on which enough of those who take part have times; what
  * was not timed is NAN. Cards come before simulators, then more candidates before
  * fewer, then the later name (the later model version). A simulator's times are
@@ -123,13 +123,16 @@ static choice examine(const char *provenance, const ws_problem *problem,
   choice found = {.provenance = provenance, .rank = rank_of(provenance)};
   if (!reaches(provenance, times, count, set))
     return found;
-  for (int e = 0; e < count; e++) {
-    if (!takes_part(&entries[e], &times[e], set, provenance))
-      continue;
-    found.complete++;
-    found.universal = found.universal ||
-                      ws__accepts_every_shape(entries[e].candidate, problem);
-  }
+  const ws_candidate **candidates =
+      malloc(sizeof *candidates * (size_t)count);
+  ws_shape refused;
+  WS_ASSERT(candidates != NULL);
+  for (int e = 0; e < count; e++)
+    if (takes_part(&entries[e], &times[e], set, provenance))
+      candidates[found.complete++] = entries[e].candidate;
+  found.universal =
+      ws__take_every_shape(candidates, found.complete, problem, &refused);
+  free(candidates);
   return found;
 }
 

@@ -39,6 +39,11 @@ double ws__matrix_coin_us(const ws_matrix *matrix, int shape) {
          (1 + ws_sim_error_coin(matrix->provenance));
 }
 
+double ws__regret_of(double us, double best_us) {
+  const double ratio = us / best_us; /* or NaN */
+  return isfinite(ratio) && best_us > 0 ? fmax(1, ratio) : WS__NOT_TAKEN;
+}
+
 /* What is picked so far, by shape: the best time of the set, and the time up to
  * which one counts as the best of all. */
 typedef struct cover {

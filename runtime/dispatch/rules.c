@@ -3,7 +3,8 @@
  * Fits the rules: a decision tree grown best split first until it has
  * max_leaves. The loss of a set of shapes is that of the one candidate that
  * suits them best: min over candidates of the sum of log(us / best us), where
- * a shape that the candidate refuses costs what the fallback takes. A split is
+ * a shape that the candidate refuses costs what the fallback takes, and one on
+ * which the fallback has no time either costs WS__NOT_TAKEN. A split is
  * worth what it takes off that loss. Equal splits: the first feature of
  * the features, then the lowest threshold, so that a fit is deterministic.
  */
@@ -82,12 +83,17 @@ static int choose_fallback(const fit *f, const bool *universal) {
     double sum = 0;
     for (int s = 0; s < f->matrix->shape_count; s++)
       sum += losses_of(f, s)[p];
-    if (universal[p] && sum < best_sum) {
+    if (universal[p] && (best < 0 || sum < best_sum)) {
       best_sum = sum;
       best = p;
     }
   }
   return best;
+}
+
+/* INFINITY: refused, or nothing is known. */
+static double loss_of(double us, double best) {
+  return isfinite(us) && isfinite(best) ? log(us / best) : INFINITY;
 }
 
 static void fill_losses(fit *f) {
@@ -101,13 +107,15 @@ static void fill_losses(fit *f) {
       best = fmin(best, ws__matrix_us(matrix, s, f->rules->columns[p]));
     for (int p = 0; p < f->column_count; p++)
       f->loss[(size_t)s * (size_t)f->column_count + (size_t)p] =
-          log(ws__matrix_us(matrix, s, f->rules->columns[p]) / best);
+          loss_of(ws__matrix_us(matrix, s, f->rules->columns[p]), best);
   }
 }
 
 static void let_fallback_stand_in(fit *f, int fallback) {
   for (int s = 0; s < f->matrix->shape_count; s++) {
     double *row = f->loss + (size_t)s * (size_t)f->column_count;
+    if (isinf(row[fallback]))
+      row[fallback] = log(WS__NOT_TAKEN);
     for (int p = 0; p < f->column_count; p++)
       if (isinf(row[p]))
         row[p] = row[fallback];
@@ -325,8 +333,10 @@ static void measure_leaf(const fit *f, const open_leaf *open, ws__leaf *leaf) {
   for (int i = 0; i < open->shape_count; i++) {
     int shape = open->shapes[i];
     int pick = ws_rules_pick(f->rules, &f->matrix->shapes[shape]);
-    double regret = ws__matrix_us(f->matrix, shape, f->rules->columns[pick]) /
-                    ws__matrix_best_us(f->matrix, shape);
+    double us = pick < 0 ? NAN
+                         : ws__matrix_us(f->matrix, shape,
+                                         f->rules->columns[pick]);
+    double regret = ws__regret_of(us, ws__matrix_best_us(f->matrix, shape));
     sum += log(regret);
     leaf->max_regret = fmax(leaf->max_regret, regret);
   }
@@ -419,11 +429,12 @@ static const bool *find_universal(fit *f, const ws_problem *problem,
       ws_arena_alloc(f->arena, count * sizeof *candidates);
   for (int p = 0; p < f->column_count; p++) {
     universal[p] = true;
-    if (!entries)
-      continue;
-    candidates[p] = entries[f->rules->columns[p]].candidate;
-    universal[p] = ws__accepts_every_shape(candidates[p], problem);
+    if (entries)
+      candidates[p] = entries[f->rules->columns[p]].candidate;
   }
+  if (entries)
+    ws__find_universal(problem, entries, f->matrix, f->rules->columns,
+                       f->column_count, universal);
   f->rules->candidates = entries ? candidates : NULL;
   return universal;
 }
@@ -483,6 +494,9 @@ int ws_rules_pick(const ws_rules *rules, const ws_shape *shape) {
   for (int i = 0; i < leaf->chain_length; i++)
     if (accepts(rules, leaf->chain[i], shape))
       return leaf->chain[i];
+  for (int p = 0; p < rules->column_count; p++) /* universal was no proof */
+    if (accepts(rules, p, shape))
+      return p;
   return -1;
 }
 
@@ -491,9 +505,9 @@ ws_regret ws_rules_regret(const ws_rules *rules, const ws_matrix *matrix) {
   double sum = 0;
   for (int s = 0; s < matrix->shape_count; s++) {
     int pick = ws_rules_pick(rules, &matrix->shapes[s]);
-    double ratio = pick < 0 ? INFINITY
-                            : ws__matrix_us(matrix, s, rules->columns[pick]) /
-                                  ws__matrix_best_us(matrix, s);
+    double us =
+        pick < 0 ? NAN : ws__matrix_us(matrix, s, rules->columns[pick]);
+    double ratio = ws__regret_of(us, ws__matrix_best_us(matrix, s));
     sum += log(ratio);
     if (ratio > regret.max) {
       regret.max = ratio;

@@ -10,27 +10,24 @@
 
 /* ---- the portfolio ---- */
 
-static bool has_universal(const ws_selection_input *input, const int *columns,
+static bool has_universal(const bool *universal, const int *columns,
                           int count) {
   for (int i = 0; i < count; i++)
-    if (ws__accepts_every_shape(input->entries[columns[i]].candidate,
-                                input->problem))
+    if (universal[columns[i]])
       return true;
   return false;
 }
 
-/* The column that accepts every legal shape and is best on its own; -1: none.
- */
-static int best_universal(const ws_selection_input *input,
-                          const ws_matrix *matrix) {
+/* The column that accepts every legal shape and is best on its own (of one
+ * that has no time somewhere nothing better is known); -1: none. */
+static int best_universal(const bool *universal, const ws_matrix *matrix) {
   int best = -1;
   double best_sum = INFINITY;
   for (int c = 0; c < matrix->candidate_count; c++) {
     double sum = 0;
     for (int s = 0; s < matrix->shape_count; s++)
       sum += log(ws__matrix_us(matrix, s, c));
-    if (sum < best_sum &&
-        ws__accepts_every_shape(input->entries[c].candidate, input->problem)) {
+    if ((best < 0 || sum < best_sum) && universal[c]) {
       best_sum = sum;
       best = c;
     }
@@ -38,16 +35,34 @@ static int best_universal(const ws_selection_input *input,
   return best;
 }
 
+/* WS_INPUT where some legal shape would get no kernel. */
+static ws_status check_domains(ws_arena *arena, const ws_selection_input *input,
+                               ws_diag *diag) {
+  const int count = input->matrix->candidate_count;
+  const ws_candidate **candidates =
+      ws_arena_alloc(arena, sizeof *candidates * (size_t)count);
+  ws_shape refused;
+  for (int c = 0; c < count; c++)
+    candidates[c] = input->entries[c].candidate;
+  if (ws__take_every_shape(candidates, count, input->problem, &refused))
+    return WS_OK;
+  return ws_fail(diag, WS_INPUT, NULL, 0,
+                 "none of the %d candidates accepts every legal shape%s%s, so "
+                 "there is no fallback; tune a template without constraints "
+                 "on the shape",
+                 count, refused.dims ? ", and none " : "",
+                 refused.dims ? ws_shape_text(arena, &refused) : "");
+}
+
 /* The portfolio, with a fallback for every legal shape in it. */
-static ws_status pick_portfolio(const ws_selection_input *input,
-                                const ws_matrix *matrix,
+static ws_status pick_portfolio(const bool *universal, const ws_matrix *matrix,
                                 const double *weights, int max_count,
                                 int *columns, int *out_count, ws_diag *diag) {
   WS_TRY(ws__portfolio_pick_weighted(matrix, weights, max_count, columns,
                                      out_count, diag));
-  if (has_universal(input, columns, *out_count))
+  if (has_universal(universal, columns, *out_count))
     return WS_OK;
-  int fallback = best_universal(input, matrix);
+  int fallback = best_universal(universal, matrix);
   if (fallback < 0)
     return ws_fail(diag, WS_INPUT, NULL, 0,
                    "none of the %d candidates accepts every legal shape, so "
@@ -65,10 +80,14 @@ static void find_universal(ws_arena *arena, ws__portfolio *of) {
       ws_arena_alloc(arena, sizeof *universal * (size_t)of->count);
   double least = INFINITY;
   of->fallback = -1;
+  of->is_proven = true;
+  ws__find_universal(of->input->problem, of->input->entries, of->input->matrix,
+                     of->columns, of->count, universal);
   for (int p = 0; p < of->count; p++) {
     double sum = 0;
-    universal[p] = ws__accepts_every_shape(
-        of->input->entries[of->columns[p]].candidate, of->input->problem);
+    of->is_proven &=
+        !universal[p] ||
+        !ws__is_constrained(of->input->entries[of->columns[p]].candidate);
     for (int s = 0; s < of->filled->shape_count; s++)
       sum += log(ws__matrix_us(of->filled, s, of->columns[p]));
     if (universal[p] && (of->fallback < 0 || sum < least)) {
@@ -138,10 +157,6 @@ int ws__pick_by_models(const ws__portfolio *portfolio,
 /* More would make the emitted selection slow. */
 enum { MOST_LISTED = 24 };
 
-/* What a shape costs, of the least modelled time, where no listed kernel takes
- * it and the fallback must. */
-static const double not_taken = 16;
-
 /* Modelled times of kernels (positions) on those shapes of the band that one of
  * them takes. */
 static ws_matrix modelled(ws_arena *arena, const ws_selection *s,
@@ -168,8 +183,8 @@ static ws_matrix modelled(ws_arena *arena, const ws_selection *s,
     }
     if (!isfinite(least))
       continue;
-    for (int c = 0; c < count; c++)
-      row[c] = fmin(row[c], not_taken * least);
+    for (int c = 0; c < count; c++) /* the fallback must where none takes it */
+      row[c] = fmin(row[c], WS__NOT_TAKEN * least);
     rows[out.shape_count++] = shapes[i];
   }
   return out;
@@ -290,10 +305,15 @@ ws_status ws_dispatch_choose(ws_arena *arena, const ws_selection_input *given,
     WS_TRY(ws_time_models_fill(arena, input, expected, filled, diag));
   const int most = portfolio_limit(input);
   int *columns = ws_arena_alloc(arena, (size_t)most * sizeof *columns);
+  bool *universal =
+      ws_arena_alloc(arena, (size_t)input->matrix->candidate_count);
+  WS_TRY(check_domains(arena, input, diag));
+  ws__find_universal(input->problem, input->entries, input->matrix, NULL,
+                     input->matrix->candidate_count, universal);
   ws_matrix covered = ws__with_residues(arena, input, filled);
   const double *weights;
   WS_TRY(ws__with_shapes_around(arena, input, &covered, &weights, diag));
-  WS_TRY(pick_portfolio(input, &covered, weights, most, columns,
+  WS_TRY(pick_portfolio(universal, &covered, weights, most, columns,
                         &out_choice->count, diag));
   s->portfolio = ws__portfolio_of(arena, input, expected, filled, columns,
                                   out_choice->count);
@@ -303,9 +323,7 @@ ws_status ws_dispatch_choose(ws_arena *arena, const ws_selection_input *given,
 
 /* ---- use ---- */
 
-int ws_selection_pick(const ws_selection *s, const ws_shape *shape) {
-  if (!ws__shape_value(s->rules->legal, shape))
-    return -1;
+static int preferred(const ws_selection *s, const ws_shape *shape) {
   const ws__span *span = ws__table_find(&s->table, shape);
   for (int i = 0; span && i < span->chain_length; i++)
     if (ws__portfolio_takes(&s->portfolio, span->chain[i], shape))
@@ -317,25 +335,37 @@ int ws_selection_pick(const ws_selection *s, const ws_shape *shape) {
              : ws_rules_pick(s->rules, shape);
 }
 
+int ws_selection_pick(const ws_selection *s, const ws_shape *shape) {
+  if (!ws__shape_value(s->rules->legal, shape))
+    return -1;
+  const int pick = preferred(s, shape);
+  if (pick >= 0 && ws__portfolio_takes(&s->portfolio, pick, shape))
+    return pick;
+  for (int p = 0; p < s->portfolio.count; p++) /* universal was no proof */
+    if (ws__portfolio_takes(&s->portfolio, p, shape))
+      return p;
+  return -1;
+}
+
 ws_regret ws_selection_regret(const ws_selection *s, const ws_matrix *matrix) {
-  ws_regret regret = {.max = 0};
+  ws_regret regret = {.max = 1};
   double sum = 0;
   for (int i = 0; i < matrix->shape_count; i++) {
     const int pick = ws_selection_pick(s, &matrix->shapes[i]);
     const double us =
-        pick < 0 ? INFINITY
-                 : ws__matrix_us(matrix, i, s->portfolio.columns[pick]);
-    const double ratio = us / ws__matrix_best_us(matrix, i);
-    if (isnan(us))
-      continue; /* not timed */
+        pick < 0 ? NAN : ws__matrix_us(matrix, i, s->portfolio.columns[pick]);
+    const double ratio =
+        ws__regret_of(us, ws__matrix_best_us(matrix, i));
+    if (!isfinite(us))
+      continue; /* not timed, or nobody takes it */
     regret.shape_count++;
     sum += log(ratio);
-    if (ratio > regret.max) {
+    if (ratio > regret.max || !regret.worst.dims) {
       regret.max = ratio;
       regret.worst = matrix->shapes[i];
     }
   }
-  regret.geomean = exp(sum / regret.shape_count);
+  regret.geomean = regret.shape_count ? exp(sum / regret.shape_count) : 1;
   return regret;
 }
 

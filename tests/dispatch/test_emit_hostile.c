@@ -73,6 +73,7 @@ static bool is_expected(const char *symbol) {
                                       "listed_",
                                       "dimensions",
                                       "select_kernel",
+                                      "preferred_kernel",
                                       "launches_",
                                       "kernargs_",
                                       "grid_",

@@ -52,7 +52,7 @@ ws_status ws_portfolio_pick(const ws_matrix *matrix, int max_count,
  * Splits minimise the regret that the leaves leave (sum over shapes of
  * log(time of the leaf's pick / best time)), not a class count. A leaf holds a
  * chain of candidates: the first that accepts the shape is taken, and the last
- * accepts every legal shape. */
+ * accepts every legal shape, or any other does that the last refuses. */
 typedef struct ws_rules ws_rules;
 
 /* Fits rules over the given columns of matrix. entries (indexed by column;
@@ -64,11 +64,12 @@ ws_status ws_rules_fit(ws_arena *arena, const ws_problem *problem,
                        int column_count, int max_leaves,
                        const ws_rules **out_rules, ws_diag *diag) WS_MUST_CHECK;
 int ws_rules_leaf_count(const ws_rules *rules);
-/* Position in columns of the pick; -1 when the shape is not legal. Equal to
- * the emitted NAME_select. */
+/* Position in columns of the pick; -1 when the shape is not legal, or none of
+ * the columns accepts it. Equal to the emitted NAME_select. */
 int ws_rules_pick(const ws_rules *rules, const ws_shape *shape);
 
-/* What a choice loses against the best column, as ratios >= 1. */
+/* What a choice loses against the best column, as finite ratios >= 1; of no
+ * shape 1. */
 typedef struct ws_regret {
   int shape_count;
   double geomean, max;
@@ -127,13 +128,14 @@ typedef struct ws_dispatch_choice {
 } ws_dispatch_choice;
 /* The portfolio (ws_portfolio_pick on the matrix without its gaps; where fewer
  * than 64 shapes were timed, with modelled ones around them that count little),
- * with a kernel in it that accepts every legal shape, and its selection. WS_INPUT
- * when no candidate accepts every legal shape. In the arena. */
+ * with a kernel in it that accepts every legal shape (or all but some at the end
+ * of what is legal, which others accept), and its selection. WS_INPUT when there
+ * is none. In the arena. */
 ws_status ws_dispatch_choose(ws_arena *arena, const ws_selection_input *input,
                              ws_dispatch_choice *out_choice,
                              ws_diag *diag) WS_MUST_CHECK;
-/* Position in columns; -1 when the shape is not legal. Equal to the emitted
- * NAME_select. */
+/* Position in columns; -1 when the shape is not legal, or no kernel of the
+ * portfolio accepts it. Equal to the emitted NAME_select. */
 int ws_selection_pick(const ws_selection *selection, const ws_shape *shape);
 /* On the rows of a matrix of the same columns on which the choice was timed. */
 ws_regret ws_selection_regret(const ws_selection *selection,
