@@ -64,9 +64,10 @@ static ws_status load_and_emit(dispatch_job *job, ws_diag *diag) {
                       &job->entry_count, &job->training, &job->emitted, diag);
 }
 
-/* What the first of the portfolio loses when it runs every shape. */
+/* What the first of the portfolio loses when it runs every shape, on those that
+ * it was timed on; INFINITY: there is one that it does not take. */
 static ws_regret one_kernel_regret(const ws_matrix *matrix, int column) {
-  ws_regret regret = {.shape_count = matrix->shape_count};
+  ws_regret regret = {.shape_count = 0};
   double sum = 0;
   for (int s = 0; s < matrix->shape_count; s++) {
     const double *row =
@@ -74,13 +75,18 @@ static ws_regret one_kernel_regret(const ws_matrix *matrix, int column) {
     double best = INFINITY;
     for (int c = 0; c < matrix->candidate_count; c++)
       best = fmin(best, row[c]);
+    if (isinf(row[column]))
+      return (ws_regret){.geomean = INFINITY, .max = INFINITY};
+    if (isnan(row[column]))
+      continue;
+    regret.shape_count++;
     sum += log(row[column] / best);
     if (row[column] / best > regret.max) {
       regret.max = row[column] / best;
       regret.worst = matrix->shapes[s];
     }
   }
-  regret.geomean = exp(sum / matrix->shape_count);
+  regret.geomean = regret.shape_count ? exp(sum / regret.shape_count) : INFINITY;
   return regret;
 }
 
@@ -220,6 +226,12 @@ static void print_kernel(const dispatch_job *job, int position) {
   ws_text_print_wrapped(stdout, TEXT_COLUMNS, 0, 10, text);
 }
 
+/* "-": there is no shape that it is of. */
+static const char *ratio_text(ws_arena *arena, const ws_regret *of,
+                              double ratio) {
+  return of->shape_count ? ws_arena_printf(arena, "%.3f", ratio) : "-";
+}
+
 static void print_regrets(const dispatch_job *job) {
   ws_arena *arena = job->arena;
   text_table table = text_table_create(
@@ -236,11 +248,10 @@ static void print_regrets(const dispatch_job *job) {
             ws_arena_printf(arena, "%.*s", (int)strcspn(row->provenance, ":"),
                             row->provenance),
             ws_arena_printf(arena, "%d", r->shape_count),
-            ws_arena_printf(arena, "%.3f", r->geomean),
-            ws_arena_printf(arena, "%.3f", r->max),
-            ws_shape_text(arena, &r->worst),
-            ws_arena_printf(arena, "%.3f", row->one_kernel.geomean),
-            ws_arena_printf(arena, "%.3f", row->one_kernel.max)});
+            ratio_text(arena, r, r->geomean), ratio_text(arena, r, r->max),
+            r->shape_count ? ws_shape_text(arena, &r->worst) : "-",
+            ratio_text(arena, &row->one_kernel, row->one_kernel.geomean),
+            ratio_text(arena, &row->one_kernel, row->one_kernel.max)});
   }
   puts("\nregret: time of the chosen kernel / of the best candidate; of one "
        "kernel for all shapes");
@@ -301,8 +312,13 @@ static void print_text(const dispatch_job *job) {
 
 static cJSON *regret_json(const ws_regret *regret) {
   cJSON *object = cJSON_CreateObject();
-  cJSON_AddNumberToObject(object, "geomean", regret->geomean);
-  cJSON_AddNumberToObject(object, "max", regret->max);
+  if (regret->shape_count) {
+    cJSON_AddNumberToObject(object, "geomean", regret->geomean);
+    cJSON_AddNumberToObject(object, "max", regret->max);
+  } else {
+    cJSON_AddNullToObject(object, "geomean");
+    cJSON_AddNullToObject(object, "max");
+  }
   cJSON *worst = cJSON_AddArrayToObject(object, "worst_shape");
   const ws_shape *shape = &regret->worst;
   for (int i = 0; shape->dims && i < shape->dims->count; i++)
