@@ -45,7 +45,8 @@ static void add_element(ws_type type, const void *results, ws_place place,
                   .got = ws_load(type, results, place.element),
                   .want = want,
                   .bound = rounding_of(type, want, error) + error};
-  double largest = ws__type_largest(type);
+  const double largest = ws__type_largest(type),
+               lowest = ws__type_lowest(type);
   if (error == WS__SAME) {
     bool same = isnan(want)
                     ? isnan(one.got)
@@ -56,10 +57,11 @@ static void add_element(ws_type type, const void *results, ws_place place,
     add(&one, out);
     return;
   }
-  /* beyond the type's range both its end and infinity are right */
-  if (fabs(want) > largest && isfinite(want)) {
-    one.want = copysign(largest, want);
-    one.bound = rounding_of(type, largest, error) + error;
+  /* beyond the type's range both its end and infinity are right; a signed
+   * integer's lower end is no negated upper one */
+  if ((want > largest || want < lowest) && isfinite(want)) {
+    one.want = want < lowest ? lowest : largest;
+    one.bound = rounding_of(type, one.want, error) + error;
     if (isinf(one.got) && !signbit(one.got) == !signbit(want))
       one.got = one.want;
   }

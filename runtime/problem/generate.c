@@ -138,7 +138,9 @@ static range range_of(const ws_problem *problem, int arg, const ws_shape *shape,
 }
 
 static int64_t draw(const range *r, ws_rng *rng) {
-  return r->low + (int64_t)ws_rng_below(rng, (uint64_t)(r->high - r->low) + 1);
+  const uint64_t count = (uint64_t)r->high - (uint64_t)r->low + 1;
+  return (int64_t)((uint64_t)r->low + /* 0: every int64 */
+                   (count ? ws_rng_below(rng, count) : ws_rng_next(rng)));
 }
 
 static void fill_integers(ws_type type, const range *r, bool hard, ws_rng *rng,

@@ -49,7 +49,8 @@ double *ws__problem_signs(int64_t count, uint64_t seed);
 
 /* ---- element types (types.c) ---- */
 bool ws__type_is_float(ws_type type);
-double ws__type_largest(ws_type type);
+double ws__type_largest(ws_type type); /* as ws_load gives it */
+double ws__type_lowest(ws_type type);  /* of an unsigned integer 0 */
 double ws__type_least_normal(ws_type type); /* of a float */
 /* The nearest value of the type, ties to even, at most its largest. */
 void ws__type_store(ws_type type, double value, void *contents, int64_t index);

@@ -36,13 +36,19 @@ static const float_format formats[WS_TYPE_COUNT] = {
     [WS_E4M3_FNUZ] = {3, 4, -7, 240, false, true},
     [WS_E5M2_FNUZ] = {2, 5, -15, 57344, false, true}};
 
+/* The ends as ws_load gives them: those of 64 bits are rounded up. */
 static const struct {
   double low, high;
+  uint64_t high_code;
 } integers[WS_TYPE_COUNT] = {
-    [WS_I8] = {-0x1p7, 0x1p7 - 1},       [WS_U8] = {0, 0x1p8 - 1},
-    [WS_I16] = {-0x1p15, 0x1p15 - 1},    [WS_U16] = {0, 0x1p16 - 1},
-    [WS_I32] = {-0x1p31, 0x1p31 - 1},    [WS_U32] = {0, 0x1p32 - 1},
-    [WS_I64] = {-0x1p63, 0x1p63 - 1024}, [WS_U64] = {0, 0x1p64 - 2048}};
+    [WS_I8] = {-0x1p7, 0x1p7 - 1, INT8_MAX},
+    [WS_U8] = {0, 0x1p8 - 1, UINT8_MAX},
+    [WS_I16] = {-0x1p15, 0x1p15 - 1, INT16_MAX},
+    [WS_U16] = {0, 0x1p16 - 1, UINT16_MAX},
+    [WS_I32] = {-0x1p31, 0x1p31 - 1, INT32_MAX},
+    [WS_U32] = {0, 0x1p32 - 1, UINT32_MAX},
+    [WS_I64] = {-0x1p63, 0x1p63, INT64_MAX},
+    [WS_U64] = {0, 0x1p64, UINT64_MAX}};
 
 const char *ws_type_text(ws_type type) {
   return (unsigned)type < WS_TYPE_COUNT ? names[type].text : "?";
@@ -56,6 +62,10 @@ bool ws__type_is_float(ws_type type) { return formats[type].fraction_bits > 0; }
 
 double ws__type_largest(ws_type type) {
   return ws__type_is_float(type) ? formats[type].largest : integers[type].high;
+}
+
+double ws__type_lowest(ws_type type) {
+  return ws__type_is_float(type) ? -formats[type].largest : integers[type].low;
 }
 
 double ws__type_least_normal(ws_type type) {
@@ -91,7 +101,9 @@ void ws__type_store(ws_type type, double value, void *contents, int64_t index) {
   } else {
     double whole =
         nearbyint(fmax(fmin(value, integers[type].high), integers[type].low));
-    code = whole < 0 ? (uint64_t)(int64_t)whole : (uint64_t)whole;
+    code = whole >= integers[type].high ? integers[type].high_code
+           : whole < 0                  ? (uint64_t)(int64_t)whole
+                                        : (uint64_t)whole;
   }
   memcpy((char *)contents + index * bytes, &code, (size_t)bytes);
 }

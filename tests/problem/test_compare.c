@@ -168,6 +168,79 @@ WS_TEST(integers_are_exact_where_the_value_is) {
   WS_CHECK(passes(WS_I8, -3, 0, (element){.i8 = -3}));
 }
 
+/* The ends of each type, by its definition, as codes and as doubles. */
+static const struct {
+  ws_type type;
+  uint64_t low_code, high_code;
+  double low, high;
+} ends[] = {
+    {WS_I8, 0x80, 0x7f, -128, 127},
+    {WS_U8, 0, 0xff, 0, 255},
+    {WS_I16, 0x8000, 0x7fff, -32768, 32767},
+    {WS_U16, 0, 0xffff, 0, 65535},
+    {WS_I32, 0x80000000, 0x7fffffff, -2147483648.0, 2147483647},
+    {WS_U32, 0, 0xffffffff, 0, 4294967295.0},
+    {WS_I64, UINT64_C(1) << 63, INT64_MAX, -0x1p63, 0x1p63},
+    {WS_U64, 0, UINT64_MAX, 0, 0x1p64}}; /* of 64 bits rounded */
+
+static element bits(uint64_t value) { return (element){.bits = value}; }
+
+/* The nearest double is asked for: of 64 bits that may be 1024 off. */
+WS_TEST(both_ends_of_every_integer_are_right_and_what_lies_beyond_them) {
+  for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+    const ws_type type = ends[i].type;
+    const double step = ws_type_bytes(type) == 8 ? 4096 : 1;
+    const uint64_t low = ends[i].low_code, high = ends[i].high_code;
+    WS_CHECK(passes(type, ends[i].low, 0, bits(low)));
+    WS_CHECK(passes(type, ends[i].high, 0, bits(high)));
+    WS_CHECK(!passes(type, ends[i].low, 0, bits(low + (uint64_t)step)));
+    WS_CHECK(!passes(type, ends[i].high, 0, bits(high - (uint64_t)step)));
+    WS_CHECK(!passes(type, ends[i].low, 0, bits(high)));
+    WS_CHECK(!passes(type, ends[i].high, 0, bits(low)));
+    WS_CHECK(passes(type, ends[i].low - 3 * step, 0, bits(low)));
+    WS_CHECK(passes(type, ends[i].high + 3 * step, 0, bits(high)));
+    WS_CHECK(passes(type, -1e30, 0, bits(low)));
+    WS_CHECK(passes(type, 1e30, 0, bits(high)));
+    WS_CHECK(!passes(type, -1e30, 0, bits(high)));
+    WS_CHECK(!passes(type, 1e30, 0, bits(low)));
+    WS_CHECK(!passes(type, -1e30, 0, bits(low + (uint64_t)step)));
+  }
+}
+
+/* y = x where x has every value of the type: the newcomer's kernel. */
+WS_TEST(every_integer_of_8_and_16_bits_is_itself) {
+  static const ws_type types[] = {WS_I8, WS_U8, WS_I16, WS_U16};
+  static uint16_t same[1 << 16];
+  static double value[1 << 16], error[1 << 16];
+  for (int t = 0; t < 4; t++) {
+    ws_problem_definition d = made();
+    const int size = ws_type_bytes(types[t]), count = 1 << (8 * size);
+    const bool is_signed = types[t] == WS_I8 || types[t] == WS_I16;
+    const void *buffers[WS_PROBLEM_MAX_ARGS] = {[MADE_Y] = same};
+    ws_comparison found;
+    d.args[MADE_Y].type = types[t];
+    const ws_problem *problem = opened(&d);
+    const ws_shape shape = sized(problem, count / 16, 16);
+    for (int i = 0; i < count; i++) {
+      value[i] = is_signed && i >= count / 2 ? i - count : i;
+      if (size == 1)
+        ((uint8_t *)same)[i] = (uint8_t)i;
+      else
+        same[i] = (uint16_t)i;
+    }
+    ws_problem_compare(problem, &shape, 0, buffers, 0, count / 16, value, error,
+                       &found);
+    WS_CHECK_INT(found.checked, count);
+    WS_CHECK_INT(found.wrong, 0);
+    for (int i = 0; i < count; i++)
+      value[i] += value[i] < 0 ? 1 : -1;
+    ws_problem_compare(problem, &shape, 0, buffers, 0, count / 16, value, error,
+                       &found);
+    /* of unsigned ones 0 is what -1 comes to */
+    WS_CHECK_INT(found.wrong, is_signed ? count : count - 1);
+  }
+}
+
 /* ---- several outputs, slices ---- */
 
 enum { TWO_X, TWO_Y, TWO_SUM };

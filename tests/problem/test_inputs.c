@@ -280,6 +280,24 @@ WS_TEST(integers_are_uniform_in_their_range) {
   }
 }
 
+/* A span of 2^64 is no uint64. */
+WS_TEST(integers_of_64_bits_may_have_their_whole_range) {
+  inputs *in = open_inputs(WS_I64, "0 - 9223372036854775807 - 1",
+                           "9223372036854775807");
+  int low = 0;
+  fill(in, 9);
+  for (int i = 0; i < COUNT; i++)
+    low += at(in, i) < 0;
+  WS_CHECK_NEAR((double)low / COUNT, 0.5, 4.5 * 0.5 / sqrt(COUNT));
+  fill(in, 9 | WS_HARD_INPUTS);
+  bool ends[2] = {false, false};
+  for (int i = 0; i < COUNT; i++) {
+    ends[0] |= at(in, i) == -0x1p63;
+    ends[1] |= at(in, i) == 0x1p63;
+  }
+  WS_CHECK(ends[0] && ends[1]);
+}
+
 WS_TEST(hard_integers_have_the_ends) {
   for (size_t t = 0; t < sizeof ranges / sizeof ranges[0]; t++) {
     const known_range *r = &ranges[t];

@@ -224,10 +224,19 @@ WS_TEST(integers_round_and_stop_at_their_ends) {
                {WS_U32, -5, 0},
                {WS_I64, -0x1p63, -0x1p63},
                {WS_I64, -12345678901, -12345678901},
-               {WS_U64, 0x1p63, 0x1p63}};
+               {WS_I64, 1e30, 0x1p63}, /* the largest, rounded to a double */
+               {WS_I64, -1e30, -0x1p63},
+               {WS_U64, 0x1p63, 0x1p63},
+               {WS_U64, 1e30, 0x1p64},
+               {WS_U64, -1, 0}};
   for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
     WS_CHECK_NEAR(stored(known[i].type, known[i].value), known[i].stored, 0);
   }
+  int64_t most = 0;
+  uint64_t most_unsigned = 0;
+  ws__type_store(WS_I64, 0x1p63, &most, 0);
+  ws__type_store(WS_U64, 0x1p64, &most_unsigned, 0);
+  WS_CHECK(most == INT64_MAX && most_unsigned == UINT64_MAX);
 }
 
 /* ---- what rounding may cost ---- */
