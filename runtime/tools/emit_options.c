@@ -153,8 +153,43 @@ static ws_status settle_layout(emit_options *options, ws_archive *archive,
   return WS_OK;
 }
 
+/* Whether wanted is provenance, or the beginning of it to a ':'. */
+static bool begins(const char *wanted, const char *provenance) {
+  const size_t size = strlen(wanted);
+  return !strncmp(provenance, wanted, size) &&
+         (provenance[size] == ':' || !provenance[size]);
+}
+
+/* A kind may be wanted that has no times yet; what is none of a kind, nor of
+ * the archive, is a slip. */
+static ws_status check_provenance(const emit_options *options,
+                                  ws_archive *archive, ws_arena *arena,
+                                  ws_diag *diag) {
+  static const char *const kinds[] = {"hip", "cuda", "sim", "estimate",
+                                      WS_PROVENANCE_ESTIMATE};
+  enum { WORDS = 4, KINDS = sizeof kinds / sizeof kinds[0] };
+  const char *wanted = options->provenance, *known = "", *const *names;
+  int count;
+  for (int i = 0; wanted && i < KINDS; i++)
+    if (i < WORDS ? !strcmp(wanted, kinds[i]) : begins(wanted, kinds[i]))
+      return WS_OK;
+  if (!wanted)
+    return WS_OK;
+  WS_TRY(ws_archive_list_provenances(archive, arena, &names, &count, diag));
+  for (int i = 0; i < count; i++) {
+    if (begins(wanted, names[i]))
+      return WS_OK;
+    known = ws_arena_printf(arena, "%s, %s", known, names[i]);
+  }
+  return ws_fail(diag, WS_USAGE, NULL, 0,
+                 "--provenance %s: there is none such; there are hip, cuda, "
+                 "sim, estimate%s",
+                 wanted, known);
+}
+
 ws_status emit_options_settle(emit_options *options, ws_archive *archive,
                               ws_arena *arena, ws_diag *diag) {
+  WS_TRY(check_provenance(options, archive, arena, diag));
   WS_TRY(settle_problem(options, archive, diag));
   WS_TRY(find_names(options, arena, diag));
   if (!options->target)

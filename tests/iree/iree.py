@@ -260,6 +260,10 @@ def check_refusals(work):
         assert why in said and said.startswith("wavesmith iree: ") and said.count("\n") == 1, said
     assert not (work / "none.mlir").exists()
     run(wavesmith, "iree", tuned / "rmsnorm/tuned/gfx942/plain", code=2)
+    for given in "nonsense", "si", "sim:other":
+        said = run(wavesmith, "iree", tuned / "gemm_bf16/tuned/gfx942/kmajor", "contest", "--provenance", given,
+                   "--out", work / "none.mlir", code=2)
+        assert f"--provenance {given}: there is none such; there are hip, cuda, sim, estimate, {SIM}" in said, said
 
 
 def main():

@@ -82,8 +82,14 @@ id=$("$wavesmith" archive ls my_scale.db | awk 'NR == 2 { print $1 }') code=0
 
 # where no shape set is named, the line names the problem's first
 code=0
-"$wavesmith" dispatch my_scale.db --problem my_scale.c --provenance table --out x >"$work/out" 2>&1 || code=$?
+"$wavesmith" dispatch my_scale.db --problem my_scale.c --provenance hip --out x >"$work/out" 2>&1 || code=$?
 [ "$code" = 1 ] && grep -q "do not suffice for common: " "$work/out" || fail "times that there are not: exit $code"
+# a provenance that is none of the kinds and not in the archive
+for given in table si sim:other; do
+  code=0
+  "$wavesmith" dispatch my_scale.db --problem my_scale.c --provenance "$given" --out x >"$work/out" 2>&1 || code=$?
+  [ "$code" = 2 ] && grep -q -- "--provenance $given: .* hip, cuda, sim, estimate" "$work/out" || fail "provenance $given: exit $code"
+done
 
 # ---- a wrong kernel is refused ----
 sed 's/fmul float %value, %factor/fadd float %value, %factor/' naive.ll >wrong.ll
