@@ -65,8 +65,8 @@ static void print_usage(FILE *out) {
   fputs(
       "\nEvery command takes --problem FILE, the C file (or built library) of "
       "a problem of\nyours; several may be given. For one without a reference: "
-      "--reference FILE, a\nkernel (.ll or .hip) that its results are compared "
-      "with, and --tolerance REL[,ABS]\n(docs/your-own-kernel.md).\n"
+      "--reference FILE, a\nkernel (.ll, .mlir or .hip) that its results are "
+      "compared with, and --tolerance\nREL[,ABS] (docs/your-own-kernel.md).\n"
       "`wavesmith COMMAND --help` shows the options of a command.\n"
       "Exit codes: 0 done, 1 a candidate or input is at fault, 2 wrong "
       "usage,\n3 the environment is at fault, 128 and the signal's number: "

@@ -51,8 +51,8 @@ extern const ws_command tune_command, mcp_command, check_command,
    .argument = "FILE",                                                         \
    .kind = WS_OPTION_TAKEN,                                                    \
    .help =                                                                     \
-       "a trusted kernel (.ll or .hip) that results are compared with, of "    \
-       "a problem without a reference"},                                       \
+       "a trusted kernel (.ll, .mlir or .hip) that results are compared "      \
+       "with, of a problem without a reference"},                              \
   {                                                                            \
     .name = "tolerance", .argument = "REL[,ABS]", .kind = WS_OPTION_TAKEN,     \
     .help =                                                                    \
