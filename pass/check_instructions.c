@@ -34,6 +34,10 @@ unsigned ws__call_traits(const ws_checker *checker, LLVMValueRef instruction) {
 
 /* ---- types --------------------------------------------------------------- */
 
+/* Odd widths come from vectors of i1 that are taken for a number, and LLVM's
+ * code generators know all of them. */
+enum { MAX_INTEGER_BITS = 64 };
+
 static bool scalar_allowed(const ws_checker *checker, LLVMTypeRef type) {
   switch (LLVMGetTypeKind(type)) {
   case LLVMHalfTypeKind:
@@ -41,11 +45,8 @@ static bool scalar_allowed(const ws_checker *checker, LLVMTypeRef type) {
   case LLVMFloatTypeKind:
   case LLVMDoubleTypeKind:
     return true;
-  case LLVMIntegerTypeKind: {
-    unsigned width = LLVMGetIntTypeWidth(type);
-    return width == 1 || width == 8 || width == 16 || width == 32 ||
-           width == 64;
-  }
+  case LLVMIntegerTypeKind:
+    return LLVMGetIntTypeWidth(type) <= MAX_INTEGER_BITS;
   case LLVMPointerTypeKind: {
     unsigned space = LLVMGetPointerAddressSpace(type);
     return space == WS_SPACE_FLAT || space == WS_SPACE_GLOBAL ||
@@ -93,6 +94,34 @@ void ws__check_type(const ws_checker *checker, LLVMValueRef place,
   char *text = LLVMPrintTypeToString(type);
   REPORT(checker, WS_CHECK_TYPE, place, "type %s is not supported", text);
   LLVMDisposeMessage(text);
+}
+
+/* LLVM aborts on intrinsics of a target whose type is an odd integer: they are
+ * instructions, and nothing knows how to widen those. */
+static void check_plain_type(const ws_checker *checker, LLVMValueRef call,
+                             LLVMTypeRef type) {
+  LLVMTypeRef scalar = LLVMGetTypeKind(type) == LLVMVectorTypeKind
+                           ? LLVMGetElementType(type)
+                           : type;
+  if (LLVMGetTypeKind(scalar) != LLVMIntegerTypeKind)
+    return;
+  unsigned width = LLVMGetIntTypeWidth(scalar);
+  if (width == 1 || width == 8 || width == 16 || width == 32 || width == 64)
+    return;
+  char *text = LLVMPrintTypeToString(type);
+  REPORT(checker, WS_CHECK_INTRINSIC, call,
+         "@%s has no form for type %s; extend it to i32 first",
+         name_of(ws__called_function(call)), text);
+  LLVMDisposeMessage(text);
+}
+
+static void check_plain_types(const ws_checker *checker, LLVMValueRef call) {
+  const char *name = name_of(ws__called_function(call));
+  if (strncmp(name, "llvm.amdgcn.", 12) && strncmp(name, "llvm.nvvm.", 10))
+    return;
+  check_plain_type(checker, call, LLVMTypeOf(call));
+  for (unsigned i = 0; i < LLVMGetNumArgOperands(call); i++)
+    check_plain_type(checker, call, LLVMTypeOf(LLVMGetOperand(call, i)));
 }
 
 /* ---- instructions -------------------------------------------------------- */
@@ -214,6 +243,7 @@ static void check_intrinsic(const ws_checker *checker, LLVMValueRef call,
     check_dpp(checker, call);
   else if (traits & WS_INTRINSIC_BYTE)
     check_byte(checker, call);
+  check_plain_types(checker, call);
 }
 
 /* A function that nvptx_expand.c makes assembly of. */

@@ -14,6 +14,7 @@
  * the process instead; the compile server turns that into a verdict.
  */
 #include "lower.h"
+#include "promises.h"
 
 #include <llvm-c/DebugInfo.h>
 #include <llvm-c/Error.h>
@@ -173,6 +174,7 @@ static bool lower(ws_lowering *l, const ws_lowering_family *family) {
     ws__branches_find(l);
   if (!(l->stages & WS_STAGE_LINES))
     LLVMStripModuleDebugInfo(l->module);
+  ws__pass_widen_masks(l->module);
   ws_hash hash = ws_ir_hash(l->module);
   l->out->ir_hash = ws_arena_strdup(l->arena, hash.hex);
   l->out->compiler = compiler_name(l->arena, family);

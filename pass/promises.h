@@ -20,6 +20,10 @@ void ws__pass_limit_fast_math(LLVMModuleRef module);
  * value of the least number have their usual results. */
 void ws__pass_define_operations(LLVMModuleRef module);
 
+/* Vectors of 3, 5, 6 and 7 bits that are taken for numbers become eight wide,
+ * for code generation (masks.c). */
+void ws__pass_widen_masks(LLVMModuleRef module);
+
 /* Marks each `unreachable` and llvm.assume that an author has written, before
  * passes run. */
 void ws__pass_mark_written(LLVMModuleRef module);

@@ -218,8 +218,11 @@ static const struct wrong {
      "descriptor"},
     {"check-type", "stage",
      STAGE "  %v = load i128, ptr addrspace(1) %source ; !!\n" END, "i128"},
-    {"check-type", "stage",
-     STAGE "  %v = load i24, ptr addrspace(1) %source ; !!\n" END, "i24"},
+    {"check-intrinsic", "stage",
+     "declare i24 @llvm.amdgcn.readfirstlane.i24(i24)\n" STAGE
+     "  %v = load i24, ptr addrspace(1) %source\n"
+     "  %w = call i24 @llvm.amdgcn.readfirstlane.i24(i24 %v) ; !!\n" END,
+     "no form for type i24"},
     {"check-type", "stage",
      STAGE "  %v = load fp128, ptr addrspace(1) %source ; !!\n" END, "fp128"},
     {"check-type", "stage",
@@ -229,7 +232,7 @@ static const struct wrong {
      STAGE "  %v = load ptr addrspace(8), ptr addrspace(1) %source ; !!\n" END,
      "addrspace(8)"},
     {"check-type", "stage",
-     STAGE "  %v = alloca [4 x i13], addrspace(5) ; !!\n" END, "i13"},
+     STAGE "  %v = alloca [4 x i65], addrspace(5) ; !!\n" END, "i65"},
     {"check-address-space", "stage",
      STAGE "  %g = addrspacecast ptr addrspace(3) %target to ptr "
            "addrspace(1) ; !!\n" END,
@@ -409,6 +412,17 @@ WS_TEST(bodies_found) {
 static const struct right {
   const char *region, *text;
 } right[] = {
+    {"stage", /* a mask of four elements as a number */
+     STAGE "  %v = load <4 x i32>, ptr addrspace(1) %source\n"
+           "  %mask = icmp slt <4 x i32> %v, zeroinitializer\n"
+           "  %bits = bitcast <4 x i1> %mask to i4\n"
+           "  %two = and i4 %bits, 2\n"
+           "  %on = icmp ne i4 %two, 0\n"
+           "  %x = zext i1 %on to i32\n"
+           "  store i32 %x, ptr addrspace(3) %target\n" END},
+    {"stage", STAGE "  %v = load i24, ptr addrspace(1) %source\n"
+                    "  %x = sext i24 %v to i32\n"
+                    "  store i32 %x, ptr addrspace(3) %target\n" END},
     {"stage", /* the wave's number, made uniform */
      STAGE "  %wave = lshr i32 %lane, 6\n"
            "  %uniform = call i32 @llvm.amdgcn.readfirstlane.i32(i32 %wave)\n"
@@ -612,7 +626,7 @@ static const struct aborting {
                    "  %a = load fp128, ptr addrspace(1) %p\n"
                    "  %b = fmul fp128 %a, %a\n"
                    "  store fp128 %b, ptr addrspace(1) %p\n" END},
-    {"check-type",
+    {"check-intrinsic",
      "declare <3 x i13> @llvm.amdgcn.readfirstlane.v3i13(<3 x i13>)\n"
      "define amdgpu_kernel void @k(ptr addrspace(1) %o, <3 x i13> %r) {\n"
      "  %v = call <3 x i13> @llvm.amdgcn.readfirstlane.v3i13(<3 x i13> %r)\n"
