@@ -139,6 +139,34 @@ static void name_offset(const ws_instrumenter *in, ws_site *site,
   site->offset_region = region ? region->function : NULL;
 }
 
+static bool may_be_private(LLVMValueRef pointer) {
+  ws_space space = space_of(ws__address_space(pointer));
+  return space == WS_SPACE_PRIVATE || space == WS_SPACE_ANY;
+}
+
+/* An access of a private variable that may lie outside of it. size: in bytes,
+ * constant or not. */
+static void watch_variable(ws_instrumenter *in, LLVMValueRef instruction,
+                           LLVMValueRef pointer, LLVMValueRef size) {
+  ws_private_window window;
+  int64_t bytes =
+      LLVMIsAConstantInt(size) ? LLVMConstIntGetSExtValue(size) : -1;
+  if (!may_be_private(pointer) ||
+      !ws__private_window(in, pointer, bytes, &window))
+    return;
+  ws_site *site = new_site(in, instruction);
+  site->space = WS_SPACE_PRIVATE;
+  site->begin = window.begin;
+  site->end = window.end;
+  LLVMPositionBuilderBefore(in->builder, instruction);
+  LLVMValueRef arguments[4] = {
+      site_constant(in, site), flat(in, pointer),
+      LLVMBuildZExtOrBitCast(in->builder, size, in->i64, ""),
+      flat(in, window.base)};
+  LLVMBuildCall2(in->builder, in->variable.type, in->variable.function,
+                 arguments, 4, "");
+}
+
 static void instrument_access(ws_instrumenter *in, LLVMValueRef instruction,
                               LLVMValueRef pointer, LLVMTypeRef type,
                               bool reads, bool writes, bool atomic) {
@@ -147,6 +175,8 @@ static void instrument_access(ws_instrumenter *in, LLVMValueRef instruction,
     refuse(in, instruction, "this address space");
     return;
   }
+  uint64_t size = LLVMStoreSizeOfType(in->host_layout, type);
+  watch_variable(in, instruction, pointer, LLVMConstInt(in->i64, size, false));
   if (!needs_hook(in, pointer))
     return;
   ws_site *site = new_site(in, instruction);
@@ -154,7 +184,7 @@ static void instrument_access(ws_instrumenter *in, LLVMValueRef instruction,
   site->reads = reads;
   site->writes = writes;
   site->atomic = atomic;
-  site->size = (uint32_t)LLVMStoreSizeOfType(in->host_layout, type);
+  site->size = (uint32_t)size;
   site->alignment = LLVMGetAlignment(instruction);
   if (site->space == WS_SPACE_LDS || site->space == WS_SPACE_ANY)
     site->pattern = ws_arena_alloc(in->program->arena, sizeof *site->pattern);
@@ -175,6 +205,7 @@ static void instrument_range(ws_instrumenter *in, LLVMValueRef call,
                              unsigned operand, LLVMValueRef size, bool reads,
                              bool writes) {
   LLVMValueRef pointer = LLVMGetOperand(call, operand);
+  watch_variable(in, call, pointer, size);
   if (!needs_hook(in, pointer))
     return;
   ws_site *site = new_site(in, call);
@@ -564,7 +595,7 @@ void ws__instrument_function(ws_instrumenter *in, LLVMValueRef function) {
 
 static ws_hook declare_hook(ws_instrumenter *in, const char *name,
                             int arguments, LLVMTypeRef second) {
-  LLVMTypeRef types[3] = {in->i64, second, in->i64};
+  LLVMTypeRef types[4] = {in->i64, second, in->i64, in->i64};
   LLVMTypeRef type =
       LLVMFunctionType(in->nothing, types, (unsigned)arguments, false);
   return (ws_hook){LLVMAddFunction(in->module, name, type), type};
@@ -579,6 +610,7 @@ void ws__instrument_declare_hooks(ws_instrumenter *in) {
   in->range = declare_hook(in, "ws__hook_range", 3, in->i64);
   in->fence = declare_hook(in, "ws__hook_fence", 1, in->i64);
   in->private_access = declare_hook(in, "ws__hook_private", 2, in->i64);
+  in->variable = declare_hook(in, "ws__hook_variable", 4, in->i64);
   in->alloca_ = declare_hook(in, "ws__hook_alloca", 3, in->i64);
   in->operation = declare_hook(in, "ws__hook_operation", 2, in->frame_pointer);
 }

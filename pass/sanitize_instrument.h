@@ -21,7 +21,7 @@ typedef struct ws_instrumenter {
   LLVMTargetDataRef target_layout, host_layout;
   LLVMTypeRef i8, i64, pointer, frame_pointer, nothing;
   ws_hook lds_load, lds_store, global_load, global_store, access, range, fence,
-      private_access, alloca_, operation;
+      private_access, variable, alloca_, operation;
   ws_program *program;
   const ws_template *tmpl;
   const ws_problem *problem;
@@ -42,6 +42,16 @@ void ws__make_host_function(ws_instrumenter *in, LLVMValueRef function);
  * could be found (sanitize_origin.c). */
 const ws_region *ws__offset_region(const ws_template *tmpl,
                                    LLVMValueRef pointer);
+/* The private variable that a pointer points into: bytes begin to end from
+ * base, an alloca or an argument of the function. */
+typedef struct ws_private_window {
+  LLVMValueRef base;
+  int64_t begin, end;
+} ws_private_window;
+/* true: a window is known, and an access of size bytes (-1: known at run time)
+ * may lie outside (sanitize_private.c). */
+bool ws__private_window(const ws_instrumenter *in, LLVMValueRef pointer,
+                        int64_t size, ws_private_window *out);
 /* The address space of a pointer value, as LLVM numbers it. */
 unsigned ws__address_space(LLVMValueRef pointer);
 /* base + offset, as a pointer. */

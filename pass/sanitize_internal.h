@@ -14,6 +14,7 @@
  *   sanitize_buffer.c      memory by descriptors   sanitize_to_lds.c  into LDS
  *   sanitize_memory.c      allocations, LDS, shadow, memory hooks
  *   sanitize_race.c        what is said of accesses that nothing orders
+ *   sanitize_private.c     which private variable a pointer points into
  *   sanitize_origin.c      which region returns the offset of an access
  *   sanitize_observe.c     what the bound model wants to know
  *   sanitize_data.c        inputs and reference     sanitize_fault.c  findings
@@ -79,6 +80,7 @@ struct ws_site {
   bool reads, writes, atomic;
   uint32_t size, alignment;
   int buffer;          /* where the last access went; a hint */
+  int64_t begin, end;  /* of a private variable, from the hook's base */
   ws_pattern *pattern; /* LDS only */
   uint32_t reported;
   /* wave operations: result at frame + 0, operands at frame + offset */
@@ -284,6 +286,8 @@ void ws__hook_access(ws_site *site, uintptr_t address);
 void ws__hook_range(ws_site *site, uintptr_t address, uint64_t size);
 void ws__hook_fence(ws_site *site);
 void ws__hook_private(ws_site *site, uintptr_t address);
+void ws__hook_variable(ws_site *site, uintptr_t address, uint64_t size,
+                       uintptr_t base);
 void ws__hook_alloca(ws_site *site, uintptr_t address, uint64_t size);
 
 /* ---- races (sanitize_race.c) -------------------------------------------- */
@@ -422,7 +426,7 @@ typedef struct ws_sanitizer {
   const ws_launch *launch; /* that runs, or ran last */
   const ws_launch *ran[WS_TEMPLATE_MAX_LAUNCHES]; /* in this run, in order */
   int ran_count;
-  bool diagnosing;         /* second run of what came out wrong */
+  bool diagnosing; /* second run of what came out wrong */
   ws_sanitize_times times;
 } ws_sanitizer;
 extern ws_sanitizer ws__sanitizer;

@@ -59,6 +59,7 @@ static const struct {
     HOOK(ws__hook_range),
     HOOK(ws__hook_fence),
     HOOK(ws__hook_private),
+    HOOK(ws__hook_variable),
     HOOK(ws__hook_alloca),
     HOOK(ws__hook_operation),
 #undef HOOK

@@ -667,6 +667,29 @@ void ws__hook_fence(ws_site *site) {
   memory->acquired = true;
 }
 
+/* ---- private variables ------------------------------------------------- */
+
+static __attribute__((noinline)) void
+report_oob_variable(ws_site *site, int64_t offset, uint64_t size) {
+  ws__fault(WS_FAULT_OOB_PRIVATE, site,
+            "lane %d accesses %llu bytes at byte %lld of a private variable of "
+            "%lld bytes",
+            lanes->current, (unsigned long long)size,
+            (long long)(offset - site->begin),
+            (long long)(site->end - site->begin));
+}
+
+/* Only where the IR does not show that the access is inside. */
+void ws__hook_variable(ws_site *site, uintptr_t address, uint64_t size,
+                       uintptr_t base) {
+  const int64_t offset = (int64_t)(address - base);
+  if (size && (offset < site->begin || offset > site->end ||
+               size > (uint64_t)(site->end - offset))) {
+    lanes->lane[lanes->current].site = site;
+    report_oob_variable(site, offset, size);
+  }
+}
+
 /* ---- private memory, in the diagnosis run ---------------------------- */
 
 enum { PRIVATE_NONE, PRIVATE_UNSET, PRIVATE_SET };
