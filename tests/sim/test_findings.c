@@ -125,6 +125,55 @@ FINE(packed_with_the_low_scalar, PACKED("s20", "op_sel_hi:[1,0]"))
 FINE(packed_with_the_high_scalar, PACKED("s21", "op_sel:[0,1]"))
 BUG(packed_with_the_high_scalar_never_written, "uninitialised",
     "global_store_dword", "v3", PACKED("s20", ""))
+/* A register whose halves are filled one after the other; v1 is one of whose
+ * bytes the lower two were written. */
+#define HALF "s_mov_b32 s20, 0xffff\nv_bfi_b32 v1, s20, v9, v20\n"
+#define BYTES(selector)                                                        \
+  HALF "s_mov_b32 s21, " selector "\nv_perm_b32 v2, v9, v1, s21\n" STORE("v2")
+FINE(halves_filled_one_after_the_other, BYTES("0x05040100"))
+FINE(bytes_that_are_written_or_constant, BYTES("0x000c0d01"))
+FINE(upper_half_cut_off, HALF "v_and_b32_e32 v2, s20, v1\n" STORE("v2"))
+FINE(upper_half_set, HALF "v_or_b32_e32 v2, 0xffff0000, v1\n" STORE("v2"))
+FINE(upper_half_shifted_out, HALF "v_lshlrev_b32_e32 v2, 16, v1\n" STORE("v2"))
+FINE(halves_joined, HALF "v_lshlrev_b32_e32 v2, 16, v9\n"
+                         "v_and_or_b32 v2, v1, s20, v2\n" STORE("v2"))
+FINE(halves_shifted_together, HALF "v_lshl_or_b32 v2, v1, 16, 7\n" STORE("v2"))
+FINE(halves_aligned, HALF "v_alignbit_b32 v2, v1, v9, 16\n" STORE("v2"))
+FINE(lower_half_moved_about,
+     HALF "v_mov_b32_e32 v3, v1\nv_cmp_ne_u32_e32 vcc, 3, v0\n"
+          "v_cndmask_b32_e32 v3, v1, v3, vcc\n"
+          "v_and_b32_e32 v2, s20, v3\n" STORE("v2"))
+FINE(lower_half_of_a_pair,
+     HALF "v_mov_b32_e32 v0, 0\nv_pk_mov_b32 v[2:3], v[0:1], v[0:1] "
+          "op_sel:[1,0]\nv_and_b32_e32 v2, s20, v2\n" STORE("v2"))
+FINE(lower_half_stored, HALF "global_store_short v9, v1, s[10:11]\n")
+FINE(lower_half_used, HALF "v_add_f16_e32 v2, v1, v1\n" STORE("v2"))
+FINE(lower_half_selected,
+     HALF "v_add_u32_sdwa v2, v1, v9 dst_sel:DWORD dst_unused:UNUSED_PAD "
+          "src0_sel:WORD_0 src1_sel:DWORD\n" STORE("v2"))
+FINE(other_half_filled_by_a_load, HALF "global_load_dword v1, v9, s[8:9]\n"
+                                       "s_waitcnt vmcnt(0)\n" STORE("v1"))
+BUG(half_never_written, "uninitialised", "global_store_dword", "v1",
+    HALF STORE("v1"))
+BUG(wrong_half_kept, "uninitialised", "global_store_dword", "v2",
+    BYTES("0x07060302"))
+BUG(one_byte_too_many, "uninitialised", "global_store_dword", "v2",
+    BYTES("0x05040102"))
+BUG(upper_half_kept, "uninitialised", "global_store_dword", "v2",
+    HALF "v_and_b32_e32 v2, 0xffffff, v1\n" STORE("v2"))
+BUG(upper_half_shifted_down, "uninitialised", "global_store_dword", "v2",
+    HALF "v_lshrrev_b32_e32 v2, 8, v1\n" STORE("v2"))
+BUG(shifted_by_some_bits, "uninitialised", "global_store_dword", "v2",
+    HALF "v_lshlrev_b32_e32 v2, 15, v1\n" STORE("v2"))
+BUG(upper_half_stored, "uninitialised", "global_store_short_d16_hi", "v1",
+    HALF "global_store_short_d16_hi v9, v1, s[10:11]\n")
+BUG(sum_with_half_never_written, "uninitialised", "global_store_dword", "v2",
+    HALF "v_add_u32_e32 v2, v1, v9\n" STORE("v2"))
+BUG(mask_of_lanes_own, "uninitialised", "global_store_dword", "v2",
+    HALF "v_and_b32_e32 v2, v9, v1\n" STORE("v2"))
+BUG(half_written_again_by_nothing, "uninitialised", "global_store_dword", "v2",
+    HALF "v_add_u32_e32 v1, v20, v9\n"
+         "v_and_b32_e32 v2, s20, v1\n" STORE("v2"))
 /* How LLVM merges lane masks of which one half is undefined. */
 FINE(masks_merged_with_an_undefined_half,
      "v_cmp_eq_u32_e32 vcc, 0, v0\ns_andn2_b64 s[20:21], s[20:21], exec\n"

@@ -5,6 +5,7 @@
  * the table below, by mnemonic. Source: CDNA3 ISA guide, chapters 5 and 12.
  */
 #include "effects.h"
+#include "poison_bytes.h"
 #include "vector_lanes.h"
 
 /* ---- mnemonics ------------------------------------------------------------
@@ -178,6 +179,25 @@ static void mark_data(ws_effects *effects, const char *name,
   }
 }
 
+/* What stores narrower than a register take of it. */
+static uint8_t data_bytes(const char *name) {
+  static const struct {
+    const char *part;
+    uint8_t bytes;
+  } narrow[] = {{"store_byte_d16_hi", 4},
+                {"write_b8_d16_hi", 4},
+                {"store_short_d16_hi", WS_BYTE_HIGH_HALF},
+                {"write_b16_d16_hi", WS_BYTE_HIGH_HALF},
+                {"store_byte", 1},
+                {"write_b8", 1},
+                {"store_short", WS_BYTE_LOW_HALF},
+                {"write_b16", WS_BYTE_LOW_HALF}};
+  for (size_t i = 0; i < sizeof narrow / sizeof *narrow; i++)
+    if (strstr(name, narrow[i].part))
+      return narrow[i].bytes;
+  return WS_BYTE_ALL;
+}
+
 static void add_memory(ws_effects *effects, const char *name,
                        const ws_instruction *in) {
   const bool store = strstr(name, "_store") != NULL;
@@ -243,6 +263,9 @@ void ws__effects_of(const ws_instruction *in, ws_effects *effects) {
     effects->flow = row->flow;
     effects->flags = row->flags;
   }
+  effects->data_bytes = data_bytes(name);
+  if (ws__moves_bytes(in))
+    effects->flow = WS_FLOW_BYTES;
   if (class_ <= WS_CLASS_TRANS && ws__vector_keeps_poison(in) &&
       !writes_plain_mask(in))
     effects->flow = WS_FLOW_OWN;

@@ -12,6 +12,7 @@
 /* How poison goes from sources to results. */
 typedef enum ws_flow {
   WS_FLOW_LANES,  /* VALU: lane by lane, a poisoned scalar poisons all lanes */
+  WS_FLOW_BYTES,  /* moves bytes, see poison_bytes.h */
   WS_FLOW_PAIRS,  /* packed f32: word by word, as op_sel says */
   WS_FLOW_WIDE,   /* 64-bit integers: the low word knows no high word */
   WS_FLOW_SELECT, /* v_cndmask: only the side that each lane takes */
@@ -58,9 +59,10 @@ typedef struct ws_effects {
   uint8_t read_count, write_count;
   uint8_t flow, queue;
   uint16_t flags;
-  uint8_t lane_mask; /* scalar register of a lane mask source; 0xff: none */
-  bool simple;       /* vector registers in, vector registers out */
-  bool unchecked;    /* only waits matter: MFMA, s_nop */
+  uint8_t lane_mask;  /* scalar register of a lane mask source; 0xff: none */
+  uint8_t data_bytes; /* that a store takes of a register; bit per byte */
+  bool simple;        /* vector registers in, vector registers out */
+  bool unchecked;     /* only waits matter: MFMA, s_nop */
 } ws_effects;
 
 /* One per instruction of text, in the arena. */

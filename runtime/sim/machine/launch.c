@@ -467,6 +467,8 @@ static void set_up_wave(ws_wave *wave, const ws_plan *plan) {
   memset(wave->pending_vectors, 0, sizeof wave->pending_vectors);
   memset(wave->pending_scalars, 0, sizeof wave->pending_scalars);
   memset(wave->vector_poison, 0xff, sizeof wave->vector_poison);
+  memset(wave->partial, 0, sizeof wave->partial);
+  wave->partial_count = 0;
   wave->access.mask = 0;
   set_up_scalars(wave, plan);
   wave->initial_exec = ws_exec(wave);

@@ -229,6 +229,7 @@ struct ws_wave {
   uint64_t vector_poison[WS_VECTORS]; /* bit per lane: never written, or
                                        * computed from such */
   uint64_t scalar_poison[2];          /* bit per scalar register */
+  int partial_count;                  /* registers of partial */
   bool scc_poison;
   /* Loads under way: an operand that one of them will write must not be used
    * before a wait that covers it. */
@@ -247,6 +248,10 @@ struct ws_wave {
   uint64_t initial_exec;   /* lanes that the launch has */
   uint32_t barriers;       /* passed */
   bool acted;              /* wrote what other waves can see */
+  /* Registers, bit by bit, of which byte_poison says more: which bytes of a
+   * lane in vector_poison, poison_bytes.h. */
+  uint64_t partial[WS_VECTORS / 64];
+  uint64_t byte_poison[WS_VECTORS][4];
 };
 
 /* One workgroup in execution. */

@@ -5,6 +5,7 @@
  */
 #include "step.h"
 #include "lds_shadow.h"
+#include "poison_bytes.h"
 
 #include <stdio.h>
 
@@ -299,8 +300,10 @@ static uint64_t select_flow(const ws_wave *wave, const ws_instruction *in) {
          (~mask & lane_poison(wave, &in->src[0]));
 }
 
-static uint64_t lanes_flow(const ws_wave *wave, const ws_effects *effects) {
-  uint64_t poison = ws__any_poison(wave, effects);
+static uint64_t lanes_flow(const ws_wave *wave, const ws_instruction *in,
+                           const ws_effects *effects) {
+  uint64_t poison = wave->partial_count ? ws__sources_poison(wave, in)
+                                        : ws__any_poison(wave, effects);
   if (!ws__reads_poisoned_scalar(wave, effects))
     return poison;
   uint64_t others[2] = {effects->scalar_reads[0] & wave->scalar_poison[0],
@@ -357,7 +360,7 @@ static uint64_t vector_flow(const ws_wave *wave, const ws_instruction *in,
                             const ws_effects *effects) {
   switch (effects->flow) {
   case WS_FLOW_LANES:
-    return lanes_flow(wave, effects);
+    return lanes_flow(wave, in, effects);
   case WS_FLOW_SELECT:
     return select_flow(wave, in);
   default:
@@ -396,8 +399,10 @@ static bool check_memory_poison(ws_wave *wave, const ws_instruction *in,
     if (range->is_data && !store)
       continue;
     uint64_t lanes = 0;
-    for (int r = 0; r < range->count; r++)
-      lanes |= wave->vector_poison[range->first + r];
+    for (uint32_t r = 0; r < range->count; r++)
+      lanes |=
+          ws__bytes_poison(wave, range->first + r,
+                           range->is_data ? effects->data_bytes : WS_BYTE_ALL);
     lanes &= ws_exec(wave);
     if (!lanes)
       continue;
@@ -502,6 +507,45 @@ static void finish_words(ws_wave *wave, const ws_instruction *in,
     set_scalar(wave, &in->dst[i], words[1] & exec);
 }
 
+/* The register that a move of two words takes one of them from; -1: none. */
+static int moved_register(const ws_instruction *in, uint32_t half) {
+  const bool pair = in->op == WS_OP_v_pk_mov_b32;
+  if (!pair && in->op != WS_OP_v_mov_b64)
+    return -1;
+  const ws_operand *from = &in->src[pair ? half : 0];
+  const uint32_t word = pair ? in->op_sel >> half & 1 : half;
+  return from->kind == WS_OPERAND_VECTOR && word < from->count
+             ? from->index + (int)word
+             : -1;
+}
+
+/* Moves of two words take along which bytes are poison. */
+static void step_moves(ws_wave *wave, const ws_instruction *in,
+                       const ws_effects *effects) {
+  const uint64_t exec = ws_exec(wave);
+  uint64_t words[2], bytes[2][4];
+  pairs_flow(wave, in, words);
+  for (uint32_t half = 0; half < 2; half++)
+    for (unsigned byte = 0; byte < 4; byte++) {
+      const int from = moved_register(in, half);
+      bytes[half][byte] =
+          from < 0 ? words[half]
+                   : ws__bytes_poison(wave, (uint32_t)from, 1u << byte);
+    }
+  in->execute(wave, in);
+  for (uint32_t half = 0; effects->write_count && half < 2; half++)
+    ws__bytes_set(wave, effects->writes[0].first + half, exec, bytes[half]);
+}
+
+static void step_bytes(ws_wave *wave, const ws_instruction *in) {
+  const uint64_t exec = ws_exec(wave);
+  uint64_t bytes[4];
+  ws__bytes_flow(wave, in, bytes);
+  in->execute(wave, in);
+  if (in->dst[0].kind == WS_OPERAND_VECTOR)
+    ws__bytes_set(wave, in->dst[0].index, exec, bytes);
+}
+
 /* Two words that differ: pairs and wide integers. */
 static void step_words(ws_wave *wave, const ws_instruction *in,
                        const ws_effects *effects) {
@@ -539,21 +583,42 @@ static void finish(ws_wave *wave, const ws_instruction *in,
     wait(wave, in);
 }
 
-void ws__step_careful(ws_wave *wave, const ws_instruction *in,
-                      const ws_effects *effects) {
-  if ((ws__touches_pending(wave, effects) && !check_waits(wave, in, effects)) ||
-      !check_poison(wave, in, effects) || !check_barrier(wave, in, effects))
-    return;
-  if (effects->flow == WS_FLOW_PAIRS || effects->flow == WS_FLOW_WIDE) {
-    step_words(wave, in, effects);
-    return;
-  }
-  const uint64_t exec = ws_exec(wave);
+static bool follows_bytes(const ws_wave *wave, const ws_instruction *in,
+                          const ws_effects *effects) {
+  const bool select = effects->flow == WS_FLOW_SELECT &&
+                      !(in->flags & WS_MODIFIED) && wave->partial_count;
+  return select || effects->flow == WS_FLOW_BYTES;
+}
+
+static void step_lanes_or_scalars(ws_wave *wave, const ws_instruction *in,
+                                  const ws_effects *effects, uint64_t exec) {
   const bool scalar = effects->flow >= WS_FLOW_SCALAR;
   const uint64_t poison =
       scalar ? scalar_flow(wave, in, effects) : vector_flow(wave, in, effects);
   in->execute(wave, in);
   finish(wave, in, effects, exec, poison);
+}
+
+void ws__step_careful(ws_wave *wave, const ws_instruction *in,
+                      const ws_effects *effects) {
+  if ((ws__touches_pending(wave, effects) && !check_waits(wave, in, effects)) ||
+      !check_poison(wave, in, effects) || !check_barrier(wave, in, effects))
+    return;
+  const uint64_t exec = ws_exec(wave);
+  if (follows_bytes(wave, in, effects)) {
+    step_bytes(wave, in);
+    return;
+  }
+  if (wave->partial_count && moved_register(in, 0) >= 0) {
+    step_moves(wave, in, effects);
+    return;
+  }
+  if (effects->flow == WS_FLOW_PAIRS || effects->flow == WS_FLOW_WIDE)
+    step_words(wave, in, effects);
+  else
+    step_lanes_or_scalars(wave, in, effects, exec);
+  if (wave->partial_count)
+    ws__bytes_follow(wave, effects, exec);
 }
 
 /* ---- VGPR indexing --------------------------------------------------------

@@ -12,7 +12,8 @@
  *            moved about but not decide control flow, an address, or what a
  *            store to global memory writes ("uninitialised"). Scalars keep it
  *            bit by bit, because lane masks are merged from halves of which one
- *            is undefined.
+ *            is undefined, and vector registers byte by byte where only some
+ *            are (poison_bytes.h).
  *   barriers Lanes that were off when their wave passed a barrier and are on
  *            again later have missed it ("divergent-barrier").
  *
@@ -90,7 +91,7 @@ void ws__step_indexed(ws_wave *wave, const ws_instruction *in, bool checked);
 /* The common case, inline: vector registers in, vector registers out. */
 static inline void ws__step_checked(ws_wave *wave, const ws_instruction *in,
                                     const ws_effects *effects) {
-  if (!(effects->simple | effects->unchecked) ||
+  if (!(effects->simple | effects->unchecked) || wave->partial_count ||
       ws__touches_pending(wave, effects) ||
       ws__reads_poisoned_scalar(wave, effects)) {
     ws__step_careful(wave, in, effects);
