@@ -157,13 +157,15 @@ static const char *const illegal_ids[] = {
     "tensor-map", "ptxas-serialized", "wgmma-shape", "sanitizer-limit"};
 
 static void conclude(build *b, const struct stage *stage) {
-  const ws_finding *first = b->findings.items;
   b->out->stage = stage->name;
   b->out->verdict = stage->verdict;
-  if (!b->findings.count) {
-    b->out->reason = "refused without a finding";
-    return;
-  }
+  if (!b->findings.count) /* a fault of ours, but nobody is left without */
+    ws_findings_add(&b->findings, "unexplained", "",
+                    b->candidate ? b->candidate->tmpl->file : NULL, 0,
+                    "%s refuses this and does not say why; report it with the "
+                    "text, and reduce it to find out what of it is meant",
+                    stage->name);
+  const ws_finding *first = b->findings.items;
   for (size_t i = 0; i < sizeof illegal_ids / sizeof illegal_ids[0]; i++)
     if (!strcmp(first->id, illegal_ids[i]))
       b->out->verdict = WS_VERDICT_ILLEGAL;

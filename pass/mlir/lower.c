@@ -172,6 +172,41 @@ static void dissolve_gpu_module(ws_mlir *m) {
   mlirOperationDestroy(gpu);
 }
 
+/* Debug info of LLVM's in a place, as fused<#llvm.di_...>[...] has it. */
+static bool has_debug_info(MlirLocation at) {
+  if (!mlirLocationIsAFused(at))
+    return false;
+  MlirAttribute what = mlirLocationFusedGetMetadata(at);
+  return !mlirAttributeIsNull(what) &&
+         mlirStringRefEqual(
+             mlirDialectGetNamespace(mlirAttributeGetDialect(what)),
+             ws__mlir_ref("llvm"));
+}
+
+static MlirWalkResult find_debug_info(MlirOperation op, void *data) {
+  MlirOperation *found = data;
+  if (ws__mlir_is(op, "llvm.func") || ws__mlir_is(op, "builtin.module") ||
+      !has_debug_info(mlirOperationGetLocation(op)))
+    return MlirWalkResultAdvance;
+  *found = op;
+  return MlirWalkResultInterrupt;
+}
+
+/* The translation has LLVM verify what it made, and what LLVM says then goes
+ * to stderr. On IR that MLIR has verified, that is debug info. */
+static void explain_translation(ws_mlir *m) {
+  MlirOperation at = {NULL};
+  if (m->findings->count)
+    return;
+  mlirOperationWalk(m->module, find_debug_info, &at, MlirWalkPreOrder);
+  const bool known = !mlirOperationIsNull(at);
+  ws__mlir_refuse(m, known ? at : m->module, "mlir",
+                  known ? "LLVM refuses the debug info in this place; write "
+                          "loc(\"FILE\":LINE:COLUMN), or no loc at all"
+                        : "LLVM refuses the IR that this becomes; reduce it to "
+                          "find out what of it");
+}
+
 static LLVMModuleRef translate(ws_mlir *m, LLVMContextRef context) {
   if (!ws__mlir_run(m, m->module,
                     "builtin.module(ensure-debug-info-scope-on-llvm-func{"
@@ -180,10 +215,8 @@ static LLVMModuleRef translate(ws_mlir *m, LLVMContextRef context) {
   LLVMModuleRef module = mlirTranslateModuleToLLVMIR(m->module, context);
   if (module)
     ws__mlir_settle(m, module);
-  else if (!m->findings->count)
-    ws__mlir_refuse(
-        m, m->module, "mlir-lower",
-        "MLIR makes no LLVM IR of this module, and does not say why");
+  else
+    explain_translation(m);
   return module;
 }
 

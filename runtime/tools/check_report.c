@@ -27,6 +27,15 @@ static int launch_threads(const ws_candidate *candidate, const char *kernel,
   return (int)threads;
 }
 
+/* A device knows the lines of code that has them in it. */
+static const char *how_to_get_lines(const ws_build_result *result,
+                                    const ws_finding *finding) {
+  const bool of_device = result->stage && !strcmp(result->stage, "device");
+  return of_device && !finding->line
+             ? "; --lines names its line where one is known"
+             : "";
+}
+
 static void print_findings(const ws_build_result *result, ws_arena *arena) {
   for (int i = 0; i < result->finding_count; i++) {
     const ws_finding *finding = &result->findings[i];
@@ -35,7 +44,8 @@ static void print_findings(const ws_build_result *result, ws_arena *arena) {
       printf(" in %s", finding->region);
     if (finding->line > 0)
       printf(" at %s", ws_finding_place(arena, finding));
-    printf("\n           %s\n", finding->text);
+    printf("\n           %s%s\n", finding->text,
+           how_to_get_lines(result, finding));
   }
 }
 

@@ -22,6 +22,12 @@ mutant() { # sed expression, pattern (AT: the place of ...), a text of that line
   check 1 "${2/AT/mutant.mlir:$(line mutant.mlir "$3"):[0-9]*}" mutant.mlir "${@:4}"
 }
 
+# ---- debug info that LLVM refuses --------------------------------------------
+file='#llvm.di_file<"x.c" in "/">'
+place="fused<#llvm.di_lexical_block<scope = $file, file = $file, line = 1>>[\"q.mlir\":7:2]"
+sed "s|^ *memref.store %sum, %out.*|& loc($place)|" "$pairs" >fused.mlir
+check 1 'q.mlir:7:2: LLVM refuses the debug info' fused.mlir
+
 # ---- what is right -----------------------------------------------------------
 for threads in 64 128 256; do
   check 0 '^verdict *ok' "$pairs" --set "threads=$threads;each=1"
@@ -50,6 +56,33 @@ func.func private @combine(%own: f32, %other: f32) -> f32 {
   return %one : f32
 }
 END
+# A variable of the body's own, read and written outside of it: neither changes
+# the result.
+cat >private.mlir <<'END'
+func.func private @combine(%own: f32, %other: f32) -> f32 {
+  %c0 = arith.constant 0 : i32
+  %start = arith.constant START : i32
+  %bits = arith.bitcast %own : f32 to i32
+  %none = arith.andi %bits, %c0 : i32
+  %at = arith.addi %none, %start : i32
+  %i = arith.index_cast %at : i32 to index
+  %t = memref.alloca() : memref<4xf32, #gpu.address_space<private>>
+  memref.store %own, %t[%i] : memref<4xf32, #gpu.address_space<private>>
+  %z = memref.load %t[%i] : memref<4xf32, #gpu.address_space<private>>
+  %sum = arith.addf %z, %other : f32
+  return %sum : f32
+}
+END
+for at in 4 8 40 100 20000 -1 -2 -200; do
+  sed "s/START/$at/" private.mlir >wrong.mlir
+  check 1 'oob-private in combine at combine.mlir:9:3' "$pairs" --body combine=wrong.mlir
+  sed "s/%t\[%i\]/%t[%c]/; s/ *%c0 = .*/&\n%c = arith.constant $at : index/; s/START/0/" private.mlir >wrong.mlir
+  check 1 'oob-private in combine at combine.mlir:10:3' "$pairs" --body combine=wrong.mlir
+done
+for at in 0 3; do
+  sed "s/START/$at/" private.mlir >body.private.mlir
+  check 0 '^verdict *ok' "$pairs" --body combine=body.private.mlir
+done
 echo 'float combine(float own, float other) { return own + other; }' >body.cl
 echo 'define internal float @combine(float %a, float %b) { %c = fadd float %a, %b ret float %c }' >body.ll
 for body in body.mlir body.cl body.ll; do
