@@ -63,6 +63,10 @@ MlirOperation ws__mlir_new(const ws_mlir *m, const char *name,
                            MlirLocation location, int operand_count,
                            const MlirValue *operands, MlirType result,
                            const char *attribute, MlirAttribute value);
+/* The first block of its first region; null: it has none. */
+MlirBlock ws__mlir_body(MlirOperation op);
+/* The first operation there; null: there is none. */
+MlirOperation ws__mlir_first(MlirOperation op);
 /* The "func.func" (kind) of this name right in a module; null: it has none. */
 MlirOperation ws__mlir_function(MlirOperation module, const char *kind,
                                 const char *name);

@@ -15,23 +15,41 @@ enum { MOST_SEQUENCES = 64, MOST_INCLUDED = 10000 };
 typedef struct sequences {
   ws_mlir *m;
   MlirOperation items[MOST_SEQUENCES], main;
-  int count;
+  int count, main_index;
   int64_t steps[MOST_SEQUENCES]; /* with those of what they include; 0: not
                                   * counted yet */
 } sequences;
+
+/* Right in the template's module, so that a name is one sequence's. */
+static bool may_be(const sequences *s, MlirOperation op) {
+  if (!mlirOperationEqual(mlirOperationGetParentOperation(op), s->m->module))
+    ws__mlir_refuse(s->m, op, "mlir-schedule",
+                    "sequences stand in the template's own module, beside "
+                    "@__transform_main");
+  else if (mlirBlockIsNull(ws__mlir_body(op)))
+    ws__mlir_refuse(s->m, op, "mlir-schedule",
+                    "this sequence has no body: write its steps and "
+                    "transform.yield");
+  else if (s->count == MOST_SEQUENCES)
+    ws__mlir_refuse(s->m, op, "mlir-schedule", "there may be %d sequences",
+                    MOST_SEQUENCES);
+  else
+    return true;
+  return false;
+}
 
 static MlirWalkResult collect(MlirOperation op, void *data) {
   sequences *s = data;
   if (!ws__mlir_is(op, "transform.named_sequence"))
     return MlirWalkResultAdvance;
-  if (s->count == MOST_SEQUENCES) {
-    ws__mlir_refuse(s->m, op, "mlir-schedule", "there may be %d sequences",
-                    MOST_SEQUENCES);
+  if (!may_be(s, op))
     return MlirWalkResultInterrupt;
+  if (mlirStringRefEqual(ws__mlir_symbol(op),
+                         ws__mlir_ref("__transform_main"))) {
+    s->main = op;
+    s->main_index = s->count;
   }
   s->items[s->count++] = op;
-  if (mlirStringRefEqual(ws__mlir_symbol(op), ws__mlir_ref("__transform_main")))
-    s->main = op;
   return MlirWalkResultSkip;
 }
 
@@ -45,7 +63,7 @@ typedef struct steps_of {
 
 static int64_t count_steps(sequences *s, int index);
 
-/* Of an include those of the sequence; MLIR has refused recursion. */
+/* Of an include those of the sequence. */
 static MlirWalkResult count_one(MlirOperation op, void *data) {
   steps_of *of = data;
   of->count++;
@@ -64,6 +82,7 @@ static int64_t count_steps(sequences *s, int index) {
   if (s->steps[index])
     return s->steps[index];
   steps_of of = {s, 0};
+  s->steps[index] = MOST_INCLUDED + 1; /* of one that includes itself */
   mlirOperationWalk(s->items[index], count_one, &of, MlirWalkPreOrder);
   return s->steps[index] = of.count;
 }
@@ -95,13 +114,13 @@ static bool interpret(ws_mlir *m, MlirOperation main) {
   return ok;
 }
 
-static bool apply(ws_mlir *m, const sequences *s) {
+static bool apply(ws_mlir *m, sequences *s) {
   const int before = m->findings->count;
   m->steps = ws_arena_alloc(m->arena, sizeof *m->steps);
   *m->steps = (ws_mlir_steps){.now = -1};
   for (int i = 0; i < s->count; i++)
     mlirOperationWalk(s->items[i], find_lines, m->steps, MlirWalkPreOrder);
-  ws__mlir_announce(m, s->main);
+  ws__mlir_announce(m, s->main, (int)count_steps(s, s->main_index));
   const bool ok = interpret(m, s->main);
   ws__mlir_mark(m, s->main);
   m->steps = NULL;
@@ -125,7 +144,7 @@ static bool admit(ws_mlir *m, sequences *s) {
                       MOST_INCLUDED);
       return false;
     }
-  return true;
+  return ws__mlir_check_handles(m, s->items, s->count);
 }
 
 bool ws__mlir_schedule(ws_mlir *m) {

@@ -7,12 +7,10 @@
 
 #include "mlir.h"
 
-enum { WS_MLIR_MOST_STEPS = 512 };
-
 /* A schedule while it is applied. */
 typedef struct ws_mlir_steps {
-  MlirOperation items[WS_MLIR_MOST_STEPS]; /* those that are announced */
-  int count;
+  MlirOperation *items; /* those that are announced */
+  int count, most;
   int now;                   /* of the items; -1: none has begun */
   int first_line, last_line; /* of the schedule's text */
 } ws_mlir_steps;
@@ -27,10 +25,15 @@ bool ws__mlir_is_step(MlirOperation op);
 /* Whether an operation is of a schedule. */
 bool ws__mlir_is_transform(MlirOperation op);
 
+/* Whether no handle of these sequences may name one operation too often
+ * (handles.c); a finding where one may. Their includes end. */
+bool ws__mlir_check_handles(ws_mlir *m, const MlirOperation *sequences,
+                            int count);
+
 /* ---- where it is (steps.c) ---- */
 
-/* Has the sequence announce each of its steps before it is run. */
-void ws__mlir_announce(ws_mlir *m, MlirOperation sequence);
+/* Has the sequence, of `most` operations, announce each before it is run. */
+void ws__mlir_announce(ws_mlir *m, MlirOperation sequence, int most);
 /* A remark, which may be an announcement. */
 void ws__mlir_step_begins(ws_mlir *m, const char *text);
 /* The operation that is being applied; null: none, or not known. */

@@ -40,8 +40,7 @@ static MlirOperation make(const ws_mlir *m, MlirOperation before,
 
 static void announce(announcer *a, MlirOperation op) {
   ws_mlir_steps *steps = a->m->steps;
-  if (steps->count == WS_MLIR_MOST_STEPS)
-    return;
+  WS_ASSERT(steps->count < steps->most);
   char text[64];
   snprintf(text, sizeof text, "%s %d", word, steps->count);
   make(a->m, op, "transform.debug.emit_param_as_remark", "message",
@@ -64,32 +63,35 @@ static bool may_consume(const announcer *a, MlirOperation op) {
   return false;
 }
 
-static void announce_all(announcer *a, MlirBlock block) {
-  MlirOperation op = mlirBlockGetFirstOperation(block);
+/* From an operation on, to the end of its block. */
+static void announce_all(announcer *a, MlirOperation op) {
   for (; !mlirOperationIsNull(op) && !mlirValueIsNull(a->at);
        op = mlirOperationGetNextInBlock(op)) {
-    if (ws__mlir_is_step(op))
+    if (!ws__mlir_is(op, "transform.yield"))
       announce(a, op);
     if (ws__mlir_is(op, "transform.foreach"))
-      announce_all(a, mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(op)));
+      announce_all(a, ws__mlir_first(op));
     if (may_consume(a, op))
       a->at = (MlirValue){NULL};
   }
 }
 
-void ws__mlir_announce(ws_mlir *m, MlirOperation sequence) {
-  MlirBlock body =
-      mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(sequence));
+void ws__mlir_announce(ws_mlir *m, MlirOperation sequence, int most) {
+  MlirBlock body = ws__mlir_body(sequence);
   if (!m->place || mlirBlockGetNumArguments(body) < 1)
     return;
+  MlirOperation first = mlirBlockGetFirstOperation(body);
   MlirType i64 = mlirIntegerTypeGet(m->context, 64);
+  m->steps->items =
+      ws_arena_alloc(m->arena, (size_t)most * sizeof *m->steps->items);
+  m->steps->most = most;
   announcer a = {m, {NULL}, mlirBlockGetArgument(body, 0)};
   a.number = mlirOperationGetResult(
-      make(m, mlirBlockGetFirstOperation(body), "transform.param.constant",
-           "value", mlirIntegerAttrGet(i64, 0), 0, NULL,
+      make(m, first, "transform.param.constant", "value",
+           mlirIntegerAttrGet(i64, 0), 0, NULL,
            mlirTypeParseGet(m->context, ws__mlir_ref("!transform.param<i64>"))),
       0);
-  announce_all(&a, body);
+  announce_all(&a, first);
 }
 
 MlirOperation ws__mlir_step(const ws_mlir *m) {

@@ -58,10 +58,21 @@ MlirOperation ws__mlir_new(const ws_mlir *m, const char *name,
   return mlirOperationCreate(&state);
 }
 
+MlirBlock ws__mlir_body(MlirOperation op) {
+  return mlirOperationGetNumRegions(op)
+             ? mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(op))
+             : (MlirBlock){NULL};
+}
+
+MlirOperation ws__mlir_first(MlirOperation op) {
+  MlirBlock body = ws__mlir_body(op);
+  return mlirBlockIsNull(body) ? (MlirOperation){NULL}
+                               : mlirBlockGetFirstOperation(body);
+}
+
 MlirOperation ws__mlir_function(MlirOperation module, const char *kind,
                                 const char *name) {
-  MlirOperation op = mlirBlockGetFirstOperation(
-      mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(module)));
+  MlirOperation op = ws__mlir_first(module);
   while (!mlirOperationIsNull(op) &&
          !(ws__mlir_is(op, kind) &&
            mlirStringRefEqual(ws__mlir_symbol(op), ws__mlir_ref(name))))
@@ -79,8 +90,7 @@ MlirStringRef ws__mlir_symbol(MlirOperation function) {
 }
 
 MlirOperation ws__mlir_gpu_module(const ws_mlir *m) {
-  MlirOperation op = mlirBlockGetFirstOperation(
-      mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(m->module)));
+  MlirOperation op = ws__mlir_first(m->module);
   while (!mlirOperationIsNull(op) && !ws__mlir_is(op, "gpu.module"))
     op = mlirOperationGetNextInBlock(op);
   return op;

@@ -86,6 +86,22 @@ done >many
 edit "$more"
 check 1 'mutant.mlir:[0-9]*:1: with what it includes this has more than 10000 steps' mutant.mlir
 
+
+# Names are of one module: in others there could be the same ones again.
+beside() { echo "s/^transform.named_sequence @loop_of/$1\\n&/"; }
+sequence='transform.named_sequence @loop_of(%m: !transform.any_op {transform.readonly})'
+mutant "$(beside "module @lib attributes {transform.with_named_sequence} { $sequence { transform.yield } }")" \
+  "AT: sequences stand in the template's own module" 'module @lib'
+mutant "$(beside 'transform.named_sequence private @other(!transform.any_op {transform.readonly})')" \
+  'AT: this sequence has no body' '@other'
+
+# A handle doubled again and again would be the end of the job's memory.
+merge='  %h0 = transform.merge_handles %whole, %whole : !transform.any_op\n'
+for i in $(seq 40); do merge="$merge  %h$i = transform.merge_handles %h$((i - 1)), %h$((i - 1)) : !transform.any_op\n"; done
+mutant "$(insert "$merge")" 'AT: a handle may name one operation up to 8192 times here' '%h10 = '
+mutant "$(insert '  %h = transform.include @more failures(propagate) (%whole) : (!transform.any_op) -> !transform.any_op'); $(beside 'transform.named_sequence @more(%h: !transform.any_op {transform.readonly}) -> !transform.any_op {\n%h0 = transform.replicate num(%h) %h : !transform.any_op, !transform.any_op\n%h1 = transform.replicate num(%h0) %h0 : !transform.any_op, !transform.any_op\n%h2 = transform.replicate num(%h1) %h1 : !transform.any_op, !transform.any_op\n%h3 = transform.replicate num(%h2) %h2 : !transform.any_op, !transform.any_op\ntransform.yield %h3 : !transform.any_op\n}')" \
+  'AT: a handle may name one operation up to' '%h3 = '
+
 # ---- numbers -----------------------------------------------------------------------
 vector='transform.param.constant 8 : i64 \{wavesmith.value = "vector"\}'
 for number in 0 -1 65537 4611686018427387904; do

@@ -657,3 +657,80 @@ gpu.module @m {
   }
 }
 }
+
+// -----
+
+// A schedule without a body.
+!v = memref<1xf32, #gpu.address_space<global>>
+module attributes {
+  transform.with_named_sequence,
+  wavesmith.template = ["t", "1", "pairs", "gfx942", "a test"],
+  wavesmith.param = [["threads", "64", "64 128", "lanes"]]
+} {
+gpu.module @m {
+  gpu.func @k(%x: !v {wavesmith.name = "x"}, %y: !v {wavesmith.name = "y"},
+              %count: i32 {wavesmith.name = "count"}) kernel attributes {
+      wavesmith.launch = ["1", "1", "1", "threads", "1"]} {
+    gpu.return
+  }
+}
+// expected-error@+1 {{this sequence has no body: write its steps and transform.yield [mlir-schedule]}}
+transform.named_sequence private @__transform_main(!transform.any_op {transform.readonly})
+}
+
+// -----
+
+// Sequences that include each other, by names in two modules.
+!v = memref<1xf32, #gpu.address_space<global>>
+module attributes {
+  transform.with_named_sequence,
+  wavesmith.template = ["t", "1", "pairs", "gfx942", "a test"],
+  wavesmith.param = [["threads", "64", "64 128", "lanes"]]
+} {
+gpu.module @m {
+  gpu.func @k(%x: !v {wavesmith.name = "x"}, %y: !v {wavesmith.name = "y"},
+              %count: i32 {wavesmith.name = "count"}) kernel attributes {
+      wavesmith.launch = ["1", "1", "1", "threads", "1"]} {
+    gpu.return
+  }
+}
+transform.named_sequence @__transform_main(%m: !transform.any_op {transform.readonly}) {
+  transform.include @a failures(propagate) (%m) : (!transform.any_op) -> ()
+  transform.yield
+}
+transform.named_sequence @a(%m: !transform.any_op {transform.readonly}) {
+  transform.include @lib::@b failures(propagate) (%m) : (!transform.any_op) -> ()
+  transform.yield
+}
+module @lib attributes {transform.with_named_sequence} {
+  // expected-error@+1 {{sequences stand in the template's own module, beside @__transform_main [mlir-schedule]}}
+  transform.named_sequence @b(%m: !transform.any_op {transform.readonly}) {
+    transform.include @a failures(propagate) (%m) : (!transform.any_op) -> ()
+    transform.yield
+  }
+  transform.named_sequence @a(%m: !transform.any_op {transform.readonly}) {
+    transform.yield
+  }
+}
+}
+
+// -----
+
+// The threads of a launch in parts, and a cast of nothing.
+!v = memref<1xf32, #gpu.address_space<global>>
+module attributes {
+  wavesmith.template = ["t", "1", "pairs", "gfx942", "a test"],
+  wavesmith.param = [["threads", "64", "64 128", "lanes"]]
+} {
+gpu.module @m {
+  gpu.func @k(%x: !v {wavesmith.name = "x"}, %y: !v {wavesmith.name = "y"},
+              %count: i32 {wavesmith.name = "count"}) kernel attributes {
+      wavesmith.launch = ["1", "1", "1", ["thr", "eads"], "1"]} {
+    %width = gpu.block_dim x
+    // expected-error@+1 {{a value could not be lowered: it is wanted of no value as f32 [mlir-lower]}}
+    %z = builtin.unrealized_conversion_cast to f32
+    memref.store %z, %y[%width] : !v
+    gpu.return
+  }
+}
+}
