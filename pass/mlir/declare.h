@@ -23,6 +23,9 @@ enum { WS_MLIR_MOST_FUNCTIONS = 256 };
  * operation where it gives none. */
 bool ws__mlir_lds_bytes(ws_mlir *m, MlirOperation at, const char *name,
                         int64_t *out_bytes);
+/* A text, or those of an array in a row: a long one over several lines. NULL:
+ * it is neither. */
+const char *ws__mlir_joined(const ws_mlir *m, MlirAttribute item);
 /* Parameters with the values of wavesmith.param. */
 bool ws__mlir_defaults(ws_mlir *m, ws_scope *out);
 /* Makes the values of a template that has been read the only ones that

@@ -230,10 +230,15 @@ static bool size_slots(ws_mlir *m, MlirOperation op) {
     return false;
   }
   MlirOperation kernel = op; /* its entry block has all allocas */
-  while (!ws__mlir_is(kernel, "gpu.func") && !ws__mlir_is(kernel, "func.func"))
+  while (!mlirOperationIsNull(kernel) && !ws__mlir_is(kernel, "gpu.func") &&
+         !ws__mlir_is(kernel, "func.func"))
     kernel = mlirOperationGetParentOperation(kernel);
-  MlirBlock entry =
-      mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(kernel));
+  if (mlirOperationIsNull(kernel)) {
+    ws__mlir_refuse(m, op, "mlir-lanes",
+                    "wavesmith.slots outside of a gpu.func or func.func");
+    return false;
+  }
+  MlirBlock entry = ws__mlir_body(kernel);
   maker k = {m, entry, mlirBlockGetFirstOperation(entry),
              mlirOperationGetLocation(op)};
   MlirType type = mlirMemRefTypeGet(mlirShapedTypeGetElementType(written), 1,
@@ -364,11 +369,9 @@ static int64_t threads_of(ws_mlir *m, MlirOperation op) {
     ws_expr *expr;
     ws_diag diag;
     int64_t value;
-    if (ws_expr_parse(m->arena,
-                      ws__mlir_text(m->arena, mlirStringAttrGetValue(
-                                                  mlirArrayAttrGetElement(
-                                                      functions[i].launch, 3))),
-                      m->file, 0, &expr, &diag) == WS_OK &&
+    const char *text =
+        ws__mlir_joined(m, mlirArrayAttrGetElement(functions[i].launch, 3));
+    if (ws_expr_parse(m->arena, text, m->file, 0, &expr, &diag) == WS_OK &&
         ws_expr_eval(expr, &m->values, &value, &diag) == WS_OK)
       return value;
   }

@@ -170,8 +170,11 @@ static MlirWalkResult find_left(MlirOperation op, void *data) {
 }
 
 static void print_types(MlirOperation op, ws_strbuf *out) {
-  mlirTypePrint(mlirValueGetType(mlirOperationGetOperand(op, 0)),
-                ws__mlir_append, out);
+  if (mlirOperationGetNumOperands(op))
+    mlirTypePrint(mlirValueGetType(mlirOperationGetOperand(op, 0)),
+                  ws__mlir_append, out);
+  else
+    ws_strbuf_puts(out, "no value");
   ws_strbuf_printf(out, " as ");
   mlirTypePrint(mlirValueGetType(mlirOperationGetResult(op, 0)),
                 ws__mlir_append, out);

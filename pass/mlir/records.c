@@ -32,8 +32,7 @@ static void write_node(const writer *w, const char *kind,
                           LLVMMDNodeInContext2(context, texts, (size_t)count)));
 }
 
-/* A text, or those of an array in a row: a long one over several lines. */
-static const char *joined(const ws_mlir *m, MlirAttribute item) {
+const char *ws__mlir_joined(const ws_mlir *m, MlirAttribute item) {
   if (mlirAttributeIsAString(item))
     return ws__mlir_text(m->arena, mlirStringAttrGetValue(item));
   const intptr_t count =
@@ -61,7 +60,7 @@ static int texts_of(const ws_mlir *m, MlirAttribute list, const char **out) {
   if (count < 0 || count > MOST_OPERANDS)
     return -1;
   for (intptr_t i = 0; i < count; i++) {
-    out[i] = joined(m, mlirArrayAttrGetElement(list, i));
+    out[i] = ws__mlir_joined(m, mlirArrayAttrGetElement(list, i));
     if (!out[i])
       return -1;
   }
