@@ -66,6 +66,9 @@ void ws__mlir_use_intrinsics(const ws_mlir *m, LLVMModuleRef module);
 void ws__mlir_settle(const ws_mlir *m, LLVMModuleRef module);
 /* The loops of lanes that a schedule left (lanes.c). */
 bool ws__mlir_lanes(ws_mlir *m);
+/* Whether private memory holds what so many rounds of an scf.forall's body
+ * index (slots.c); a finding at the memory where it does not. */
+bool ws__mlir_check_slots(ws_mlir *m, MlirOperation loop, int64_t rounds);
 /* Expands what the pipeline to the LLVM dialect has no lowering for, and says
  * what that has left (left.c). */
 bool ws__mlir_expand(ws_mlir *m);

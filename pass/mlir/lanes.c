@@ -291,6 +291,16 @@ static bool none_in_another(ws_mlir *m, const found *f) {
   return true;
 }
 
+/* Of the rounds those that have iterations, where their number is known. */
+static int64_t rounds_within(MlirOperation op, int64_t rounds,
+                             int64_t threads) {
+  if (mlirOperationGetNumOperands(op))
+    return rounds;
+  const int64_t end = static_of(op, "staticUpperBound"),
+                used = end / threads + (end % threads != 0);
+  return used < rounds ? used : rounds;
+}
+
 static bool distribute(ws_mlir *m, MlirOperation op, int64_t threads) {
   MlirAttribute steps = ws__mlir_word(op, "steps");
   const int64_t rounds =
@@ -303,8 +313,11 @@ static bool distribute(ws_mlir *m, MlirOperation op, int64_t threads) {
                     "steps of 1, without results");
     return false;
   }
+  if (!mlirAttributeIsNull(steps) &&
+      !ws__mlir_check_slots(m, op, rounds_within(op, rounds, threads)))
+    return false;
   maker k = {m, mlirOperationGetBlock(op), op, mlirOperationGetLocation(op)};
-  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(op));
+  MlirBlock body = ws__mlir_body(op);
   MlirValue iteration = mlirBlockGetArgument(body, 0);
   MlirValue end = mlirOperationGetNumOperands(op)
                       ? mlirOperationGetOperand(op, 0)
@@ -355,27 +368,33 @@ static bool distribute(ws_mlir *m, MlirOperation op, int64_t threads) {
 /* ---- all of it
  * ---------------------------------------------------------------------- */
 
+/* Of a kernel; null: it has none. */
+static MlirAttribute launch_of(const ws_mlir *m, MlirOperation kernel) {
+  MlirStringRef name = ws__mlir_symbol(kernel);
+  for (int i = 0; i < m->function_count; i++)
+    if (mlirStringRefEqual(name, ws__mlir_ref(m->functions[i].name)) &&
+        !mlirAttributeIsNull(m->functions[i].launch))
+      return m->functions[i].launch;
+  return ws__mlir_word(kernel, "launch"); /* where it stays a template */
+}
+
 static int64_t threads_of(ws_mlir *m, MlirOperation op) {
-  const ws_mlir_function *functions = m->functions;
   while (!mlirOperationIsNull(op) && !ws__mlir_is(op, "gpu.func"))
     op = mlirOperationGetParentOperation(op);
-  if (mlirOperationIsNull(op))
-    return 0;
-  MlirStringRef name = ws__mlir_symbol(op);
-  for (int i = 0; i < m->function_count; i++) {
-    if (!mlirStringRefEqual(name, ws__mlir_ref(functions[i].name)) ||
-        mlirAttributeIsNull(functions[i].launch))
-      continue;
-    ws_expr *expr;
-    ws_diag diag;
-    int64_t value;
-    const char *text =
-        ws__mlir_joined(m, mlirArrayAttrGetElement(functions[i].launch, 3));
-    if (ws_expr_parse(m->arena, text, m->file, 0, &expr, &diag) == WS_OK &&
-        ws_expr_eval(expr, &m->values, &value, &diag) == WS_OK)
-      return value;
-  }
-  return 0;
+  MlirAttribute launch = {NULL};
+  if (!mlirOperationIsNull(op))
+    launch = launch_of(m, op);
+  ws_expr *expr;
+  ws_diag diag;
+  int64_t value;
+  return !mlirAttributeIsNull(launch) &&
+                 ws_expr_parse(
+                     m->arena,
+                     ws__mlir_joined(m, mlirArrayAttrGetElement(launch, 3)),
+                     m->file, 0, &expr, &diag) == WS_OK &&
+                 ws_expr_eval(expr, &m->values, &value, &diag) == WS_OK
+             ? value
+             : 0;
 }
 
 bool ws__mlir_lanes(ws_mlir *m) {
