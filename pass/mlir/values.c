@@ -13,11 +13,28 @@
 
 static const char prefix[] = "wavesmith.";
 
+/* In so many bits a number may be meant with a sign or without one. */
+static bool fits(MlirType type, int64_t value) {
+  const unsigned bits =
+      mlirTypeIsAInteger(type) ? mlirIntegerTypeGetWidth(type) : 64;
+  return bits >= 64 || (value >= -(INT64_C(1) << (bits ? bits - 1 : 0)) &&
+                        value < INT64_C(1) << bits);
+}
+
+static bool evaluate(ws_mlir *m, MlirOperation op, const char *text,
+                     int64_t *out) {
+  ws_expr *expr;
+  ws_diag diag;
+  if (ws_expr_parse(m->arena, text, NULL, 0, &expr, &diag) == WS_OK &&
+      ws_expr_eval(expr, &m->values, out, &diag) == WS_OK)
+    return true;
+  ws__mlir_refuse(m, op, "mlir-value", "%s", diag.text);
+  return false;
+}
+
 static bool set_attribute(ws_mlir *m, MlirOperation op, const char *name,
                           const char *text) {
   MlirAttribute old = mlirOperationGetAttributeByName(op, ws__mlir_ref(name));
-  ws_expr *expr;
-  ws_diag diag;
   int64_t value;
   if (mlirAttributeIsNull(old) || !mlirAttributeIsAInteger(old)) {
     ws__mlir_refuse(m, op, "mlir-value",
@@ -27,14 +44,17 @@ static bool set_attribute(ws_mlir *m, MlirOperation op, const char *name,
                     name);
     return false;
   }
-  if (ws_expr_parse(m->arena, text, NULL, 0, &expr, &diag) != WS_OK ||
-      ws_expr_eval(expr, &m->values, &value, &diag) != WS_OK) {
-    ws__mlir_refuse(m, op, "mlir-value", "%s", diag.text);
+  if (!evaluate(m, op, text, &value))
+    return false;
+  MlirType type = mlirAttributeGetType(old);
+  if (!fits(type, value)) {
+    ws__mlir_refuse(m, op, "mlir-value",
+                    "wavesmith.%s is %lld, which does not fit into i%u", name,
+                    (long long)value, mlirIntegerTypeGetWidth(type));
     return false;
   }
-  mlirOperationSetAttributeByName(
-      op, ws__mlir_ref(name),
-      mlirIntegerAttrGet(mlirAttributeGetType(old), value));
+  mlirOperationSetAttributeByName(op, ws__mlir_ref(name),
+                                  mlirIntegerAttrGet(type, value));
   return true;
 }
 
@@ -58,6 +78,29 @@ static const char *set_by(const ws_mlir *m, MlirNamedAttribute attribute) {
              : NULL;
 }
 
+/* wavesmith.steps and .slots are what they say themselves, to lanes.c: a number
+ * of the text or of transform.annotate, or an expression like elsewhere. */
+static bool is_of_lanes(MlirOperation op, const char *name) {
+  return (ws__mlir_is(op, "scf.forall") && !strcmp(name, "steps")) ||
+         (ws__mlir_is(op, "memref.alloca") && !strcmp(name, "slots"));
+}
+
+static bool set_for_lanes(ws_mlir *m, MlirOperation op,
+                          MlirNamedAttribute attribute) {
+  int64_t value;
+  if (!mlirAttributeIsAString(attribute.attribute))
+    return true;
+  if (!evaluate(
+          m, op,
+          ws__mlir_text(m->arena, mlirStringAttrGetValue(attribute.attribute)),
+          &value))
+    return false;
+  mlirOperationSetDiscardableAttributeByName(
+      op, mlirIdentifierStr(attribute.name),
+      mlirIntegerAttrGet(mlirIntegerTypeGet(m->context, 64), value));
+  return true;
+}
+
 static bool set_all(ws_mlir *m, MlirOperation op) {
   for (intptr_t i = mlirOperationGetNumDiscardableAttributes(op) - 1; i >= 0;
        i--) {
@@ -65,6 +108,11 @@ static bool set_all(ws_mlir *m, MlirOperation op) {
     const char *name = set_by(m, attribute);
     if (!name)
       continue;
+    if (is_of_lanes(op, name)) {
+      if (!set_for_lanes(m, op, attribute))
+        return false;
+      continue;
+    }
     if (!mlirAttributeIsAString(attribute.attribute)) {
       ws__mlir_refuse(m, op, "mlir-value",
                       "write wavesmith.%s = \"EXPRESSION\", a text", name);

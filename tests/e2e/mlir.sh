@@ -233,6 +233,22 @@ done
 mutant 's/wavesmith.lds = "tile"/wavesmith.lds = "til"/' "AT: wavesmith.lds has no 'til'" '%tile = memref.alloc'
 mutant 's/%one = arith.constant 1 : i32/%one = arith.constant {wavesmith.width = "each"} 1 : i32/' \
   "AT: wavesmith.width: 'arith.constant' has no integer" wavesmith.width
+mutant 's/%one = arith.constant 1 : i32/%one = arith.constant {wavesmith.value = "each + 4294967295"} 1 : i32/' \
+  'AT: wavesmith.value is 4294967297, which does not fit into i32' 'each + 42'
+mutant 's/%one = arith.constant 1 : i32/%four = arith.constant {wavesmith.value = "threads + 1"} 1 : i4\n%one = arith.extui %four : i4 to i32/' \
+  'AT: wavesmith.value is 65, which does not fit into i4' 'threads + 1'
+for value in 1 -15 8589934591; do # one bit pattern, and none
+  sed "s/%one = arith.constant 1 : i32/%four = arith.constant {wavesmith.value = \"$value\"} 3 : i4\n%one = arith.extui %four : i4 to i32/" "$pairs" >fits.mlir
+  [ "$value" = 1 ] && check 0 '^verdict *ok' fits.mlir || check 1 "$value, which does not fit into i4" fits.mlir
+done
+# Rounds and slots are numbers, or expressions.
+lanes() { echo "s/^    gpu.barrier/    %q = arith.constant 4 : index\\nscf.forall (%i) in (%q) {%z = arith.constant 0.0 : f32\\nmemref.store %z, %tile[%i] : !tile} {mapping = [#gpu.thread<x>], wavesmith.steps = $1}\\n    gpu.barrier/"; }
+for steps in 2 '"each"' '"threads \/ 32"'; do
+  sed "$(lanes "$steps")" "$pairs" >lanes.mlir
+  check 0 '^verdict *ok' lanes.mlir --stage check
+done
+mutant "$(lanes '"each - 2"')" 'AT: wavesmith.steps is a number from 1 to' 'scf.forall'
+mutant "$(lanes '"fold"')" "AT: 'fold' has no value" 'scf.forall'
 mutant 's/"gfx942", "sums/"gfx123", "sums/' 'AT: write module attributes' 'module attributes'
 mutant 's/"count"}) kernel/"length"}) kernel/' "mutant.mlir:.*'length' is no argument of pairs" "$launch"
 mutant 's/"64 128 256"/"64 128 x"/' 'mutant.mlir:.*integers' '"threads"'
