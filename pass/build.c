@@ -68,7 +68,7 @@ static bool parse(build *b) {
     return false;
   if (set_candidate(b, tmpl, &diag) != WS_OK)
     return fail(b, "candidate", &diag);
-  if (ws__is_mlir(request->template_text))
+  if (ws__is_mlir(request->template_text, request->template_file))
     b->module =
         ws__load_candidate(request->template_text, request->template_size,
                            b->candidate, &b->findings);

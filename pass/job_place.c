@@ -2,7 +2,6 @@
 #include "job_place.h"
 
 #include <stddef.h>
-#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
@@ -25,8 +24,7 @@ void ws__job_place_enter(const char *file) {
   if (!place || getrlimit(RLIMIT_CPU, &before) != 0 ||
       getrusage(RUSAGE_SELF, &used) != 0)
     return;
-  *place = (ws_job_place){.line = 1, .column = 1, .what = "the text"};
-  snprintf(place->file, sizeof place->file, "%s", file);
+  ws__job_place_begin(place, file);
   const rlim_t end = (rlim_t)used.ru_utime.tv_sec +
                      (rlim_t)used.ru_stime.tv_sec + WS_JOB_PLACE_SECONDS + 1;
   if (before.rlim_cur != RLIM_INFINITY && end < before.rlim_cur)

@@ -7,6 +7,8 @@
 #ifndef WAVESMITH_PASS_JOB_PLACE_H
 #define WAVESMITH_PASS_JOB_PLACE_H
 
+#include <stdio.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -23,6 +25,12 @@ typedef struct ws_job_place {
 /* The process's, shared with the processes that it forks afterwards; NULL:
  * there is no memory for it. */
 ws_job_place *ws__job_place(void);
+
+/* Says that a file's text is being read. */
+static inline void ws__job_place_begin(ws_job_place *place, const char *file) {
+  *place = (ws_job_place){.line = 1, .column = 1, .what = "the text"};
+  snprintf(place->file, sizeof place->file, "%s", file);
+}
 
 /* Begins at the first line of a file; where the process's CPU time is limited,
  * it has WS_JOB_PLACE_SECONDS until ws__job_place_leave, if that is less. */

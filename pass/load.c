@@ -23,8 +23,10 @@ static bool is_kept(const char *text, size_t size, const char *file) {
          !strcmp(kept.file, file);
 }
 
-bool ws__is_mlir(const char *text) {
-  return !strcmp(ws_template_language(text), "mlir");
+bool ws__is_mlir(const char *text, const char *file) {
+  const char *dot = strrchr(file, '.');
+  return (dot && !strcmp(dot, ".mlir")) ||
+         !strcmp(ws_template_language(text), "mlir");
 }
 
 /* What is in the module is the candidate's no longer. */
@@ -74,7 +76,7 @@ LLVMModuleRef ws__load_candidate(const char *text, size_t size,
 static LLVMModuleRef read_module(LLVMContextRef context, const char *text,
                                  size_t size, const char *file,
                                  ws_findings *findings) {
-  if (!ws__is_mlir(text))
+  if (!ws__is_mlir(text, file))
     return ws_pass_parse(context, text, size, file, findings);
   const ws_mlir_request request = {
       .text = text, .size = size, .file = file, .place = ws__job_place()};
@@ -84,7 +86,7 @@ static LLVMModuleRef read_module(LLVMContextRef context, const char *text,
 static ws_status read_declared(LLVMModuleRef module, const char *text,
                                const char *file, ws_arena *arena,
                                ws_records *out, ws_diag *diag) {
-  return ws__is_mlir(text)
+  return ws__is_mlir(text, file)
              ? ws__pass_read_records(module, file, ws__mlir_record_line,
                                      (void *)(uintptr_t)text, arena, out, diag)
              : ws_pass_read_records(module, text, file, arena, out, diag);
@@ -150,6 +152,6 @@ void ws__load_keep(const char *text, size_t size, const char *file) {
   LLVMModuleRef module;
   if (read_template(kept.context, kept.text, size, kept.file, kept.arena,
                     &module, &kept.tmpl, &kept.findings) &&
-      !ws__is_mlir(kept.text))
+      !ws__is_mlir(kept.text, kept.file))
     kept.module = module;
 }

@@ -13,8 +13,8 @@
 extern "C" {
 #endif
 
-/* Whether a template's text is MLIR. */
-bool ws__is_mlir(const char *text);
+/* Whether a template's text is MLIR: by its file's name, or as it begins. */
+bool ws__is_mlir(const char *text, const char *file);
 
 /* Reads a template, or takes the kept one where it is the same: its module is
  * then used up, so only a forked child may do so. Of one in MLIR the module has

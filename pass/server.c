@@ -232,8 +232,9 @@ static bool find_place(const ws_job_outcome *outcome, ws_arena *arena,
           ? ws_arena_printf(arena, "it takes more than %d s of CPU time",
                             WS_JOB_PLACE_SECONDS)
           : outcome->reason;
+  const bool is_step = !strncmp(place->what, "transform.", 10);
   *out = (ws_finding){
-      .id = "mlir-schedule",
+      .id = is_step ? "mlir-schedule" : "mlir",
       .region = "",
       .file = ws_arena_printf(arena, "%.*s", (int)sizeof place->file - 1,
                               place->file),

@@ -13,6 +13,7 @@
 #include "check.h"
 #include "comgr.h"
 #include "hip.h"
+#include "job_place.h"
 #include "load.h"
 #include "mlir/front.h"
 #include "nvptx_expand.h"
@@ -80,8 +81,13 @@ static LLVMModuleRef read_mlir(const body *b, const char *text,
                                    .size = strlen(text),
                                    .file = b->file,
                                    .values = &values,
-                                   .target = candidate->tmpl->target};
-  return ws__mlir_front(LLVMGetModuleContext(b->target), &request, b->findings);
+                                   .target = candidate->tmpl->target,
+                                   .place = ws__job_place()};
+  ws__job_place_enter(b->file);
+  LLVMModuleRef module =
+      ws__mlir_front(LLVMGetModuleContext(b->target), &request, b->findings);
+  ws__job_place_leave();
+  return module;
 }
 
 /* The linker leaves it out. */

@@ -5,6 +5,7 @@
  * those of the template that it does not define are put in front, all so that
  * the text keeps its lines.
  */
+#include "../job_place.h"
 #include "declare.h"
 
 #include <ctype.h>
@@ -102,20 +103,46 @@ static ws_mlir_frame frame_of(const char *text, const char *body, size_t before,
                          .last_end = (int)(end - line) + 1};
 }
 
+size_t ws__mlir_mark_size(const char *text) {
+  return strncmp(text, "\xef\xbb\xbf", 3) ? 0 : 3;
+}
+
+bool ws__mlir_is_text(const ws_mlir *m, const char *text) {
+  if (strncmp(text, "ML\xefR", 4))
+    return true;
+  ws_findings_add(m->findings, "mlir", "", m->file, 1,
+                  "this is MLIR's bytecode, in which findings have no lines: "
+                  "give the text, which `mlir-opt FILE` prints");
+  return false;
+}
+
+/* Reading may not come to an end, and is not of the template's text then. */
+static MlirOperation parse_at_place(const ws_mlir *m, const char *text,
+                                    size_t size) {
+  ws_job_place none = {.line = 0}, *place = m->place ? m->place : &none;
+  const ws_job_place before = *place;
+  ws__job_place_begin(place, m->file);
+  MlirOperation module = mlirOperationCreateParse(
+      m->context, mlirStringRefCreate(text, size), ws__mlir_ref(m->file));
+  *place = before;
+  return module;
+}
+
 MlirOperation ws__mlir_parse_functions(ws_mlir *m, const char *text,
                                        const char *close,
                                        const char *template_text) {
   static const char open[] = "module { ";
   ws_strbuf whole;
+  if (!ws__mlir_is_text(m, text))
+    return (MlirOperation){NULL};
+  text += ws__mlir_mark_size(text);
   ws_strbuf_init(&whole);
   put_aliases(template_text, text, &whole);
   const char *body = end_of_head(text);
   m->frame = frame_of(text, body, whole.size, sizeof open - 1);
   ws_strbuf_append(&whole, text, (size_t)(body - text));
   ws_strbuf_printf(&whole, "%s%s\n%s }", open, body, close);
-  MlirOperation module = mlirOperationCreateParse(
-      m->context, mlirStringRefCreate(whole.data, whole.size),
-      ws__mlir_ref(m->file));
+  MlirOperation module = parse_at_place(m, whole.data, whole.size);
   ws_strbuf_deinit(&whole);
   return module;
 }

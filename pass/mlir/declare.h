@@ -80,6 +80,10 @@ bool ws__mlir_open(ws_mlir *m, const ws_scope *values);
 bool ws__mlir_specialize(ws_mlir *m);
 bool ws__mlir_to_llvm_dialect(ws_mlir *m);
 LLVMModuleRef ws__mlir_lower_template(ws_mlir *m, LLVMContextRef context);
+/* False and a finding: it is bytecode. */
+bool ws__mlir_is_text(const ws_mlir *m, const char *text);
+/* Bytes of the mark of UTF-8 that some editors write in front. */
+size_t ws__mlir_mark_size(const char *text);
 /* A text of functions as a module, on the lines that it has, with the aliases
  * of the template in front and `close` at the end; null and findings. Sets
  * m->frame. */

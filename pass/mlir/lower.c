@@ -223,6 +223,10 @@ static LLVMModuleRef translate(ws_mlir *m, LLVMContextRef context) {
 /* ---- all of it
  * ------------------------------------------------------------------------ */
 
+static const char form[] =
+    "write module attributes {wavesmith.template = [name, version, problem, "
+    "target, purpose]}, with a target of %s";
+
 static bool find_target(ws_mlir *m) {
   MlirAttribute word = ws__mlir_word(m->module, "template");
   const bool named = !mlirAttributeIsNull(word) &&
@@ -232,13 +236,12 @@ static bool find_target(ws_mlir *m) {
   if (named)
     m->target = ws_target_find(ws__mlir_text(
         m->arena, mlirStringAttrGetValue(mlirArrayAttrGetElement(word, 3))));
+  if (!ws__mlir_is(m->module, "builtin.module"))
+    m->target = NULL;
   if (!m->target || mlirOperationIsNull(ws__mlir_gpu_module(m)))
-    ws__mlir_refuse(
-        m, m->module, "template",
-        !m->target ? "write module attributes {wavesmith.template = [name, "
-                     "version, problem, target, purpose]}, with a target of %s"
-                   : "write the kernels in a gpu.module%.0s",
-        ws_target_list());
+    ws__mlir_refuse(m, m->module, "template",
+                    !m->target ? form : "write the kernels in a gpu.module%.0s",
+                    ws_target_list());
   return m->findings->count == 0;
 }
 
@@ -321,13 +324,26 @@ static bool has_nul(ws_mlir *m, const ws_mlir_request *request) {
   return nul;
 }
 
+/* MLIR says of no operation and of several that there is not one, nowhere. */
+static MlirOperation parse_template(ws_mlir *m, const char *text, size_t size) {
+  const int before = m->findings->count;
+  MlirOperation module = mlirOperationCreateParse(
+      m->context, mlirStringRefCreate(text, size), ws__mlir_ref(m->file));
+  if (mlirOperationIsNull(module) && m->findings->count == before + 1 &&
+      !m->findings->items[before].line) {
+    m->findings->count = before;
+    ws_findings_add(m->findings, "template", "", m->file, 1, form,
+                    ws_target_list());
+  }
+  return module;
+}
+
 static MlirOperation parse(ws_mlir *m, const ws_mlir_request *request) {
-  if (has_nul(m, request))
+  if (!ws__mlir_is_text(m, request->text) || has_nul(m, request))
     return (MlirOperation){NULL};
+  const size_t mark = ws__mlir_mark_size(request->text);
   if (!request->target)
-    return mlirOperationCreateParse(
-        m->context, mlirStringRefCreate(request->text, request->size),
-        ws__mlir_ref(request->file));
+    return parse_template(m, request->text + mark, request->size - mark);
   m->target = ws_target_find(request->target);
   return ws__mlir_read_body(m, request->text);
 }

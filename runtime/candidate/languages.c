@@ -48,33 +48,56 @@ static bool has_define(const char *text) {
   return false;
 }
 
+#define WORD "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$"
+
+static bool begins(const char *text, const char *start) {
+  return !strncmp(text, start, strlen(start));
+}
+
 /* "!name = " or "#name = "; not a node of LLVM IR's metadata. */
 static bool is_alias(const char *text) {
   if (*text != '!' && *text != '#')
     return false;
   text++;
-  text += strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                       "0123456789_$.");
+  text += strspn(text, WORD ".");
   text += strspn(text, " \t");
   if (*text++ != '=')
     return false;
-  text += strspn(text, " \t");
-  return strncmp(text, "!{", 2) && strncmp(text, "distinct ", 9);
+  text += strspn(text, " \t\r\n");
+  return !begins(text, "!{") && !begins(text, "!DI") &&
+         !begins(text, "distinct ");
 }
 
-/* Behind comments a module of MLIR, or an alias in front of it. */
+/* "module {", "module @name", "module attributes", but not "module asm". */
+static bool is_module(const char *text) {
+  static const char module[] = "module", assembly[] = "asm";
+  if (!begins(text, module))
+    return false;
+  text += sizeof module - 1;
+  const size_t blanks = strspn(text, " \t\r\n");
+  return (blanks || *text == '{' || *text == '@') &&
+         !begins(text + blanks, assembly);
+}
+
+/* "gpu.module": no text in LLVM IR or C begins so. */
+static bool is_operation(const char *text) {
+  const size_t dialect = strspn(text, WORD);
+  return dialect && (*text < '0' || *text > '9') && text[dialect] == '.' &&
+         strspn(text + dialect + 1, WORD);
+}
+
+/* Behind comments an operation, in its own form or the generic one, an alias,
+ * or what a file has beside them; or bytecode. */
 static bool is_mlir(const char *text) {
-  static const char builtin[] = "builtin.", module[] = "module";
+  if (begins(text, "\xef\xbb\xbf")) /* an editor's mark of UTF-8 */
+    text += 3;
   text += strspn(text, " \t\r\n");
-  while (!strncmp(text, "//", 2)) {
+  while (begins(text, "//")) {
     text += strcspn(text, "\n");
     text += strspn(text, " \t\r\n");
   }
-  if (!strncmp(text, builtin, sizeof builtin - 1))
-    text += sizeof builtin - 1;
-  return is_alias(text) || (!strncmp(text, module, sizeof module - 1) &&
-                            strchr(" \t\n{", text[sizeof module - 1]) &&
-                            strncmp(text, "module asm", 10));
+  return is_alias(text) || is_module(text) || is_operation(text) ||
+         *text == '"' || begins(text, "{-#") || begins(text, "ML\xefR");
 }
 
 const char *ws_template_language(const char *text) {

@@ -245,7 +245,7 @@ done
 lanes() { echo "s/^    gpu.barrier/    %q = arith.constant 4 : index\\nscf.forall (%i) in (%q) {%z = arith.constant 0.0 : f32\\nmemref.store %z, %tile[%i] : !tile} {mapping = [#gpu.thread<x>], wavesmith.steps = $1}\\n    gpu.barrier/"; }
 for steps in 2 '"each"' '"threads \/ 32"'; do
   sed "$(lanes "$steps")" "$pairs" >lanes.mlir
-  check 0 '^verdict *ok' lanes.mlir --stage check
+  expect 0 '^verdict *ok' "$wavesmith" check lanes.mlir --problem "$problem" --stage check
 done
 mutant "$(lanes '"each - 2"')" 'AT: wavesmith.steps is a number from 1 to' 'scf.forall'
 mutant "$(lanes '"fold"')" "AT: 'fold' has no value" 'scf.forall'
@@ -253,4 +253,29 @@ mutant 's/"gfx942", "sums/"gfx123", "sums/' 'AT: write module attributes' 'modul
 mutant 's/"count"}) kernel/"length"}) kernel/' "mutant.mlir:.*'length' is no argument of pairs" "$launch"
 mutant 's/"64 128 256"/"64 128 x"/' 'mutant.mlir:.*integers' '"threads"'
 echo '// nothing' >nothing.mlir
-expect 1 'nothing.mlir' "$wavesmith" check nothing.mlir --problem "$problem"
+expect 1 'nothing.mlir:1: write module attributes' "$wavesmith" check nothing.mlir --problem "$problem"
+
+# ---- what is MLIR, whatever its file is called ----------------------------------
+printf '\xef\xbb\xbf' | cat - "$pairs" >mark.txt
+sed 's/$/\r/' "$pairs" | sed 's/^module attributes {\r/module\r\n attributes {\r/' >lines.txt
+for text in mark.txt lines.txt; do check 0 '^verdict *ok' "$text"; done
+echo 'gpu.module @m {}' >one.txt
+check 1 'one.txt:1:1: write module attributes' one.txt
+echo '"func.func"() <{function_type = () -> (), sym_name = "f"}> ({ "func.return"() : () -> () }) : () -> ()' >one.txt
+check 1 'one.txt:1:1: write module attributes' one.txt
+printf 'gpu.module @m {}\ngpu.module @n {}\n' >two.txt
+check 1 'two.txt:1: write module attributes' two.txt
+: >empty.mlir
+check 1 'empty.mlir:1: write module attributes' empty.mlir
+printf 'ML\xefR\rMLIR21' >bytecode
+check 1 "bytecode:1: this is MLIR's bytecode" bytecode
+cp bytecode bytecode.mlir
+check 1 "mlir in combine at combine.mlir:1" "$pairs" --body combine=bytecode.mlir
+
+# ---- texts that cannot be read to their end -------------------------------------
+{ cat body.mlir; echo 'func.func private @deep() { %x = arith.constant 1 : i32'; yes '"scf.execute_region"() ({' | head -300000; } >deep.mlir
+check 1 '^finding *mlir.* at combine.mlir:1:1$' "$pairs" --body combine=deep.mlir
+grep -q 'did not get past the text' out
+expect 1 '^finding *mlir.* at tile_order.mlir:1:1$' "$wavesmith" check "$source/ir-templates/fp8_gemm_mfma.ll" --stage sanitize --body tile_order=deep.mlir
+sed 's/^gpu.module @pairs {/&\nfunc.func private @deep() {/' "$pairs" | sed '/@deep/r deep.mlir' >deep2.mlir
+check 1 'deep2.mlir:1:1: the compiler did not get past the text' deep2.mlir
