@@ -358,12 +358,17 @@ static void report_divergent(const flow *f, int number) {
   if (!branch || !(traits & (WS_INTRINSIC_BARRIER | WS_INTRINSIC_MFMA)))
     return;
   bool barrier = traits & WS_INTRINSIC_BARRIER;
+  const char *own_file = NULL, *file = NULL;
+  (void)ws_pass_line(f->values[number], &own_file);
+  const int line = ws_pass_line(branch, &file);
+  const bool elsewhere = file && own_file && strcmp(file, own_file) != 0;
   REPORT(f->checker,
          barrier ? WS_CHECK_DIVERGENT_BARRIER : WS_CHECK_DIVERGENT_MFMA,
          f->values[number],
-         "%s under the branch of line %d, whose condition differs between "
+         "%s under the branch of line %d%s%s, whose condition differs between "
          "lanes",
-         barrier ? "barrier" : "MFMA", ws_pass_line(branch, NULL));
+         barrier ? "barrier" : "MFMA", line, elsewhere ? " of " : "",
+         elsewhere ? file : "");
 }
 
 /* Operands that an instruction writes through, as bits; *out_sends: as tensor

@@ -31,6 +31,10 @@ bool ws__mlir_defaults(ws_mlir *m, ws_scope *out);
 /* Makes the values of a template that has been read the only ones that
  * wavesmith.param has: its text has them everywhere else by now. */
 void ws__mlir_state_values(const ws_mlir *m);
+/* Reads the names of its arguments; false and a finding at one: a kernel's that
+ * is none of the problem's. */
+bool ws__mlir_name_arguments(const ws_mlir *m, MlirOperation op,
+                             ws_mlir_function *function);
 /* Whether what a function declares has the form that it must have; a finding
  * where not. */
 bool ws__mlir_check_declared(ws_mlir *m, MlirOperation op,

@@ -25,6 +25,8 @@ typedef struct ws_mlir_request {
   const char *target;
   struct ws_job_place
       *place; /* is kept up to date (job_place.h); NULL: nobody looks */
+  /* Of the process, which knows the user's; ws__mlir_front sets it. */
+  const struct ws_problem *(*find_problem)(const char *name);
 } ws_mlir_request;
 
 /* The LLVM module of a text in MLIR: a template in LLVM IR whose parameters
@@ -45,5 +47,8 @@ bool ws__mlir_is_there(void);
 /* The line on which the index-th node of a record of this kind is written
  * (ws_record_line); context: the text. */
 int ws__mlir_record_line(void *text, const char *kind, int index);
+/* The same with its column; 0: it is not there. */
+int ws__mlir_record_place(const char *text, const char *kind, int index,
+                          int *out_column);
 
 #endif

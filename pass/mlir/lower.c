@@ -21,27 +21,6 @@ typedef struct functions {
   bool ok;
 } functions;
 
-static void name_arguments(const ws_mlir *m, MlirOperation op,
-                           ws_mlir_function *f) {
-  MlirAttribute list =
-      mlirOperationGetInherentAttributeByName(op, ws__mlir_ref("arg_attrs"));
-  MlirBlock entry = mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(op));
-  if (mlirBlockIsNull(entry))
-    return;
-  f->argument_count = (int)mlirBlockGetNumArguments(entry);
-  f->arguments = ws_arena_alloc(m->arena, (size_t)f->argument_count *
-                                              sizeof *f->arguments);
-  for (int i = 0; i < f->argument_count; i++) {
-    f->arguments[i] = NULL;
-    if (mlirAttributeIsNull(list) || i >= mlirArrayAttrGetNumElements(list))
-      continue;
-    MlirAttribute name = mlirDictionaryAttrGetElementByName(
-        mlirArrayAttrGetElement(list, i), ws__mlir_ref("wavesmith.name"));
-    if (!mlirAttributeIsNull(name) && mlirAttributeIsAString(name))
-      f->arguments[i] = ws__mlir_text(m->arena, mlirStringAttrGetValue(name));
-  }
-}
-
 static MlirWalkResult collect_function(MlirOperation op, void *data) {
   functions *list = data;
   const bool is_kernel = ws__mlir_is(op, "gpu.func");
@@ -55,8 +34,8 @@ static MlirWalkResult collect_function(MlirOperation op, void *data) {
   f->launch = ws__mlir_word(op, "launch");
   f->region = ws__mlir_word(op, "region");
   f->variant = ws__mlir_word(op, "variant");
-  name_arguments(list->m, op, f);
-  list->ok = ws__mlir_check_declared(list->m, op, f);
+  list->ok = ws__mlir_name_arguments(list->m, op, f) &&
+             ws__mlir_check_declared(list->m, op, f);
   return list->ok ? MlirWalkResultSkip : MlirWalkResultInterrupt;
 }
 
@@ -356,6 +335,7 @@ ws_mlir_lower(LLVMContextRef context, const ws_mlir_request *request,
                .file = request->file,
                .text = request->text,
                .place = request->place,
+               .find_problem = request->find_problem,
                .context = ws__mlir_context()};
   MlirDiagnosticHandlerID handler = mlirContextAttachDiagnosticHandler(
       m.context, ws__mlir_take_diagnostic, &m, NULL);

@@ -36,6 +36,7 @@ typedef struct ws_mlir {
   struct ws_job_place *place;  /* kept up to date; NULL: nobody looks */
   struct ws_mlir_steps *steps; /* of a schedule while it is applied */
   const ws_target *target;
+  const struct ws_problem *(*find_problem)(const char *name);
   MlirContext context;
   MlirOperation module; /* builtin.module of the text */
   ws_scope values;      /* parameters; "layout" among them where it is one */

@@ -177,21 +177,47 @@ typedef struct defaults {
   ws_mlir *m;
   ws_binding *bindings;
   int count;
+  bool ok;
 } defaults;
+
+/* Where the index-th of wavesmith.param is written. */
+static MlirLocation place_of_parameter(const ws_mlir *m, int index) {
+  int column = 0;
+  const int line =
+      m->text ? ws__mlir_record_place(m->text, "param", index, &column) : 0;
+  return line ? mlirLocationFileLineColGet(m->context, ws__mlir_ref(m->file),
+                                           (unsigned)line, (unsigned)column)
+              : mlirOperationGetLocation(m->module);
+}
 
 static void add_default(void *context, const char *const *operands, int index) {
   defaults *d = context;
-  (void)index;
+  char *end;
+  const int64_t value = strtoll(operands[1], &end, 10);
+  const char *fault =
+      end == operands[1] || *end
+          ? ws_arena_printf(d->m->arena,
+                            "the default of parameter '%s' is an integer, not "
+                            "'%s'",
+                            operands[0], operands[1])
+          : NULL;
+  for (int i = 0; i < d->count && !fault; i++)
+    if (!strcmp(d->bindings[i].name, operands[0]))
+      fault = ws_arena_printf(d->m->arena,
+                              "parameter '%s' is declared twice; rename one",
+                              operands[0]);
+  if (fault && d->ok)
+    ws__mlir_find(d->m, place_of_parameter(d->m, index), "template", "", fault);
+  d->ok &= !fault;
   if (d->count < WS_TEMPLATE_MAX_PARAMS)
-    d->bindings[d->count++] =
-        (ws_binding){operands[0], strtoll(operands[1], NULL, 10)};
+    d->bindings[d->count++] = (ws_binding){operands[0], value};
 }
 
 bool ws__mlir_defaults(ws_mlir *m, ws_scope *out) {
   defaults d = {
       m, ws_arena_alloc(m->arena, WS_TEMPLATE_MAX_PARAMS * sizeof(ws_binding)),
-      0};
-  if (!each_node(m, &words[1], add_default, &d))
+      0, true};
+  if (!each_node(m, &words[1], add_default, &d) || !d.ok)
     return false;
   *out = (ws_scope){d.bindings, d.count};
   return true;

@@ -161,6 +161,23 @@ static const char *function_of(const ws_mlir *m, MlirOperation op) {
                                  : ws__mlir_text(m->arena, ws__mlir_symbol(op));
 }
 
+/* Of an operation that MLIR has made of nothing in the text (a constant that
+ * was folded): the place of who uses it, or of what it is in. */
+static MlirLocation location_of(MlirOperation op) {
+  MlirLocation at = mlirOperationGetLocation(op);
+  if (mlirLocationIsNull(ws__mlir_place(at)) &&
+      mlirOperationGetNumResults(op)) {
+    MlirOpOperand use = mlirValueGetFirstUse(mlirOperationGetResult(op, 0));
+    if (!mlirOpOperandIsNull(use))
+      at = mlirOperationGetLocation(mlirOpOperandGetOwner(use));
+  }
+  while (mlirLocationIsNull(ws__mlir_place(at)) && !mlirOperationIsNull(op)) {
+    at = mlirOperationGetLocation(op);
+    op = mlirOperationGetParentOperation(op);
+  }
+  return at;
+}
+
 void ws__mlir_refuse(const ws_mlir *m, MlirOperation at, const char *id,
                      const char *format, ...) {
   char text[512];
@@ -168,7 +185,7 @@ void ws__mlir_refuse(const ws_mlir *m, MlirOperation at, const char *id,
   va_start(list, format);
   vsnprintf(text, sizeof text, format, list);
   va_end(list);
-  ws__mlir_find(m, mlirOperationGetLocation(at), id, function_of(m, at), text);
+  ws__mlir_find(m, location_of(at), id, function_of(m, at), text);
 }
 
 typedef struct walk {

@@ -144,6 +144,10 @@ refused '%x = arith.constant 1 : i32 loc("pairs.mlir":3:7)' 'mlir in combine at 
 { cat behind.mlir; echo '} module {'; } >wrong.mlir
 check 1 'mlir in combine at combine.mlir:13:1$' "$pairs" --body combine=wrong.mlir
 
+# The branch that a barrier is under may be in another file.
+sed 's/%sum = .*/&\n  gpu.barrier/' body.mlir >wrong.mlir
+check 1 "barrier under the branch of line [0-9]* of [^ ]*pairs.mlir, whose" "$pairs" --body combine=wrong.mlir
+
 # What it calls of the template it may declare or not; memory may be made behind
 # a loop.
 cat >calls.mlir <<'END'
@@ -250,7 +254,10 @@ done
 mutant "$(lanes '"each - 2"')" 'AT: wavesmith.steps is a number from 1 to' 'scf.forall'
 mutant "$(lanes '"fold"')" "AT: 'fold' has no value" 'scf.forall'
 mutant 's/"gfx942", "sums/"gfx123", "sums/' 'AT: write module attributes' 'module attributes'
-mutant 's/"count"}) kernel/"length"}) kernel/' "mutant.mlir:.*'length' is no argument of pairs" "$launch"
+mutant 's/"count"}) kernel/"length"}) kernel/' "AT: kernel @pairs: 'length' is no argument of pairs" '"length"'
+mutant 's/i32 {wavesmith.name = "count"}) kernel/i32) kernel/' 'AT: argument 3 of kernel @pairs has no name' '%count: i32) kernel'
+mutant 's/\["each", "2", "1 2 4"/["threads", "2", "1 2 4"/' "AT: parameter 'threads' is declared twice" '["threads", "2"'
+mutant 's/"64", "64 128 256"/"many", "64 128 256"/' "AT: the default of parameter 'threads' is an integer, not 'many'" '"many"'
 mutant 's/"64 128 256"/"64 128 x"/' 'mutant.mlir:.*integers' '"threads"'
 echo '// nothing' >nothing.mlir
 expect 1 'nothing.mlir:1: write module attributes' "$wavesmith" check nothing.mlir --problem "$problem"

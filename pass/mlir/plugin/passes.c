@@ -200,6 +200,7 @@ static bool run(MlirOperation module, const ws_mlir_options *options,
   job j = {.llvm = LLVMContextCreate()};
   j.m = (ws_mlir){.arena = ws_arena_create(),
                   .findings = &j.findings,
+                  .find_problem = ws_problem_find,
                   .context = mlirOperationGetContext(module),
                   .module = module};
   j.m.file = file_of(mlirOperationGetLocation(module), j.m.arena);

@@ -644,13 +644,13 @@ transform.named_sequence @other(%root: !transform.any_op) {
 
 // A launch of a kernel with an argument that the problem has not.
 !v = memref<1xf32, #gpu.address_space<global>>
-// expected-error@+1 {{kernel @k: 'length' is no argument of pairs; name its arguments from: x y count [candidate]}}
 module attributes {
   wavesmith.template = ["t", "1", "pairs", "gfx942", "a test"],
   wavesmith.param = [["threads", "64", "64 128", "lanes"]]
 } {
 gpu.module @m {
   gpu.func @k(%x: !v {wavesmith.name = "x"}, %y: !v {wavesmith.name = "y"},
+              // expected-error@+1 {{kernel @k: 'length' is no argument of pairs; name its arguments from: x y count [template]}}
               %count: i32 {wavesmith.name = "length"}) kernel attributes {
       wavesmith.launch = ["1", "1", "1", "threads", "1"]} {
     gpu.return
