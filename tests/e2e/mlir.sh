@@ -280,7 +280,7 @@ cp bytecode bytecode.mlir
 check 1 "mlir in combine at combine.mlir:1" "$pairs" --body combine=bytecode.mlir
 
 # ---- texts that cannot be read to their end -------------------------------------
-{ cat body.mlir; echo 'func.func private @deep() { %x = arith.constant 1 : i32'; yes '"scf.execute_region"() ({' | head -300000; } >deep.mlir
+{ cat body.mlir; echo 'func.func private @deep() { %x = arith.constant 1 : i32'; seq 300000 | sed 's|.*|"scf.execute_region"() ({|'; } >deep.mlir
 check 1 '^finding *mlir.* at combine.mlir:1:1$' "$pairs" --body combine=deep.mlir
 grep -q 'did not get past the text' out
 expect 1 '^finding *mlir.* at tile_order.mlir:1:1$' "$wavesmith" check "$source/ir-templates/fp8_gemm_mfma.ll" --stage sanitize --body tile_order=deep.mlir
