@@ -142,7 +142,7 @@ mutant 's/"128 \/ tile_k"/"128 \/ (tile_k - 128)"/' \
 mutant 's/nontemporal = false, wavesmith.nontemporal/wavesmith.temporal/' "$at: wavesmith.temporal: .* no integer" \
   'wavesmith.temporal' "${k[@]}"
 mutant 's/wavesmith.name = "as_stride_k"/wavesmith.name = "as_stride_q"/' \
-  "AT: .*'as_stride_q' is no argument" "$launch" "${k[@]}"
+  "AT:.*'as_stride_q' is no argument" '"as_stride_q"' "${k[@]}"
 
 [ "$failed" = 0 ] || { echo "$failed of $count mutants not found"; exit 1; }
 echo "ok: $count mutants"

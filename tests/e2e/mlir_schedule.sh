@@ -115,7 +115,7 @@ mutant "$(insert "$tile  transform.loop.unroll %l {factor = 1073741824} : !trans
 mutant "s/$vectorize/$vectorize vector_sizes [65536]/" 'mutant.mlir:[0-9]*:[0-9]*: .*a vector of more than 4096 elements' x
 mutant 's/"keep \* vector"/"keep - 8"/' 'AT: wavesmith.slots is a number from 1 to 1024' 'alloca(%n)'
 for slots in 'keep * vector \/ 2' 'keep * vector - 1'; do
-  mutant "s/\"keep \* vector\"/\"$slots\"/" 'AT: [0-9]* elements (wavesmith.slots), where 8 rounds (wavesmith.steps) index 64 at line [0-9]*$' 'alloca(%n)'
+  mutant "s/\"keep \* vector\"/\"$slots\"/" 'AT: [0-9]* elements (wavesmith.slots), where 8 rounds (wavesmith.steps) index 64 at line [0-9]*$' '%added = memref.alloca(%n)'
 done
 mutant 's/wavesmith.value = "keep"/wavesmith.value = "keep * 1000"/' 'mutant.mlir:[0-9]*:[0-9]*: wavesmith.steps is a number from 1' x
 mutant 's/"wavesmith.steps" = %keep : !transform.any_op, !transform.param<i64>/"wavesmith.steps" : !transform.any_op/' \
