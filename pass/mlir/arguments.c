@@ -8,6 +8,7 @@
 #include "wavesmith/problem.h"
 
 #include <mlir-c/BuiltinAttributes.h>
+#include <mlir-c/BuiltinTypes.h>
 #include <string.h>
 
 /* NULL: it has none. */
@@ -70,7 +71,10 @@ bool ws__mlir_name_arguments(const ws_mlir *m, MlirOperation op,
   MlirBlock entry = ws__mlir_body(op);
   if (mlirBlockIsNull(entry))
     return true;
-  f->argument_count = (int)mlirBlockGetNumArguments(entry);
+  /* of the function itself: behind them come workgroup(...) and private(...) */
+  f->argument_count = (int)mlirFunctionTypeGetNumInputs(
+      mlirTypeAttrGetValue(mlirOperationGetInherentAttributeByName(
+          op, ws__mlir_ref("function_type"))));
   f->arguments = ws_arena_alloc(m->arena, (size_t)f->argument_count *
                                               sizeof *f->arguments);
   bool ok = true;

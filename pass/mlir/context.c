@@ -20,6 +20,8 @@ MlirContext ws__mlir_context(void) {
   own_context = mlirContextCreateWithRegistry(registry, false);
   mlirDialectRegistryDestroy(registry);
   mlirRegisterAllLLVMTranslations(own_context);
+  /* convert-gpu-to-rocdl of LLVM 21 makes index.mul and does not say so */
+  mlirContextGetOrLoadDialect(own_context, ws__mlir_ref("index"));
   return own_context;
 }
 

@@ -35,6 +35,11 @@ void ws__mlir_state_values(const ws_mlir *m);
  * is none of the problem's. */
 bool ws__mlir_name_arguments(const ws_mlir *m, MlirOperation op,
                              ws_mlir_function *function);
+/* Whether what the module declares has names that are known; a finding where
+ * not. */
+bool ws__mlir_check_words(ws_mlir *m);
+/* The index-th text of what is declared; NULL: it has none. */
+const char *ws__mlir_operand(const ws_mlir *m, MlirAttribute list, int index);
 /* Whether what a function declares has the form that it must have; a finding
  * where not. */
 bool ws__mlir_check_declared(ws_mlir *m, MlirOperation op,
@@ -73,6 +78,19 @@ bool ws__mlir_lanes(ws_mlir *m);
 /* Whether private memory holds what so many rounds of an scf.forall's body
  * index (slots.c); a finding at the memory where it does not. */
 bool ws__mlir_check_slots(ws_mlir *m, MlirOperation loop, int64_t rounds);
+/* What is said of lanes, waves and workgroups, as numbers (ids.c). */
+bool ws__mlir_ids(ws_mlir *m);
+/* Puts functions of memrefs whose sizes are not static into their callers
+ * (inline.c); a finding where that cannot be. */
+bool ws__mlir_inline(ws_mlir *m);
+/* A function's one block in place of an operation, whose operands are its
+ * arguments; both are gone then (rewrite.c). */
+void ws__mlir_paste(MlirOperation function, MlirOperation op);
+/* The same of a text: the body of a function, an operation a line, with the
+ * operation's operands as %arg0, %arg1, ... */
+bool ws__mlir_write(const ws_mlir *m, MlirOperation op, const char *body);
+/* In the arena. */
+const char *ws__mlir_type_text(const ws_mlir *m, MlirType type);
 /* Expands what the pipeline to the LLVM dialect has no lowering for, and says
  * what that has left (left.c). */
 bool ws__mlir_expand(ws_mlir *m);

@@ -45,6 +45,33 @@ static bool is_of_hosts(MlirOperation op) {
   return false;
 }
 
+/* Operations of these dialects, by the start of their names, that no kernel
+ * here can have. */
+static const struct {
+  const char *name, *why;
+} refused[] = {
+    {"cf.assert", "a kernel has nobody to tell; leave it out"},
+    {"gpu.all_reduce",
+     "write gpu.subgroup_reduce, and workgroup memory of wavesmith.lds from "
+     "wave to wave"},
+    {"gpu.grid_dim", "a kernel is not told how many workgroups there are; pass "
+                     "what wavesmith.launch computes it from"},
+    {"gpu.launch", "what is launched says wavesmith.launch"},
+    {"gpu.printf", "a kernel has nobody to tell; leave it out"},
+    {"vector.print", "a kernel has nobody to tell; leave it out"},
+};
+
+static bool refuse_known(ws_mlir *m, MlirOperation op) {
+  for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+    if (ws__mlir_begins(op, refused[i].name)) {
+      MlirStringRef name = ws__mlir_name(op);
+      ws__mlir_refuse(m, op, "mlir-lower", "%.*s: %s", (int)name.length,
+                      name.data, refused[i].why);
+      return false;
+    }
+  return true;
+}
+
 static bool check(ws_mlir *m, MlirOperation op) {
   MlirStringRef name = ws__mlir_name(op);
   if (has_resource(op)) {
@@ -58,14 +85,8 @@ static bool check(ws_mlir *m, MlirOperation op) {
                     (int)name.length, name.data);
     return false;
   }
-  if (ws__mlir_is(op, "cf.assert")) { /* it would become calls of a host's */
-    ws__mlir_refuse(m, op, "mlir-lower",
-                    "nothing lowers cf.assert here: a kernel has no way to end "
-                    "the run");
-    return false;
-  }
   if (is_allowed(name))
-    return true;
+    return refuse_known(m, op);
   ws_strbuf known;
   ws_strbuf_init(&known);
   for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)

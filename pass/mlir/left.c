@@ -8,6 +8,7 @@
  */
 #include "declare.h"
 
+#include <mlir-c/AffineMap.h>
 #include <mlir-c/BuiltinTypes.h>
 #include <mlir-c/Dialect/Transform/Interpreter.h>
 #include <string.h>
@@ -42,6 +43,34 @@ static const struct {
                 {"vector.transfer_", VECTOR},
                 {"vector.transpose", VECTOR}};
 
+enum { MOST_COPIES = 256, MOST_RANK = 8 };
+
+/* One block of memory: the pipeline copies it itself. For others it calls a
+ * function of a library. */
+static bool is_one_block(MlirType type) {
+  int64_t strides[MOST_RANK], offset, size = 1;
+  if (!mlirTypeIsAMemRef(type))
+    return false;
+  if (mlirAffineMapIsIdentity(mlirMemRefTypeGetAffineMap(type)))
+    return true;
+  const intptr_t rank = mlirShapedTypeGetRank(type);
+  if (rank > MOST_RANK || !mlirShapedTypeHasStaticShape(type) ||
+      mlirLogicalResultIsFailure(
+          mlirMemRefTypeGetStridesAndOffset(type, strides, &offset)))
+    return false;
+  for (intptr_t i = rank - 1; i >= 0; i--) {
+    if (strides[i] != size)
+      return false;
+    size *= mlirShapedTypeGetDimSize(type, i);
+  }
+  return true;
+}
+
+static bool is_plain_copy(MlirOperation op) {
+  return is_one_block(mlirValueGetType(mlirOperationGetOperand(op, 0))) &&
+         is_one_block(mlirValueGetType(mlirOperationGetOperand(op, 1)));
+}
+
 /* The pipeline casts vectors of one dimension itself. */
 static bool is_plain_cast(MlirOperation op) {
   return ws__mlir_is(op, "vector.bitcast") &&
@@ -49,11 +78,37 @@ static bool is_plain_cast(MlirOperation op) {
              mlirValueGetType(mlirOperationGetResult(op, 0))) == 1;
 }
 
+typedef struct note {
+  int what;
+  MlirOperation tensor, copies[MOST_COPIES], deallocs[MOST_COPIES];
+  int copy_count, dealloc_count;
+} note;
+
+static bool has_tensor(MlirOperation op) {
+  for (intptr_t i = 0; i < mlirOperationGetNumResults(op); i++)
+    if (mlirTypeIsATensor(mlirValueGetType(mlirOperationGetResult(op, i))))
+      return true;
+  return false;
+}
+
+static void note_one(MlirOperation op, MlirOperation *list, int *count) {
+  if (*count < MOST_COPIES)
+    list[(*count)++] = op;
+}
+
 static MlirWalkResult note_expanded(MlirOperation op, void *data) {
-  int *what = data;
+  note *n = data;
   for (size_t i = 0; i < sizeof expanded / sizeof *expanded; i++)
     if (ws__mlir_begins(op, expanded[i].name) && !is_plain_cast(op))
-      *what |= expanded[i].what;
+      n->what |= expanded[i].what;
+  if (has_tensor(op)) {
+    n->tensor = op;
+    return MlirWalkResultInterrupt;
+  }
+  if (ws__mlir_is(op, "memref.copy") && !is_plain_copy(op))
+    note_one(op, n->copies, &n->copy_count);
+  if (ws__mlir_is(op, "memref.dealloc"))
+    note_one(op, n->deallocs, &n->dealloc_count);
   return MlirWalkResultAdvance;
 }
 
@@ -118,10 +173,50 @@ static bool lower_vectors(ws_mlir *m, MlirOperation gpu) {
   return ok;
 }
 
+/* What a kernel has is there while it runs. */
+static void drop_deallocs(const note *n) {
+  for (int i = 0; i < n->dealloc_count; i++)
+    mlirOperationDestroy(n->deallocs[i]);
+}
+
+static const char *type_of_operand(const ws_mlir *m, MlirOperation op, int i) {
+  return ws__mlir_type_text(m,
+                            mlirValueGetType(mlirOperationGetOperand(op, i)));
+}
+
+static bool write_copies(const ws_mlir *m, const note *n) {
+  for (int i = 0; i < n->copy_count; i++) {
+    MlirOperation op = n->copies[i];
+    if (!ws__mlir_write(
+            m, op,
+            ws_arena_printf(m->arena,
+                            "linalg.copy ins(%%arg0 : %s) outs(%%arg1 : %s)\n"
+                            "return\n",
+                            type_of_operand(m, op, 0),
+                            type_of_operand(m, op, 1))))
+      return false;
+  }
+  return true;
+}
+
+static bool refuse_tensor(const ws_mlir *m, MlirOperation op) {
+  ws__mlir_refuse(m, op, "mlir-lower",
+                  "%.*s: a tensor is left, which nothing has made memory of; "
+                  "write it on memrefs or vectors",
+                  (int)ws__mlir_name(op).length, ws__mlir_name(op).data);
+  return false;
+}
+
 bool ws__mlir_expand(ws_mlir *m) {
   MlirOperation gpu = ws__mlir_gpu_module(m);
-  int what = 0;
-  mlirOperationWalk(m->module, note_expanded, &what, MlirWalkPreOrder);
+  note n = {.what = 0};
+  mlirOperationWalk(m->module, note_expanded, &n, MlirWalkPreOrder);
+  if (!mlirOperationIsNull(n.tensor))
+    return refuse_tensor(m, n.tensor);
+  drop_deallocs(&n);
+  if (!write_copies(m, &n))
+    return false;
+  const int what = n.what;
   if (what & AFFINE &&
       !ws__mlir_run(m, gpu, "gpu.module(affine-expand-index-ops)"))
     return false;

@@ -21,6 +21,16 @@ typedef struct functions {
   bool ok;
 } functions;
 
+static bool check_kernel(const ws_mlir *m, MlirOperation op) {
+  if (!mlirAttributeIsNull(
+          mlirOperationGetAttributeByName(op, ws__mlir_ref("gpu.kernel"))))
+    return true;
+  ws__mlir_refuse(m, op, "template",
+                  "a gpu.func is a kernel: write gpu.func @NAME(...) kernel "
+                  "attributes {...}; other functions are func.func private");
+  return false;
+}
+
 static MlirWalkResult collect_function(MlirOperation op, void *data) {
   functions *list = data;
   const bool is_kernel = ws__mlir_is(op, "gpu.func");
@@ -35,7 +45,8 @@ static MlirWalkResult collect_function(MlirOperation op, void *data) {
   f->region = ws__mlir_word(op, "region");
   f->variant = ws__mlir_word(op, "variant");
   list->ok = ws__mlir_name_arguments(list->m, op, f) &&
-             ws__mlir_check_declared(list->m, op, f);
+             ws__mlir_check_declared(list->m, op, f) &&
+             (!is_kernel || check_kernel(list->m, op));
   return list->ok ? MlirWalkResultSkip : MlirWalkResultInterrupt;
 }
 
@@ -224,10 +235,31 @@ static bool find_target(ws_mlir *m) {
   return m->findings->count == 0;
 }
 
+/* Of a template some kernel is launched; a body says nothing of that. */
+static bool has_launch(ws_mlir *m) {
+  if (mlirAttributeIsNull(ws__mlir_word(m->module, "template")))
+    return true;
+  for (int i = 0; i < m->function_count; i++)
+    if (!mlirAttributeIsNull(m->functions[i].launch))
+      return true;
+  MlirOperation kernel = mlirBlockGetFirstOperation(mlirRegionGetFirstBlock(
+      mlirOperationGetFirstRegion(ws__mlir_gpu_module(m))));
+  while (!mlirOperationIsNull(kernel) && !ws__mlir_is(kernel, "gpu.func"))
+    kernel = mlirOperationGetNextInBlock(kernel);
+  ws__mlir_refuse(m,
+                  mlirOperationIsNull(kernel) ? ws__mlir_gpu_module(m) : kernel,
+                  "template",
+                  "nothing is launched: write gpu.func @NAME(...) kernel "
+                  "attributes {wavesmith.launch = [grid x, grid y, grid z, "
+                  "threads, condition]}, texts");
+  return false;
+}
+
 bool ws__mlir_specialize(ws_mlir *m) {
-  return collect_functions(m) && ws__mlir_set_values(m) &&
-         ws__mlir_size_lds(m) && ws__mlir_schedule(m) && ws__mlir_lanes(m) &&
-         ws__mlir_place_lds(m) && ws__mlir_spread_shapes(m) &&
+  return collect_functions(m) && has_launch(m) && ws__mlir_set_values(m) &&
+         ws__mlir_ids(m) && ws__mlir_size_lds(m) && ws__mlir_schedule(m) &&
+         ws__mlir_lanes(m) && ws__mlir_place_lds(m) &&
+         ws__mlir_spread_shapes(m) && ws__mlir_inline(m) &&
          mlirOperationVerify(m->module);
 }
 
@@ -271,7 +303,8 @@ LLVMModuleRef ws__mlir_lower_template(ws_mlir *m, LLVMContextRef context) {
 }
 
 bool ws__mlir_open(ws_mlir *m, const ws_scope *values) {
-  if (!ws__mlir_check_dialects(m, m->module) || !find_target(m))
+  if (!ws__mlir_check_dialects(m, m->module) || !find_target(m) ||
+      !ws__mlir_check_words(m))
     return false;
   if (!values)
     return ws__mlir_defaults(m, &m->values);

@@ -67,6 +67,11 @@ static int texts_of(const ws_mlir *m, MlirAttribute list, const char **out) {
   return (int)count;
 }
 
+const char *ws__mlir_operand(const ws_mlir *m, MlirAttribute list, int index) {
+  const char *operands[MOST_OPERANDS];
+  return texts_of(m, list, operands) > index ? operands[index] : NULL;
+}
+
 /* ---- of the module ----------------------------------------------------------
  */
 
@@ -95,6 +100,33 @@ static bool bad_form(ws_mlir *m, const struct word *word) {
   ws__mlir_refuse(m, m->module, "template", "write wavesmith.%s = %s, texts",
                   word->name, word->form);
   return false;
+}
+
+static bool is_word(const char *name) {
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (!strcmp(words[i].name, name))
+      return true;
+  return false;
+}
+
+bool ws__mlir_check_words(ws_mlir *m) {
+  static const char prefix[] = "wavesmith.";
+  for (intptr_t i = mlirOperationGetNumDiscardableAttributes(m->module) - 1;
+       i >= 0; i--) {
+    const char *name = ws__mlir_text(
+        m->arena, mlirIdentifierStr(
+                      mlirOperationGetDiscardableAttribute(m->module, i).name));
+    if (strncmp(name, prefix, sizeof prefix - 1) ||
+        is_word(name + sizeof prefix - 1))
+      continue;
+    const char *known = "";
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+      known = ws_arena_printf(m->arena, "%s %s", known, words[k].name);
+    ws__mlir_refuse(m, m->module, "template",
+                    "%s: a module has no such word; there is%s", name, known);
+    return false;
+  }
+  return true;
 }
 
 /* Every node of a word of the module. */

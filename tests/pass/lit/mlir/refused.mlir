@@ -541,30 +541,6 @@ gpu.module @m {
 
 // -----
 
-// A dynamic memref as an argument, of callers that do not know it either.
-!v = memref<1xf32, #gpu.address_space<global>>
-module attributes {
-  wavesmith.template = ["t", "1", "pairs", "gfx942", "a test"],
-  wavesmith.param = [["threads", "64", "64 128", "lanes"]]
-} {
-gpu.module @m {
-  // expected-error@+1 {{f: a size, stride or offset of this argument is no number: its calls give none, or different ones [mlir-dynamic]}}
-  func.func private @f(%a: memref<?xf32, #gpu.address_space<private>>) {
-    return
-  }
-  gpu.func @k(%x: !v {wavesmith.name = "x"}, %y: !v {wavesmith.name = "y"},
-              %count: i32 {wavesmith.name = "count"}) kernel attributes {
-      wavesmith.launch = ["1", "1", "1", "threads", "1"]} {
-    %i = arith.index_castui %count : i32 to index
-    %a = memref.alloca(%i) : memref<?xf32, #gpu.address_space<private>>
-    func.call @f(%a) : (memref<?xf32, #gpu.address_space<private>>) -> ()
-    gpu.return
-  }
-}
-}
-
-// -----
-
 // What no pass lowers.
 !v = memref<1xf32, #gpu.address_space<global>>
 module attributes {
@@ -578,7 +554,7 @@ gpu.module @m {
     %i = arith.index_castui %count : i32 to index
     %c = arith.constant 0 : index
     %z = arith.constant 0.0 : f32
-    // expected-error@+1 {{nothing lowers tensor.empty here; write it in other operations [mlir-lower]}}
+    // expected-error@+1 {{nothing lowers tensor.empty here: a tensor is left, which nothing has made memory of; write it on memrefs or vectors [mlir-lower]}}
     %e = tensor.empty() : tensor<4xf32>
     %r = tensor.insert %z into %e[%i] : tensor<4xf32>
     %q = tensor.extract %r[%c] : tensor<4xf32>
