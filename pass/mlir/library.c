@@ -3,11 +3,14 @@
  * Functions of the vendors' libraries, which convert-gpu-to-rocdl and
  * convert-gpu-to-nvvm make of the math dialect, to intrinsics:
  * __ocml_exp2_f32 and __nv_exp2f to llvm.exp2.f32. The libraries themselves are
- * not linked.
+ * not linked. What gfx942 has no intrinsic for and is much used, library.def
+ * has in LLVM IR: of f32; of f16 it is computed in f32.
  */
 #include "check.h"
 #include "declare.h"
 
+#include <llvm-c/IRReader.h>
+#include <llvm-c/Linker.h>
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/BuiltinTypes.h>
 #include <stdio.h>
@@ -23,6 +26,16 @@ static const struct known {
     {"fast_log", "llvm.nvvm.lg2.approx.f", 1, 0.6931471805599453},
     {"fast_log2", "llvm.nvvm.lg2.approx.f", 1, 1},
 };
+
+/* Functions of ours, for AMD's: of f32, under the library's name. */
+static const struct written {
+  const char *name;
+  int operands;
+  const char *text;
+} written[] = {
+#include "library.def"
+};
+enum { WRITTEN = sizeof written / sizeof *written };
 
 enum { NAME_BYTES = 64 };
 
@@ -58,6 +71,29 @@ static bool find_intrinsic(const ws_mlir *m, const char *name,
          !(traits & (WS_INTRINSIC_UNLISTED | WS_INTRINSIC_OTHER_TARGET));
 }
 
+static const struct written *find_written(MlirStringRef symbol,
+                                          const char *type) {
+  for (int i = 0; i < WRITTEN; i++) {
+    char name[NAME_BYTES];
+    snprintf(name, sizeof name, "__ocml_%s_%s", written[i].name, type);
+    if (mlirStringRefEqual(symbol, ws__mlir_ref(name)))
+      return &written[i];
+  }
+  return NULL;
+}
+
+static bool is_written(const ws_mlir *m, MlirStringRef symbol) {
+  return m->target->family == WS_FAMILY_AMDGPU &&
+         (find_written(symbol, "f32") || find_written(symbol, "f16"));
+}
+
+/* Whether saying so helps. */
+static bool has_approximation(const ws_mlir *m, const char *name) {
+  struct known known;
+  const char *fast = ws_arena_printf(m->arena, "fast_%s", name);
+  return find_intrinsic(m, fast, &known);
+}
+
 /* ---- in the LLVM dialect ----------------------------------------------------
  */
 
@@ -73,12 +109,14 @@ static bool check(ws_mlir *m, MlirOperation op) {
   MlirStringRef symbol = mlirFlatSymbolRefAttrGetValue(callee);
   MlirType type = mlirValueGetType(mlirOperationGetResult(op, 0));
   if (!read_name(symbol, mlirTypeIsAF32(type), name) ||
-      find_intrinsic(m, name, &known))
+      find_intrinsic(m, name, &known) || is_written(m, symbol))
     return true;
   ws__mlir_refuse(m, op, "mlir-lower",
-                  "%s has no intrinsic for %.*s: write it out, or say "
-                  "fastmath<afn> where an approximation will do",
-                  m->target->name, (int)symbol.length, symbol.data);
+                  "%s has nothing for %.*s: write it out%s", m->target->name,
+                  (int)symbol.length, symbol.data,
+                  has_approximation(m, name)
+                      ? ", or say fastmath<afn> where an approximation will do"
+                      : "");
   return false;
 }
 
@@ -117,7 +155,76 @@ static void replace_calls(LLVMValueRef f, LLVMValueRef intrinsic,
   LLVMDisposeBuilder(at);
 }
 
+static void add_narrow(const struct written *w, ws_strbuf *out) {
+  const char *more = !strcmp(w->name, "pown") ? ", i32 %b" : ", half %b";
+  ws_strbuf_printf(out,
+                   "define half @__ocml_%s_f16(half %%a%s) alwaysinline {\n"
+                   " %%wide = fpext half %%a to float\n",
+                   w->name, w->operands == 2 ? more : "");
+  if (w->operands == 2 && strcmp(w->name, "pown"))
+    ws_strbuf_printf(out, " %%second = fpext half %%b to float\n");
+  ws_strbuf_printf(out, " %%y = call float @__ocml_%s_f32(float %%wide%s)\n",
+                   w->name,
+                   w->operands == 1          ? ""
+                   : strcmp(w->name, "pown") ? ", float %second"
+                                             : ", i32 %b");
+  ws_strbuf_printf(out, " %%n = fptrunc float %%y to half\n ret half %%n\n}\n");
+}
+
+/* The texts of what a module declares. */
+static void add_texts(LLVMModuleRef module, ws_strbuf *out) {
+  bool wanted[WRITTEN] = {false};
+  for (LLVMValueRef f = LLVMGetFirstFunction(module); f;
+       f = LLVMGetNextFunction(f)) {
+    size_t size;
+    const char *name = LLVMGetValueName2(f, &size);
+    const MlirStringRef symbol = mlirStringRefCreate(name, size);
+    const struct written *wide = find_written(symbol, "f32"),
+                         *narrow = find_written(symbol, "f16");
+    if (narrow)
+      add_narrow(narrow, out);
+    if (wide || narrow)
+      wanted[(wide ? wide : narrow) - written] = true;
+  }
+  for (int i = 0; i < WRITTEN; i++)
+    if (wanted[i])
+      ws_strbuf_printf(out, "%s", written[i].text);
+}
+
+static void link_texts(LLVMModuleRef module, const ws_strbuf *text) {
+  LLVMModuleRef ours = NULL;
+  char *message = NULL;
+  LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(
+      text->data, text->size, "library");
+  LLVMBool failed = LLVMParseIRInContext(LLVMGetModuleContext(module), buffer,
+                                         &ours, &message);
+  WS_ASSERT(!failed && "a text of ours");
+  LLVMSetTarget(ours, LLVMGetTarget(module));
+  LLVMSetDataLayout(ours, LLVMGetDataLayoutStr(module));
+  failed = LLVMLinkModules2(module, ours);
+  WS_ASSERT(!failed && "a text of ours");
+}
+
+/* What is declared of library.def is defined. */
+static void add_written(LLVMModuleRef module) {
+  ws_strbuf text;
+  ws_strbuf_init(&text);
+  add_texts(module, &text);
+  if (text.size)
+    link_texts(module, &text);
+  ws_strbuf_deinit(&text);
+  for (LLVMValueRef f = LLVMGetFirstFunction(module); f;
+       f = LLVMGetNextFunction(f)) {
+    size_t size;
+    const char *name = LLVMGetValueName2(f, &size);
+    if (!LLVMIsDeclaration(f) && !strncmp(name, "__ocml_", 7))
+      LLVMSetLinkage(f, LLVMInternalLinkage);
+  }
+}
+
 void ws__mlir_use_intrinsics(const ws_mlir *m, LLVMModuleRef module) {
+  if (m->target->family == WS_FAMILY_AMDGPU)
+    add_written(module);
   LLVMValueRef next;
   for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = next) {
     char name[NAME_BYTES];
@@ -126,7 +233,8 @@ void ws__mlir_use_intrinsics(const ws_mlir *m, LLVMModuleRef module) {
     next = LLVMGetNextFunction(f);
     LLVMTypeRef type = LLVMGetReturnType(LLVMGlobalGetValueType(f));
     const char *symbol = LLVMGetValueName2(f, &size);
-    if (!read_name(mlirStringRefCreate(symbol, size),
+    if (!LLVMIsDeclaration(f) ||
+        !read_name(mlirStringRefCreate(symbol, size),
                    LLVMGetTypeKind(type) == LLVMFloatTypeKind, name) ||
         !find_intrinsic(m, name, &known))
       continue;

@@ -7,6 +7,7 @@
 #include "front.h"
 
 #include <mlir-c/BuiltinAttributes.h>
+#include <mlir-c/BuiltinTypes.h>
 #include <mlir-c/Target/LLVMIR.h>
 #include <stdio.h>
 #include <string.h>
@@ -75,49 +76,88 @@ static bool drop_declared(ws_mlir *m, MlirOperation op) {
 enum {
   AMDGPU = 1 << WS_FAMILY_AMDGPU,
   NVPTX = 1 << WS_FAMILY_NVPTX,
-  BOTH = AMDGPU | NVPTX
+  BOTH = AMDGPU | NVPTX,
+  WHOLE = 1 << 8 /* a pass of the builtin.module */
 };
 
+static MlirType element_of(MlirValue value) {
+  MlirType type = mlirValueGetType(value);
+  return mlirTypeIsAShaped(type) ? mlirShapedTypeGetElementType(type) : type;
+}
+
+static bool is_fp8(MlirValue value) {
+  MlirType type = element_of(value);
+  return mlirTypeIsAFloat(type) && mlirFloatTypeGetWidth(type) == 8;
+}
+
+static bool casts_fp8(MlirOperation op) {
+  return (ws__mlir_is(op, "arith.extf") || ws__mlir_is(op, "arith.truncf")) &&
+         (is_fp8(mlirOperationGetOperand(op, 0)) ||
+          is_fp8(mlirOperationGetResult(op, 0)));
+}
+
+static bool is_of_bf16(MlirOperation op) {
+  return mlirOperationGetNumResults(op) == 1 &&
+         mlirTypeIsABF16(element_of(mlirOperationGetResult(op, 0)));
+}
+
+/* Once a schedule has been read, MLIR has other lowerings of these at hand,
+ * which are not exact (expm1) or not on the list (llvm.tanh). */
+static bool is_of_library(MlirOperation op) {
+  static const char *const names[] = {"math.cosh",  "math.erf",   "math.expm1",
+                                      "math.fpowi", "math.log1p", "math.powf",
+                                      "math.sinh",  "math.tanh"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (ws__mlir_is(op, names[i]))
+      return true;
+  return false;
+}
+
 /* In this order; each for its families, where the gpu.module has operations
- * whose names begin so ("": always). %s: the target. */
+ * whose names begin so ("": always) and that are such. %s: the target. */
 static const struct lowering {
   const char *passes, *operations;
   int families;
+  bool (*is_such)(MlirOperation op); /* NULL: all are */
 } to_llvm[] = {
-    {"convert-linalg-to-loops", "linalg.", BOTH},
-    {"convert-amdgpu-to-rocdl{chipset=%s}", "amdgpu.", AMDGPU},
-    {"convert-nvgpu-to-nvvm", "nvgpu.", NVPTX},
-    {"convert-vector-to-scf{full-unroll=true}", "vector.transfer", BOTH},
-    {"lower-affine", "affine.", BOTH},
-    {"convert-scf-to-cf", "scf.", BOTH},
-    {"expand-strided-metadata", "memref.", BOTH},
-    {"lower-affine", "affine.", BOTH},
+    {"convert-linalg-to-loops", "linalg.", BOTH, NULL},
+    {"convert-arith-to-amdgpu{chipset=%s}", "arith.", AMDGPU, casts_fp8},
+    {"math-extend-to-supported-types{extra-types=f16}", "math.", BOTH,
+     is_of_bf16},
+    {"convert-math-to-rocdl", "math.", AMDGPU | WHOLE, is_of_library},
+    {"convert-nvgpu-to-nvvm", "nvgpu.", NVPTX, NULL},
+    {"convert-vector-to-scf{full-unroll=true}", "vector.transfer", BOTH, NULL},
+    {"lower-affine", "affine.", BOTH, NULL},
+    {"convert-scf-to-cf", "scf.", BOTH, NULL},
+    {"expand-strided-metadata", "memref.", BOTH, NULL},
+    {"lower-affine", "affine.", BOTH, NULL},
     {"convert-gpu-to-rocdl{chipset=%s runtime=HIP "
      "use-bare-ptr-memref-call-conv=true}",
-     "", AMDGPU},
+     "", AMDGPU, NULL},
     {"convert-gpu-to-nvvm{has-redux=true use-bare-ptr-memref-call-conv=true}",
-     "", NVPTX},
+     "", NVPTX, NULL},
     /* what nvgpu makes is of rank 2 */
-    {"convert-vector-to-llvm,convert-ub-to-llvm", "vector.", NVPTX},
-    {"canonicalize,cse,reconcile-unrealized-casts", "", BOTH},
-    {"convert-nvvm-to-llvm", "nvvm.", NVPTX},
+    {"convert-vector-to-llvm,convert-ub-to-llvm", "vector.", NVPTX, NULL},
+    {"canonicalize,cse,reconcile-unrealized-casts", "", BOTH, NULL},
+    {"convert-nvvm-to-llvm", "nvvm.", NVPTX, NULL},
 };
 
 typedef struct search {
-  const char *start;
+  const struct lowering *l;
   bool found;
 } search;
 
-static MlirWalkResult begins_so(MlirOperation op, void *data) {
+static MlirWalkResult is_wanted(MlirOperation op, void *data) {
   search *s = data;
-  s->found = ws__mlir_begins(op, s->start);
+  s->found = ws__mlir_begins(op, s->l->operations) &&
+             (!s->l->is_such || s->l->is_such(op));
   return s->found ? MlirWalkResultInterrupt : MlirWalkResultAdvance;
 }
 
-static bool has_operations(MlirOperation in, const char *start) {
-  search s = {start, !*start};
+static bool has_operations(MlirOperation in, const struct lowering *l) {
+  search s = {l, !*l->operations};
   if (!s.found)
-    mlirOperationWalk(in, begins_so, &s, MlirWalkPreOrder);
+    mlirOperationWalk(in, is_wanted, &s, MlirWalkPreOrder);
   return s.found;
 }
 
@@ -272,9 +312,11 @@ bool ws__mlir_to_llvm_dialect(ws_mlir *m) {
     const struct lowering *l = &to_llvm[i];
     char passes[160], nested[192];
     snprintf(passes, sizeof passes, l->passes, m->target->name);
-    snprintf(nested, sizeof nested, "gpu.module(%s)", passes);
-    if (l->families & 1 << m->target->family &&
-        has_operations(gpu, l->operations) && !ws__mlir_run(m, gpu, nested))
+    const bool is_whole = l->families & WHOLE;
+    snprintf(nested, sizeof nested, "%s.module(%s)",
+             is_whole ? "builtin" : "gpu", passes);
+    if (l->families & 1 << m->target->family && has_operations(gpu, l) &&
+        !ws__mlir_run(m, is_whole ? m->module : gpu, nested))
       return false;
   }
   if (!mlirOperationVerify(gpu) || !ws__mlir_check_library(m) ||
