@@ -91,6 +91,11 @@ void ws__mlir_paste(MlirOperation function, MlirOperation op);
 bool ws__mlir_write(const ws_mlir *m, MlirOperation op, const char *body);
 /* In the arena. */
 const char *ws__mlir_type_text(const ws_mlir *m, MlirType type);
+/* memref.generic_atomic_rmw to a plain one where it is one; a finding where it
+ * has no lowering. And the scopes of what memref's atomics become
+ * (atomics.c). */
+bool ws__mlir_plain_atomic(const ws_mlir *m, MlirOperation op);
+void ws__mlir_settle_atomics(const ws_mlir *m, LLVMModuleRef module);
 /* Expands what the pipeline to the LLVM dialect has no lowering for, and says
  * what that has left (left.c). */
 bool ws__mlir_expand(ws_mlir *m);

@@ -50,6 +50,8 @@ static bool is_of_hosts(MlirOperation op) {
 static const struct {
   const char *name, *why;
 } refused[] = {
+    {"amdgpu.fat_raw_buffer_cast",
+     "write amdgpu.raw_buffer_load and amdgpu.raw_buffer_store on the memref"},
     {"cf.assert", "a kernel has nobody to tell; leave it out"},
     {"gpu.all_reduce",
      "write gpu.subgroup_reduce, and workgroup memory of wavesmith.lds from "

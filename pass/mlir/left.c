@@ -80,8 +80,9 @@ static bool is_plain_cast(MlirOperation op) {
 
 typedef struct note {
   int what;
-  MlirOperation tensor, copies[MOST_COPIES], deallocs[MOST_COPIES];
-  int copy_count, dealloc_count;
+  MlirOperation tensor, copies[MOST_COPIES], deallocs[MOST_COPIES],
+      atomics[MOST_COPIES];
+  int copy_count, dealloc_count, atomic_count;
 } note;
 
 static bool has_tensor(MlirOperation op) {
@@ -107,6 +108,8 @@ static MlirWalkResult note_expanded(MlirOperation op, void *data) {
   }
   if (ws__mlir_is(op, "memref.copy") && !is_plain_copy(op))
     note_one(op, n->copies, &n->copy_count);
+  if (ws__mlir_is(op, "memref.generic_atomic_rmw"))
+    note_one(op, n->atomics, &n->atomic_count);
   if (ws__mlir_is(op, "memref.dealloc"))
     note_one(op, n->deallocs, &n->dealloc_count);
   return MlirWalkResultAdvance;
@@ -216,6 +219,9 @@ bool ws__mlir_expand(ws_mlir *m) {
   drop_deallocs(&n);
   if (!write_copies(m, &n))
     return false;
+  for (int i = 0; i < n.atomic_count; i++)
+    if (!ws__mlir_plain_atomic(m, n.atomics[i]))
+      return false;
   const int what = n.what;
   if (what & AFFINE &&
       !ws__mlir_run(m, gpu, "gpu.module(affine-expand-index-ops)"))

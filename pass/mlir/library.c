@@ -222,7 +222,69 @@ static void add_written(LLVMModuleRef module) {
   }
 }
 
+static LLVMValueRef find_function(LLVMModuleRef module, const char *start) {
+  for (LLVMValueRef f = LLVMGetFirstFunction(module); f;
+       f = LLVMGetNextFunction(f)) {
+    size_t size;
+    if (!strncmp(LLVMGetValueName2(f, &size), start, strlen(start)))
+      return f;
+  }
+  return NULL;
+}
+
+/* amdgpu.gather_to_lds, from global memory: its instruction has an intrinsic of
+ * its own, which the sanitizer knows. */
+static void use_global_load(LLVMModuleRef module) {
+  static const char name[] = "llvm.amdgcn.global.load.lds";
+  LLVMValueRef old = find_function(module, "llvm.amdgcn.load.to.lds.p1");
+  if (!old)
+    return;
+  LLVMReplaceAllUsesWith(
+      old, LLVMGetIntrinsicDeclaration(
+               module, LLVMLookupIntrinsicID(name, sizeof name - 1), NULL, 0));
+  LLVMDeleteFunction(old);
+}
+
+/* Element by element. */
+static void expand_reduction(LLVMModuleRef module, LLVMValueRef call,
+                             const char *step) {
+  LLVMContextRef context = LLVMGetModuleContext(module);
+  LLVMValueRef vector = LLVMGetOperand(call, 0);
+  LLVMTypeRef type = LLVMTypeOf(call), index = LLVMInt32TypeInContext(context);
+  LLVMValueRef f = LLVMGetIntrinsicDeclaration(
+      module, LLVMLookupIntrinsicID(step, strlen(step)), &type, 1);
+  LLVMBuilderRef at = LLVMCreateBuilderInContext(context);
+  LLVMPositionBuilderBefore(at, call);
+  LLVMValueRef result = NULL;
+  for (unsigned i = 0; i < LLVMGetVectorSize(LLVMTypeOf(vector)); i++) {
+    LLVMValueRef element =
+        LLVMBuildExtractElement(at, vector, LLVMConstInt(index, i, 0), "");
+    result = result ? LLVMBuildCall2(at, LLVMGlobalGetValueType(f), f,
+                                     (LLVMValueRef[]){result, element}, 2, "")
+                    : element;
+  }
+  LLVMReplaceAllUsesWith(call, result);
+  LLVMInstructionEraseFromParent(call);
+  LLVMDisposeBuilder(at);
+}
+
+/* vector.reduction <maximumf> and <minimumf>: no target has their intrinsics.
+ */
+static void expand_reductions(LLVMModuleRef module) {
+  static const char *const steps[][2] = {
+      {"llvm.vector.reduce.fmaximum", "llvm.maximum"},
+      {"llvm.vector.reduce.fminimum", "llvm.minimum"}};
+  for (int i = 0; i < 2; i++)
+    for (LLVMValueRef f; (f = find_function(module, steps[i][0]));) {
+      while (LLVMGetFirstUse(f))
+        expand_reduction(module, LLVMGetUser(LLVMGetFirstUse(f)), steps[i][1]);
+      LLVMDeleteFunction(f);
+    }
+}
+
 void ws__mlir_use_intrinsics(const ws_mlir *m, LLVMModuleRef module) {
+  use_global_load(module);
+  expand_reductions(module);
   if (m->target->family == WS_FAMILY_AMDGPU)
     add_written(module);
   LLVMValueRef next;

@@ -113,6 +113,7 @@ void ws__mlir_settle(const ws_mlir *m, LLVMModuleRef module) {
   ws__pass_join_folders(module);
   settle_globals(m, module);
   ws__mlir_use_intrinsics(m, module);
+  ws__mlir_settle_atomics(m, module);
   scalarize_masked(module);
   for (int i = 0; i < m->function_count; i++) {
     LLVMValueRef function = LLVMGetNamedFunction(module, m->functions[i].name);
