@@ -203,10 +203,11 @@ static bool write_copies(const ws_mlir *m, const note *n) {
 }
 
 static bool refuse_tensor(const ws_mlir *m, MlirOperation op) {
-  ws__mlir_refuse(m, op, "mlir-lower",
-                  "%.*s: a tensor is left, which nothing has made memory of; "
-                  "write it on memrefs or vectors",
-                  (int)ws__mlir_name(op).length, ws__mlir_name(op).data);
+  ws__mlir_refuse(
+      m, op, "mlir-lower",
+      "nothing lowers %.*s here: a tensor is left, which nothing has "
+      "made memory of; write it on memrefs or vectors",
+      (int)ws__mlir_name(op).length, ws__mlir_name(op).data);
   return false;
 }
 

@@ -112,8 +112,8 @@ static bool check(ws_mlir *m, MlirOperation op) {
       find_intrinsic(m, name, &known) || is_written(m, symbol))
     return true;
   ws__mlir_refuse(m, op, "mlir-lower",
-                  "%s has nothing for %.*s: write it out%s", m->target->name,
-                  (int)symbol.length, symbol.data,
+                  "%s has no intrinsic for %.*s: write it out%s",
+                  m->target->name, (int)symbol.length, symbol.data,
                   has_approximation(m, name)
                       ? ", or say fastmath<afn> where an approximation will do"
                       : "");
