@@ -45,12 +45,11 @@ static void add_element(ws_type type, const void *results, ws_place place,
                   .got = ws_load(type, results, place.element),
                   .want = want,
                   .bound = rounding_of(type, want, error) + error};
-  const double largest = ws__type_largest(type),
-               lowest = ws__type_lowest(type);
-  if (error == WS__SAME) {
-    bool same = isnan(want)
-                    ? isnan(one.got)
-                    : one.got == want || one.got == copysign(largest, want);
+  const double largest = ws__type_largest(type), lowest = ws__type_lowest(type);
+  if (error == WS__SAME || isinf(want)) { /* no bound is of infinity */
+    bool same = isnan(want) ? isnan(one.got)
+                            : one.got == want ||
+                                  one.got == (want < 0 ? lowest : largest);
     one.bound = 0;
     if (same)
       one.got = one.want = 0, one.bound = 1;
@@ -59,7 +58,7 @@ static void add_element(ws_type type, const void *results, ws_place place,
   }
   /* beyond the type's range both its end and infinity are right; a signed
    * integer's lower end is no negated upper one */
-  if ((want > largest || want < lowest) && isfinite(want)) {
+  if (want > largest || want < lowest) {
     one.want = want < lowest ? lowest : largest;
     one.bound = rounding_of(type, one.want, error) + error;
     if (isinf(one.got) && !signbit(one.got) == !signbit(want))

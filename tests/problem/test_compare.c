@@ -155,6 +155,14 @@ WS_TEST(infinity_is_right_only_where_the_type_ends) {
   WS_CHECK(!passes(WS_E4M3, 1000, 0, code(0x7c)) ||
            !passes(WS_E4M3, 1000, 0, code(0x78)));
   WS_CHECK(passes(WS_E5M2, 1e6, 0, code(0x7c))); /* infinity */
+  /* where the reference itself ends, with whatever error it gives for that */
+  for (int i = 0; i < 3; i++) {
+    const double error = (double[]){0, INFINITY, NAN}[i];
+    WS_CHECK(passes(WS_F32, INFINITY, error, f32(INFINITY)));
+    WS_CHECK(!passes(WS_F32, INFINITY, error, f32(-INFINITY)));
+    WS_CHECK(!passes(WS_F32, -INFINITY, error, f32(1)));
+    WS_CHECK(!passes(WS_F32, INFINITY, error, f32(NAN)));
+  }
 }
 
 WS_TEST(integers_are_exact_where_the_value_is) {
@@ -173,15 +181,14 @@ static const struct {
   ws_type type;
   uint64_t low_code, high_code;
   double low, high;
-} ends[] = {
-    {WS_I8, 0x80, 0x7f, -128, 127},
-    {WS_U8, 0, 0xff, 0, 255},
-    {WS_I16, 0x8000, 0x7fff, -32768, 32767},
-    {WS_U16, 0, 0xffff, 0, 65535},
-    {WS_I32, 0x80000000, 0x7fffffff, -2147483648.0, 2147483647},
-    {WS_U32, 0, 0xffffffff, 0, 4294967295.0},
-    {WS_I64, UINT64_C(1) << 63, INT64_MAX, -0x1p63, 0x1p63},
-    {WS_U64, 0, UINT64_MAX, 0, 0x1p64}}; /* of 64 bits rounded */
+} ends[] = {{WS_I8, 0x80, 0x7f, -128, 127},
+            {WS_U8, 0, 0xff, 0, 255},
+            {WS_I16, 0x8000, 0x7fff, -32768, 32767},
+            {WS_U16, 0, 0xffff, 0, 65535},
+            {WS_I32, 0x80000000, 0x7fffffff, -2147483648.0, 2147483647},
+            {WS_U32, 0, 0xffffffff, 0, 4294967295.0},
+            {WS_I64, UINT64_C(1) << 63, INT64_MAX, -0x1p63, 0x1p63},
+            {WS_U64, 0, UINT64_MAX, 0, 0x1p64}}; /* of 64 bits rounded */
 
 static element bits(uint64_t value) { return (element){.bits = value}; }
 
