@@ -78,7 +78,7 @@ static void make_plain(const ws_mlir *m, MlirOperation op, MlirValue value,
 }
 
 bool ws__mlir_plain_atomic(const ws_mlir *m, MlirOperation op) {
-  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(op));
+  MlirBlock body = ws__mlir_body(op);
   MlirOperation first = mlirBlockGetFirstOperation(body);
   MlirValue other = other_operand(body, first);
   if (!mlirValueIsNull(other)) {

@@ -41,8 +41,7 @@ static MlirType type_of(MlirOperation function) {
 }
 
 static bool is_declaration(MlirOperation function) {
-  return mlirBlockIsNull(
-      mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(function)));
+  return mlirBlockIsNull(ws__mlir_body(function));
 }
 
 /* The template's function of a name; null: it has none. */
@@ -56,12 +55,8 @@ static MlirOperation find(const body *b, const char *name) {
 /* What a function may not have in it: it would be of the template, beside its
  * functions, or a schedule. */
 static bool is_of_a_module(MlirOperation op) {
-  static const char *const names[] = {"builtin.module", "llvm.module_flags",
-                                      "llvm.linker_options"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (ws__mlir_is(op, names[i]))
-      return true;
-  return ws__mlir_begins(op, "transform.") ||
+  return ws__mlir_is(op, "builtin.module") ||
+         ws__mlir_begins(op, "transform.") ||
          !mlirAttributeIsNull(
              mlirOperationGetAttributeByName(op, ws__mlir_ref("sym_name")));
 }
@@ -98,11 +93,6 @@ static void drop_attributes(const ws_mlir *m, MlirOperation function) {
   mlirOperationRemoveAttributeByName(function, ws__mlir_ref("res_attrs"));
 }
 
-static MlirOperation first_of(MlirOperation module) {
-  return mlirBlockGetFirstOperation(
-      mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(module)));
-}
-
 /* A body's text as a module that has functions only; null and findings. */
 static MlirOperation read_functions(ws_mlir *m, const char *text,
                                     const char *rest,
@@ -113,7 +103,7 @@ static MlirOperation read_functions(ws_mlir *m, const char *text,
     return none;
   MlirOperation module = ws__mlir_parse_functions(m, text, rest, template_text);
   bool ok = !mlirOperationIsNull(module) && ws__mlir_check_dialects(m, module);
-  MlirOperation op = ok ? first_of(module) : none;
+  MlirOperation op = ok ? ws__mlir_first(module) : none;
   for (; ok && !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
     inside i = {m, op, true};
     if (!ws__mlir_is(op, "func.func"))
@@ -134,7 +124,7 @@ static MlirOperation read_functions(ws_mlir *m, const char *text,
  */
 
 static bool collect(body *b, MlirOperation module) {
-  MlirOperation op = first_of(module);
+  MlirOperation op = ws__mlir_first(module);
   for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
     if (b->count == MOST_FUNCTIONS)
       return refuse(b, op, "splice-redefined", "too many functions; @%s",
@@ -181,8 +171,7 @@ static void qualify(const body *b, MlirOperation function,
 
 static void move(const body *b, MlirOperation function) {
   MlirOperation ours = find(b, name_of(b, function));
-  MlirBlock block =
-      mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(b->gpu));
+  MlirBlock block = ws__mlir_body(b->gpu);
   if (is_declaration(function))
     return;
   mlirOperationRemoveFromParent(function);
@@ -241,8 +230,7 @@ static bool names_function(const char *text, const char *name) {
 static const char *rest_of_module(const body *b) {
   ws_strbuf out;
   ws_strbuf_init(&out);
-  MlirOperation op = mlirBlockGetFirstOperation(
-      mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(b->gpu)));
+  MlirOperation op = ws__mlir_first(b->gpu);
   for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op))
     if (ws__mlir_is(op, "func.func") &&
         !names_function(b->given->text, name_of(b, op))) {
@@ -285,9 +273,8 @@ MlirOperation ws__mlir_read_body(ws_mlir *m, const char *text) {
   MlirOperation whole = mlirOperationCreateParse(
       m->context, ws__mlir_ref("module { gpu.module @body { } }"),
       ws__mlir_ref(m->file));
-  MlirBlock block =
-      mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(first_of(whole)));
-  while (!mlirOperationIsNull(op = first_of(functions))) {
+  MlirBlock block = ws__mlir_body(ws__mlir_first(whole));
+  while (!mlirOperationIsNull(op = ws__mlir_first(functions))) {
     mlirOperationRemoveFromParent(op);
     mlirBlockAppendOwnedOperation(block, op);
   }

@@ -41,24 +41,14 @@ static const char *fault_of(const char *at, const char *end, int *depth) {
 }
 
 bool ws__mlir_check_body_text(ws_mlir *m, const char *text) {
-  const char *line_start = text, *fault = NULL;
-  int line = 1, depth = 0;
+  int depth = 0;
   for (const char *at = text, *end; *at; at = end) {
     end = end_of_item(at);
-    fault = fault_of(at, end, &depth);
-    if (fault)
-      ws__mlir_find(m,
-                    mlirLocationFileLineColGet(
-                        m->context, ws__mlir_ref(m->file), (unsigned)line,
-                        (unsigned)(at - line_start) + 1),
-                    "mlir", "", fault);
-    if (fault)
-      break;
-    for (; at < end; at++)
-      if (*at == '\n') {
-        line++;
-        line_start = at + 1;
-      }
+    const char *fault = fault_of(at, end, &depth);
+    if (!fault)
+      continue;
+    ws__mlir_find_at(m, text, at, "mlir", fault);
+    return false;
   }
-  return !fault;
+  return true;
 }

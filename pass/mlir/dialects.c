@@ -34,40 +34,40 @@ static bool has_resource(MlirOperation op) {
          mlirAttributeIsADenseResourceElements(value);
 }
 
-/* What of these says how others are linked, loaded or started. */
-static bool is_of_hosts(MlirOperation op) {
-  static const char *const names[] = {
-      "gpu.binary", "llvm.linker_options", "llvm.mlir.global_ctors",
-      "llvm.mlir.global_dtors", "llvm.module_flags"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (ws__mlir_is(op, names[i]))
-      return true;
-  return false;
-}
+static const char of_kernels[] =
+    "a template has kernels and their functions only; leave it out";
+static const char nobody[] = "a kernel has nobody to tell; leave it out";
 
 /* Operations of these dialects, by the start of their names, that no kernel
- * here can have. */
+ * here can have: mlir-dialect, what says how others are linked, loaded or
+ * started. */
 static const struct {
-  const char *name, *why;
+  const char *name, *id, *why;
 } refused[] = {
-    {"amdgpu.fat_raw_buffer_cast",
+    {"amdgpu.fat_raw_buffer_cast", "mlir-lower",
      "write amdgpu.raw_buffer_load and amdgpu.raw_buffer_store on the memref"},
-    {"cf.assert", "a kernel has nobody to tell; leave it out"},
-    {"gpu.all_reduce",
+    {"cf.assert", "mlir-lower", nobody},
+    {"gpu.all_reduce", "mlir-lower",
      "write gpu.subgroup_reduce, and workgroup memory of wavesmith.lds from "
      "wave to wave"},
-    {"gpu.grid_dim", "a kernel is not told how many workgroups there are; pass "
-                     "what wavesmith.launch computes it from"},
-    {"gpu.launch", "what is launched says wavesmith.launch"},
-    {"gpu.printf", "a kernel has nobody to tell; leave it out"},
-    {"vector.print", "a kernel has nobody to tell; leave it out"},
+    {"gpu.binary", "mlir-dialect", of_kernels},
+    {"gpu.grid_dim", "mlir-lower",
+     "a kernel is not told how many workgroups there are; pass what "
+     "wavesmith.launch computes it from"},
+    {"gpu.launch", "mlir-lower", "what is launched says wavesmith.launch"},
+    {"gpu.printf", "mlir-lower", nobody},
+    {"llvm.linker_options", "mlir-dialect", of_kernels},
+    {"llvm.mlir.global_ctors", "mlir-dialect", of_kernels},
+    {"llvm.mlir.global_dtors", "mlir-dialect", of_kernels},
+    {"llvm.module_flags", "mlir-dialect", of_kernels},
+    {"vector.print", "mlir-lower", nobody},
 };
 
 static bool refuse_known(ws_mlir *m, MlirOperation op) {
   for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
     if (ws__mlir_begins(op, refused[i].name)) {
       MlirStringRef name = ws__mlir_name(op);
-      ws__mlir_refuse(m, op, "mlir-lower", "%.*s: %s", (int)name.length,
+      ws__mlir_refuse(m, op, refused[i].id, "%.*s: %s", (int)name.length,
                       name.data, refused[i].why);
       return false;
     }
@@ -78,13 +78,6 @@ static bool check(ws_mlir *m, MlirOperation op) {
   MlirStringRef name = ws__mlir_name(op);
   if (has_resource(op)) {
     ws__mlir_refuse(m, op, "mlir", "write the values, no dense_resource");
-    return false;
-  }
-  if (is_of_hosts(op)) {
-    ws__mlir_refuse(m, op, "mlir-dialect",
-                    "%.*s: a template has kernels and their functions only; "
-                    "leave it out",
-                    (int)name.length, name.data);
     return false;
   }
   if (is_allowed(name))

@@ -100,29 +100,27 @@ static bool write_global_id(const ws_mlir *m, MlirOperation op, int64_t lanes) {
                             dimension));
 }
 
+/* Of the lane's number in the workgroup by the lanes of a wave. */
+static bool write_of_wave(const ws_mlir *m, MlirOperation op,
+                          const char *operation) {
+  return ws__mlir_write(m, op,
+                        ws_arena_printf(m->arena,
+                                        "%%lane = gpu.thread_id x\n"
+                                        "%%wave = arith.constant %d : index\n"
+                                        "%%id = %s %%lane, %%wave : index\n"
+                                        "return %%id : index\n",
+                                        m->target->wave, operation));
+}
+
 static bool write_subgroup_id(const ws_mlir *m, MlirOperation op,
                               int64_t lanes) {
   (void)lanes;
-  return ws__mlir_write(
-      m, op,
-      ws_arena_printf(m->arena,
-                      "%%lane = gpu.thread_id x\n"
-                      "%%wave = arith.constant %d : index\n"
-                      "%%id = arith.divui %%lane, %%wave : index\n"
-                      "return %%id : index\n",
-                      m->target->wave));
+  return write_of_wave(m, op, "arith.divui");
 }
 
 static bool write_lane_id(const ws_mlir *m, MlirOperation op, int64_t lanes) {
   (void)lanes;
-  return ws__mlir_write(
-      m, op,
-      ws_arena_printf(m->arena,
-                      "%%lane = gpu.thread_id x\n"
-                      "%%wave = arith.constant %d : index\n"
-                      "%%id = arith.remui %%lane, %%wave : index\n"
-                      "return %%id : index\n",
-                      m->target->wave));
+  return write_of_wave(m, op, "arith.remui");
 }
 
 static bool write_num_subgroups(const ws_mlir *m, MlirOperation op,

@@ -73,8 +73,7 @@ typedef struct functions {
 } functions;
 
 static void refuse_kernel(const ws_mlir *m, MlirOperation kernel) {
-  MlirBlock entry =
-      mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(kernel));
+  MlirBlock entry = ws__mlir_body(kernel);
   intptr_t i = 0;
   while (!is_of_run_time(mlirValueGetType(mlirBlockGetArgument(entry, i))))
     i++;
@@ -88,8 +87,7 @@ static void refuse_kernel(const ws_mlir *m, MlirOperation kernel) {
 
 static bool collect(functions *list) {
   ws_mlir *m = list->m;
-  MlirOperation op = mlirBlockGetFirstOperation(mlirRegionGetFirstBlock(
-      mlirOperationGetFirstRegion(ws__mlir_gpu_module(m))));
+  MlirOperation op = ws__mlir_first(ws__mlir_gpu_module(m));
   for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
     if (!ws__mlir_is(op, "func.func") && !ws__mlir_is(op, "gpu.func"))
       continue;

@@ -14,15 +14,6 @@
 #include <mlir-c/BuiltinTypes.h>
 #include <string.h>
 
-static const char *type_text(const ws_mlir *m, MlirType type) {
-  ws_strbuf text;
-  ws_strbuf_init(&text);
-  mlirTypePrint(type, ws__mlir_append, &text);
-  const char *kept = ws_arena_strdup(m->arena, text.data);
-  ws_strbuf_deinit(&text);
-  return kept;
-}
-
 /* 0: it is none. */
 static int64_t number_of(MlirAttribute attribute) {
   return !mlirAttributeIsNull(attribute) && mlirAttributeIsAInteger(attribute)
@@ -124,9 +115,8 @@ static MlirValue attribution(MlirOperation op) {
           op, ws__mlir_ref("workgroup_attributions"))))
     return (MlirValue){NULL};
   return mlirBlockGetArgument(
-      mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(op)),
-      mlirFunctionTypeGetNumInputs(
-          mlirTypeAttrGetValue(own(op, "function_type"))));
+      ws__mlir_body(op), mlirFunctionTypeGetNumInputs(
+                             mlirTypeAttrGetValue(own(op, "function_type"))));
 }
 
 static bool admit(ws_mlir *m, MlirOperation op) {
@@ -161,7 +151,7 @@ static MlirType sized(ws_mlir *m, MlirOperation alloc, MlirType written) {
         mlirIntegerAttrGetValueInt(own(mlirOpResultGetOwner(size), "value"));
     if (sizes[i] < 0) {
       ws__mlir_refuse(m, alloc, "mlir-lds", "a size of %s is %lld",
-                      type_text(m, written), (long long)sizes[i]);
+                      ws__mlir_type_text(m, written), (long long)sizes[i]);
       return (MlirType){NULL};
     }
   }
@@ -249,7 +239,7 @@ static bool has_declared_size(ws_mlir *m, MlirOperation op, const char *name,
     ws__mlir_refuse(m, op, "mlir-lds",
                     "how large an element of %s is, is not known here: write "
                     "numbers, or vectors of them",
-                    type_text(m, type));
+                    ws__mlir_type_text(m, type));
     return false;
   }
   for (intptr_t i = 0; i < mlirShapedTypeGetRank(type); i++)
@@ -258,7 +248,7 @@ static bool has_declared_size(ws_mlir *m, MlirOperation op, const char *name,
     return true;
   ws__mlir_refuse(
       m, op, "mlir-lds", "%s has %lld bytes, wavesmith.lds gives '%s' %lld",
-      type_text(m, type), (long long)bytes, name, (long long)declared);
+      ws__mlir_type_text(m, type), (long long)bytes, name, (long long)declared);
   return false;
 }
 
@@ -285,8 +275,7 @@ static bool is_symbol(const char *name) {
 /* What else in the gpu.module has the name; null: nothing. */
 static MlirOperation namesake(const ws_mlir *m, MlirOperation op,
                               const char *name) {
-  MlirOperation item = mlirBlockGetFirstOperation(mlirRegionGetFirstBlock(
-      mlirOperationGetFirstRegion(ws__mlir_gpu_module(m))));
+  MlirOperation item = ws__mlir_first(ws__mlir_gpu_module(m));
   for (; !mlirOperationIsNull(item); item = mlirOperationGetNextInBlock(item)) {
     MlirAttribute own_name =
         mlirOperationGetAttributeByName(item, ws__mlir_ref("sym_name"));
@@ -398,7 +387,7 @@ static bool place(ws_mlir *m, MlirOperation op) {
     ws__mlir_refuse(m, op, "mlir-dynamic",
                     "a size of %s is no arith.constant; make it one with "
                     "wavesmith.value",
-                    type_text(m, type));
+                    ws__mlir_type_text(m, type));
     return false;
   }
   if (!has_declared_size(m, op, name, type))

@@ -146,10 +146,7 @@ static bool expand_vectors(ws_mlir *m) {
       m->context, ws__mlir_ref(patterns), ws__mlir_ref("patterns"));
   MlirTransformOptions options = mlirTransformOptionsCreate();
   const bool ok = mlirLogicalResultIsSuccess(mlirTransformApplyNamedSequence(
-      m->module,
-      mlirBlockGetFirstOperation(
-          mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(ours))),
-      ours, options));
+      m->module, ws__mlir_first(ours), ours, options));
   mlirTransformOptionsDestroy(options);
   mlirOperationDestroy(ours);
   return ok;

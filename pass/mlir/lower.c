@@ -167,7 +167,7 @@ static MlirWalkResult settle_in_dialect(MlirOperation op, void *data) {
   if (!ws__mlir_is(op, "llvm.func") ||
       !mlirAttributeIsNull(
           mlirOperationGetAttributeByName(op, ws__mlir_ref("gpu.kernel"))) ||
-      mlirBlockIsNull(mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(op))))
+      mlirBlockIsNull(ws__mlir_body(op)))
     return MlirWalkResultAdvance;
   mlirOperationSetInherentAttributeByName(op, ws__mlir_ref("always_inline"),
                                           mlirUnitAttrGet(m->context));
@@ -190,8 +190,7 @@ static void dissolve_gpu_module(ws_mlir *m) {
       m->module, ws__mlir_ref("llvm.target_triple"),
       mlirStringAttrGet(
           m->context, ws__mlir_ref(ws__ir_family(m->target->family)->triple)));
-  MlirBlock to = mlirOperationGetBlock(gpu),
-            from = mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(gpu));
+  MlirBlock to = mlirOperationGetBlock(gpu), from = ws__mlir_body(gpu);
   MlirOperation item = mlirBlockGetFirstOperation(from);
   while (!mlirOperationIsNull(item)) {
     MlirOperation next = mlirOperationGetNextInBlock(item);
@@ -282,8 +281,7 @@ static bool has_launch(ws_mlir *m) {
   for (int i = 0; i < m->function_count; i++)
     if (!mlirAttributeIsNull(m->functions[i].launch))
       return true;
-  MlirOperation kernel = mlirBlockGetFirstOperation(mlirRegionGetFirstBlock(
-      mlirOperationGetFirstRegion(ws__mlir_gpu_module(m))));
+  MlirOperation kernel = ws__mlir_first(ws__mlir_gpu_module(m));
   while (!mlirOperationIsNull(kernel) && !ws__mlir_is(kernel, "gpu.func"))
     kernel = mlirOperationGetNextInBlock(kernel);
   ws__mlir_refuse(m,
@@ -363,18 +361,10 @@ static LLVMModuleRef lower_body(ws_mlir *m, const ws_mlir_request *request,
 
 /* Everything here but MLIR's parser takes a text to end there. */
 static bool has_nul(ws_mlir *m, const ws_mlir_request *request) {
-  const char *nul = memchr(request->text, 0, request->size), *at, *start;
-  unsigned line = 1;
-  for (at = start = request->text; nul && at < nul; at++)
-    if (*at == '\n') {
-      line++;
-      start = at + 1;
-    }
+  const char *nul = memchr(request->text, 0, request->size);
   if (nul)
-    ws__mlir_find(m,
-                  mlirLocationFileLineColGet(m->context, ws__mlir_ref(m->file),
-                                             line, (unsigned)(nul - start) + 1),
-                  "mlir", "", "a NUL byte: this is no text");
+    ws__mlir_find_at(m, request->text, nul, "mlir",
+                     "a NUL byte: this is no text");
   return nul;
 }
 

@@ -52,7 +52,7 @@ static MlirWalkResult find_in_kernel(MlirOperation op, void *data) {
   if (!ws__mlir_is(op, "gpu.func"))
     return MlirWalkResultAdvance;
   MlirAttribute list = argument_attributes(op);
-  MlirBlock entry = mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(op));
+  MlirBlock entry = ws__mlir_body(op);
   const intptr_t count =
       mlirAttributeIsNull(list) ? 0 : mlirArrayAttrGetNumElements(list);
   for (intptr_t i = 0; i < count; i++) {
@@ -76,8 +76,7 @@ bool ws__mlir_find_maps(ws_mlir *m, ws_mlir_maps *out) {
 static void describe(const ws_mlir *m, MlirOperation kernel, int index) {
   enum { MOST_ARGUMENTS = 64 };
   MlirAttribute list = argument_attributes(kernel), items[MOST_ARGUMENTS];
-  const intptr_t count = mlirBlockGetNumArguments(
-      mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(kernel)));
+  const intptr_t count = mlirBlockGetNumArguments(ws__mlir_body(kernel));
   if (count > MOST_ARGUMENTS)
     return; /* refused as a template */
   for (intptr_t i = 0; i < count; i++)

@@ -81,6 +81,9 @@ void ws__mlir_line_column(const ws_mlir *m, MlirLocation place, int *out_line,
 /* Adds a finding at a place of a text. */
 void ws__mlir_find(const ws_mlir *m, MlirLocation at, const char *id,
                    const char *region, const char *text);
+/* The same at a byte of m->file's text. */
+void ws__mlir_find_at(const ws_mlir *m, const char *text, const char *at,
+                      const char *id, const char *what);
 void ws__mlir_refuse(const ws_mlir *m, MlirOperation at, const char *id,
                      const char *format, ...)
     __attribute__((format(printf, 4, 5)));

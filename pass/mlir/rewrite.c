@@ -18,8 +18,7 @@ const char *ws__mlir_type_text(const ws_mlir *m, MlirType type) {
 }
 
 void ws__mlir_paste(MlirOperation function, MlirOperation op) {
-  MlirBlock block =
-      mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(function));
+  MlirBlock block = ws__mlir_body(function);
   MlirOperation end = mlirBlockGetTerminator(block),
                 item = mlirBlockGetFirstOperation(block);
   for (intptr_t i = 0; i < mlirBlockGetNumArguments(block); i++)

@@ -122,8 +122,7 @@ static void cast_inside(const ws_mlir *m, MlirOperation function,
                         MlirValue argument, MlirType written) {
   MlirOperation cast =
       new_cast(m, argument, written, mlirOperationGetLocation(function));
-  mlirBlockInsertOwnedOperation(
-      mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(function)), 0, cast);
+  mlirBlockInsertOwnedOperation(ws__mlir_body(function), 0, cast);
   mlirValueReplaceAllUsesOfWith(argument, mlirOperationGetResult(cast, 0));
   mlirOperationSetOperand(cast, 0, argument);
 }
@@ -156,8 +155,7 @@ static void give(const ws_mlir *m, MlirOperation call, intptr_t index,
 }
 
 static void spread_argument(const calls *c, const routine *f, intptr_t index) {
-  MlirValue argument = mlirBlockGetArgument(
-      mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(f->op)), index);
+  MlirValue argument = mlirBlockGetArgument(ws__mlir_body(f->op), index);
   MlirType written = mlirValueGetType(argument);
   if (!mlirTypeIsAMemRef(written))
     return;
@@ -173,7 +171,7 @@ static void spread_argument(const calls *c, const routine *f, intptr_t index) {
 }
 
 static void spread(const calls *c, const routine *f) {
-  MlirBlock entry = mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(f->op));
+  MlirBlock entry = ws__mlir_body(f->op);
   const intptr_t count =
       ws__mlir_is(f->op, "gpu.func") || mlirBlockIsNull(entry)
           ? 0
@@ -244,8 +242,7 @@ static bool is_reached(const calls *c, MlirStringRef name) {
 
 static void move(MlirOperation op, MlirOperation to_module) {
   mlirOperationRemoveFromParent(op);
-  mlirBlockAppendOwnedOperation(
-      mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(to_module)), op);
+  mlirBlockAppendOwnedOperation(ws__mlir_body(to_module), op);
 }
 
 /* In a module of their own, and at once: to begin folding costs as much as to

@@ -153,6 +153,21 @@ void ws__mlir_find(const ws_mlir *m, MlirLocation at, const char *id,
     added->column = column;
 }
 
+void ws__mlir_find_at(const ws_mlir *m, const char *text, const char *at,
+                      const char *id, const char *what) {
+  const char *start = text;
+  unsigned line = 1;
+  for (const char *c = text; c < at; c++)
+    if (*c == '\n') {
+      line++;
+      start = c + 1;
+    }
+  ws__mlir_find(m,
+                mlirLocationFileLineColGet(m->context, ws__mlir_ref(m->file),
+                                           line, (unsigned)(at - start) + 1),
+                id, "", what);
+}
+
 /* The function that an operation is in, which may be a region's. */
 static const char *function_of(const ws_mlir *m, MlirOperation op) {
   while (!mlirOperationIsNull(op) && !ws__mlir_is(op, "func.func"))
