@@ -224,11 +224,15 @@ WS_TEST(the_bound_has_the_documented_terms) {
   WS_CHECK_INT(compare_one(0, 0, 0x0081).wrong, 1);
 }
 
-WS_TEST(nan_and_infinity_are_wrong_everywhere) {
+WS_TEST(nan_is_wrong_everywhere_and_infinity_beside_a_number) {
   WS_CHECK_INT(compare_one(0, 1e30, 0x7fc0).wrong, 1);
   WS_CHECK_INT(compare_one(0, 1e30, 0x7f80).wrong, 1);
   WS_CHECK_INT(compare_one(NAN, 1, 0x7fc0).wrong, 1);
-  WS_CHECK_INT(compare_one(INFINITY, INFINITY, 0x7f80).wrong, 1);
+  WS_CHECK_INT(compare_one(1, INFINITY, 0x7fc0).wrong, 1);
+  WS_CHECK_INT(compare_one(INFINITY, INFINITY, 0x7fc0).wrong, 1);
+  WS_CHECK_INT(compare_one(INFINITY, INFINITY, 0xff80).wrong, 1);
+  WS_CHECK_INT(compare_one(INFINITY, INFINITY, 0x3f80).wrong, 1);
+  WS_CHECK_INT(compare_one(INFINITY, INFINITY, 0x7f80).wrong, 0);
   WS_CHECK_INT(compare_one(0, NAN, 0).wrong, 1);
 }
 
