@@ -28,39 +28,44 @@ bool ws_problem_is_legal(const ws_problem *problem, const ws_shape *shape) {
   return ws_problem_check_shape(problem, shape, NULL) == WS_OK;
 }
 
-/* Every argument is of a size that can be addressed, every scalar holds its
- * value. */
-static ws_status check_arguments(const ws_problem *problem,
-                                 const ws_shape *shape, ws_diag *diag) {
-  char text[WS_SHAPE_TEXT];
-  for (int i = 0; i < problem->arg_count; i++) {
+/* The first argument of a size that can't be addressed, or a scalar that does
+ * not hold its value; the count of arguments: none. */
+static int bad_argument(const ws_problem *problem, const ws_shape *shape) {
+  int i = 0;
+  for (; i < problem->arg_count; i++) {
     const ws_problem_arg *arg = &problem->args[i];
-    int64_t bytes = ws_arg_is_pointer(arg->role)
-                        ? ws_problem_arg_bytes(problem, i, shape, 0)
-                        : 0;
-    if (bytes < 0 || bytes > most_bytes)
-      return ws_fail(diag, WS_INPUT, NULL, 0,
-                     "%s: on %s '%s' would be larger than 2^46 bytes",
-                     problem->name, ws_shape_print_named(shape, text),
-                     arg->name);
-    if (arg->role != WS_ARG_SCALAR || arg->type != WS_I32)
-      continue;
-    int64_t value = ws_problem_arg_scalar(problem, i, shape, 0);
-    if (value != (int32_t)value)
-      return ws_fail(diag, WS_INPUT, NULL, 0,
-                     "%s: on %s '%s' is %lld, which an i32 does not hold",
-                     problem->name, ws_shape_print_named(shape, text),
-                     arg->name, (long long)value);
+    const int64_t bytes = ws_arg_is_pointer(arg->role)
+                              ? ws_problem_arg_bytes(problem, i, shape, 0)
+                              : 0;
+    const int64_t value = arg->role == WS_ARG_SCALAR && arg->type == WS_I32
+                              ? ws_problem_arg_scalar(problem, i, shape, 0)
+                              : 0;
+    if (bytes < 0 || bytes > most_bytes || value != (int32_t)value)
+      break;
   }
-  return WS_OK;
+  return i;
 }
 
+static ws_status refuse_argument(const ws_problem *problem, int i,
+                                 const ws_shape *shape, ws_diag *diag) {
+  char text[WS_SHAPE_TEXT];
+  ws_shape_print_named(shape, text);
+  if (ws_arg_is_pointer(problem->args[i].role))
+    return ws_fail(diag, WS_INPUT, NULL, 0,
+                   "%s: on %s '%s' would be larger than 2^46 bytes",
+                   problem->name, text, problem->args[i].name);
+  return ws_fail(diag, WS_INPUT, NULL, 0,
+                 "%s: on %s '%s' is %lld, which an i32 does not hold",
+                 problem->name, text, problem->args[i].name,
+                 (long long)ws_problem_arg_scalar(problem, i, shape, 0));
+}
+
+/* Without a diag it makes no texts: who draws shapes asks millions of times. */
 ws_status ws_problem_check_shape(const ws_problem *problem,
                                  const ws_shape *shape, ws_diag *diag) {
   ws_binding bindings[WS_MAX_DIMS];
-  char text[WS_SHAPE_TEXT];
+  char text[WS_SHAPE_TEXT], condition[160];
   const ws_scope scope = {bindings, ws_shape_bindings(shape, bindings)};
-  char condition[160];
   if (shape->dims != problem->dims)
     return ws_fail(diag, WS_INPUT, NULL, 0,
                    "%s has the dimensions %s; %s is no shape of it",
@@ -71,10 +76,16 @@ ws_status ws_problem_check_shape(const ws_problem *problem,
       return ws_fail(diag, WS_INPUT, NULL, 0, "%s: %s = %lld; sizes are from 1",
                      problem->name, shape->dims->names[i],
                      (long long)shape->size[i]);
-  if (!ws_expr_holds(problem->legal, &scope, condition, sizeof condition))
-    return ws_fail(diag, WS_INPUT, NULL, 0, "%s: %s is not legal: it needs %s",
-                   problem->name, ws_shape_print_named(shape, text), condition);
-  return check_arguments(problem, shape, diag);
+  if (!ws_expr_holds(problem->legal, &scope, condition,
+                     diag ? sizeof condition : 0))
+    return !diag ? WS_INPUT
+                 : ws_fail(diag, WS_INPUT, NULL, 0,
+                           "%s: %s is not legal: it needs %s", problem->name,
+                           ws_shape_print_named(shape, text), condition);
+  const int bad = bad_argument(problem, shape);
+  if (bad == problem->arg_count)
+    return WS_OK;
+  return diag ? refuse_argument(problem, bad, shape, diag) : WS_INPUT;
 }
 
 /* ---- arguments ---- */
