@@ -8,25 +8,25 @@
  * arrivals, waits on barriers that nobody has made, memory that is written
  * while it is still read (results), accesses outside of shared memory or past
  * the end of an argument (a signal), messages to workgroups that have ended,
- * bytes that nobody waits for, tensor maps that the driver refuses. Warps do what is
- * .aligned together, as wgmma's wait. Prints "right", and how many loads the
- * workgroup with most of them starts.
+ * bytes that nobody waits for, tensor maps that the driver refuses. Warps do
+ * what is .aligned together, as wgmma's wait. Prints "right", and how many
+ * loads the workgroup with most of them starts.
  *
- *   host_wgmma LIBRARY PROBLEM M,N,K[/STRIDING] SEED KERNEL GRID CLUSTER THREADS LDS
- *              ARGUMENT,...
- *              {MAP ARGUMENT ELEMENT INNER OUTER BOX_INNER BOX_OUTER
- * SWIZZLE}...
+ *   host_wgmma LIBRARY PROBLEM M,N,K[/STRIDING] SEED KERNEL GRID CLUSTER
+ * THREADS LDS ARGUMENT,... {MAP ARGUMENT ELEMENT INNER OUTER BOX_INNER
+ * BOX_OUTER SWIZZLE}...
  */
 #include "host_wgmma.h"
 #include "../gemm_shape.h"
 #include "host_judge.h"
 
 #include <dlfcn.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
-enum { STACK_BYTES = 1 << 16, CLUSTERS_AT_ONCE = 3, MAX_MAPS = 8 };
+enum { STACK_BYTES = 1 << 15, CLUSTERS_AT_ONCE = 3, MAX_MAPS = 8 };
 enum { POISONED_BYTES = 1 << 14 }; /* of a stack: where a kernel's frame is */
 enum { ARGUMENTS = 16, SKIPPED_ONE_IN = 8, SLOWEST = 8 };
 
@@ -34,7 +34,7 @@ thread *current;
 int cluster_size, lds_size;
 static int thread_count, grid, most_loads;
 static uint64_t random_state;
-static cluster *running[CLUSTERS_AT_ONCE];
+static cluster *running[CLUSTERS_AT_ONCE], *homes[CLUSTERS_AT_ONCE];
 static void (*kernel)(long, long, long, long, long, long, long, long, long,
                       long, long, long, long, long, long, long);
 static long values[ARGUMENTS];
@@ -300,31 +300,63 @@ static void run_thread(void) {
   fiber_yield(&self->fiber);
 }
 
+/* Memory for one of the clusters that run at once, made once and in huge pages:
+ * a page's first touch costs more than what runs on it. */
+static void *reserve(size_t bytes) {
+  void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED)
+    fail("no memory", (long)bytes);
+  madvise(memory, bytes, MADV_HUGEPAGE);
+  return memory;
+}
+
+static cluster *make_home(void) {
+  cluster *c = reserve(sizeof *c);
+  for (int rank = 0; rank < cluster_size; rank++) {
+    workgroup *group = &c->groups[rank];
+    char *stacks = reserve((size_t)thread_count * STACK_BYTES);
+    group->lds = reserve((size_t)lds_size);
+    group->barriers =
+        reserve(((size_t)lds_size / 8 + 1) * sizeof *group->barriers);
+    for (int i = 0; i < thread_count; i++)
+      group->threads[i].stack = stacks + (size_t)i * STACK_BYTES;
+  }
+  return c;
+}
+
 static void start_thread(workgroup *group, int number) {
   thread *t = &group->threads[number];
-  t->group = group; /* the rest is zero: start_cluster */
-  t->number = number;
-  t->stack = malloc(STACK_BYTES);
+  *t = (thread){.group = group, .number = number, .stack = t->stack};
   memset(t->stack + STACK_BYTES - POISONED_BYTES, 0xff, POISONED_BYTES);
   fiber_make(&t->fiber, run_thread, t->stack, STACK_BYTES);
 }
 
-static cluster *start_cluster(int number) {
-  cluster *c = calloc(1, sizeof *c);
+static void start_workgroup(workgroup *group, cluster *c, int number) {
+  uint8_t *lds = group->lds;
+  transaction_barrier *barriers = group->barriers;
+  memset(group, 0, offsetof(workgroup, threads));
+  group->cluster = c;
+  group->rank = number % cluster_size;
+  group->number = number;
+  group->running = thread_count;
+  group->pace = 1 + random_below(SLOWEST);
+  group->lds = memset(lds, 0xff, (size_t)lds_size);
+  group->barriers =
+      memset(barriers, 0, ((size_t)lds_size / 8 + 1) * sizeof *barriers);
+  for (int i = 0; i < thread_count; i++)
+    start_thread(group, i);
+}
+
+static cluster *start_cluster(int number, int home) {
+  if (!homes[home])
+    homes[home] = make_home();
+  cluster *c = homes[home];
+  c->arrived = 0;
+  c->generation = 0;
   c->running = cluster_size * thread_count;
-  for (int rank = 0; rank < cluster_size; rank++) {
-    workgroup *group = &c->groups[rank];
-    group->cluster = c;
-    group->rank = rank;
-    group->number = number * cluster_size + rank;
-    group->running = thread_count;
-    group->pace = 1 + random_below(SLOWEST);
-    group->lds = malloc((size_t)lds_size);
-    memset(group->lds, 0xff, (size_t)lds_size);
-    group->barriers = calloc((size_t)lds_size / 8 + 1, sizeof *group->barriers);
-    for (int i = 0; i < thread_count; i++)
-      start_thread(group, i);
-  }
+  for (int rank = 0; rank < cluster_size; rank++)
+    start_workgroup(&c->groups[rank], c, number * cluster_size + rank);
   return c;
 }
 
@@ -337,12 +369,7 @@ static void end_cluster(cluster *c) {
         fail("bytes that nobody waits for", i * 8);
     if (group->loads > most_loads)
       most_loads = group->loads;
-    for (int i = 0; i < thread_count; i++)
-      free(group->threads[i].stack);
-    free(group->barriers);
-    free(group->lds);
   }
-  free(c);
 }
 
 /* Most threads that can go on do, from a random one on. Has any? */
@@ -384,7 +411,7 @@ static int replace_clusters(int *next) {
       running[i] = NULL;
     }
     if (!running[i] && *next < grid / cluster_size)
-      running[i] = start_cluster((*next)++);
+      running[i] = start_cluster((*next)++, i);
     count += running[i] != NULL;
   }
   return count;
