@@ -37,12 +37,13 @@ typedef struct size_list {
   int count;
 } size_list;
 
+/* Most shapes are taken, and whether one is legal takes longer to say. */
 static bool is_refused(trial *t, const ws_shape *shape) {
-  if (!ws_problem_is_legal(t->problem, shape))
-    return false;
   for (int i = 0; i < t->count; i++)
     if (ws_candidate_takes(t->candidates[i], shape))
       return false;
+  if (!ws_problem_is_legal(t->problem, shape))
+    return false;
   t->refused = *shape;
   return true;
 }
