@@ -1,20 +1,22 @@
 #!/usr/bin/env bash
 # Sets up, builds and tests wavesmith on this machine.
 #
-#   ./test.sh [--yes] [--quick] [--asan]
+#   ./test.sh [--yes] [--quick | --deep] [--asan]
 #
-# --quick runs only the fast tier (ctest -L quick); --asan builds with
-# AddressSanitizer and UBSan in a folder of its own.
+# --quick runs only the fast tier (ctest -L quick); --deep also what takes long,
+# sweeps of mutants, cheats, seeds and points, and the fuzz targets, as CI does;
+# --asan builds with AddressSanitizer and UBSan in a folder of its own.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
-setup_options=() tier=() preset=release
+setup_options=() tier=(-LE "bench|deep") deep= preset=release
 for option in "$@"; do
   case $option in
   --yes | -y) setup_options+=(--yes) ;;
   --quick) tier=(-L quick) ;;
+  --deep) tier=(-LE bench) deep=1 ;;
   --asan) preset=asan ;;
-  *) echo "test.sh: unknown option '$option'; options: --yes, --quick, --asan" >&2; exit 2 ;;
+  *) echo "test.sh: unknown option '$option'; options: --yes, --quick, --deep, --asan" >&2; exit 2 ;;
   esac
 done
 
@@ -27,8 +29,8 @@ cmake --preset "$preset" -DWAVESMITH_TESTS=ON >build-configure.log 2>&1 || { cat
 rm -f build-configure.log
 cmake --build --preset "$preset"
 # Fuzz targets need clang; they are a build of their own, of a few files.
-if [ "$preset" = release ] && [ ${#tier[@]} -eq 0 ]; then
+if [ "$preset" = release ] && [ "$deep" ]; then
   cmake --preset fuzz >/dev/null && cmake --build --preset fuzz --target fuzz
   ctest --test-dir build/fuzz -L fuzz --no-tests=error --output-on-failure -j "$(nproc)"
 fi
-ctest --test-dir "build/$preset" -LE bench "${tier[@]}" --no-tests=error --output-on-failure -j "$(nproc)"
+ctest --test-dir "build/$preset" "${tier[@]}" --no-tests=error --output-on-failure -j "$(nproc)"
