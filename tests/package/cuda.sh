@@ -2,7 +2,7 @@
 # sm_90a as its users meet it, without the card: an archive with times of one,
 # wavesmith dispatch and build, PTX and (with ptxas) cubin, the kernels in
 # examples/gemm through CMake and by one command, run on a driver that multiplies
-# on the CPU; then the archives that are shipped.
+# on the CPU. What is shipped: shipped.sh.
 #   cuda.sh BUILD_DIR SOURCE_DIR
 set -euo pipefail
 build=$1 source=$2 cpu_cuda=$1/tests/cpu_cuda.so
@@ -10,13 +10,12 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # shellcheck source=tests/package/expect.sh
 source "$(dirname "$0")/expect.sh"
+# shellcheck source=tests/package/ptx.sh
+source "$(dirname "$0")/ptx.sh"
 PATH=$build/bin:$PATH
 wavesmith=$build/bin/wavesmith
 unset WAVESMITH_CUDA_LIBRARY WAVESMITH_PTXAS
 
-ptxas=$(command -v ptxas || ls /usr/local/cuda/bin/ptxas 2>/dev/null || true)
-[ -n "$ptxas" ] || echo "# no ptxas here: PTX only"
-with_ptx() { WAVESMITH_PTXAS=none "$@"; }
 run=(env WAVESMITH_CUDA_LIBRARY="$cpu_cuda")
 
 echo "# an archive of a card's times: dispatch, export, build"
@@ -35,18 +34,6 @@ expect 0 'compiled' with_ptx "$wavesmith" build "$work/archive" --name fp8_gemm 
 expect 0 'compiled' with_ptx "$wavesmith" build "$work/archive" --name fp8_gemm --out "$work/ptx-again"
 diff -r "$work/ptx" "$work/ptx-again" >/dev/null || fail "PTX differs from build to build"
 
-# The same candidates either way; what ptxas makes of the PTX by hand is the
-# cubin (its options are written into it).
-compare_code() { # PTX_FOLDER CUBIN_FOLDER
-  local ptx id
-  for ptx in "$1"/*.ptx; do
-    id=${ptx##*-} id=${id%.ptx}
-    [ "$(tail -c 1 "$ptx" | od -An -tu1 | tr -d ' ')" = 10 ] || fail "$ptx does not end with a line"
-    [ -n "$ptxas" ] || continue
-    quietly "$ptxas" -v -arch=sm_90a -o "$work/by-hand.cubin" "$ptx"
-    cmp -s "$work/by-hand.cubin" "$2"/*-"$id".cubin || fail "$id: the cubin is not what ptxas makes of the PTX"
-  done
-}
 compare_code "$work/ptx" "$work/built"
 [ "$(ls "$work/ptx"/*.ptx | wc -l)" = 3 ] || fail "no three PTX files"
 ! ls "$work/ptx"/*.co "$work/ptx"/*.cubin >/dev/null 2>&1 || fail "WAVESMITH_PTXAS=none still makes machine code"
@@ -132,20 +119,4 @@ for symbol in fp8_gemm fp8_gemm_select fp8_gemm_explain ws_rt_open ws_rt_workspa
   nm -D --defined-only "$work/libfp8_gemm.so" | grep " $symbol\$" >/dev/null || fail "the library does not export $symbol"
 done
 
-echo "# the archives that are shipped"
-for folder in "$source"/kernels/*/tuned/sm_90a/*/; do
-  [ -e "$folder" ] || { echo "# none yet"; continue; }
-  name=$(basename "$folder") problem=${folder%/tuned/*} problem=${problem##*/}
-  expect 0 'kernels compiled' with_ptx "$wavesmith" build "$folder" --out "$work/$name-ptx"
-  if [ "$problem" = rmsnorm ]; then # few kernels
-    expect 0 'kernels compiled' with_ptx "$wavesmith" build "$folder" --out "$work/$name-ptx-again"
-    diff -r "$work/$name-ptx" "$work/$name-ptx-again" >/dev/null || fail "PTX differs from build to build"
-  fi
-  grep -q "layout $name, target sm_90a" "$work/$name-ptx/$problem.h" || fail "the kernels of $folder are for another layout or target"
-  grep -q 'cuda:' "$work/$name-ptx/$problem.h" || fail "the times of $folder are not a card's"
-  if [ -n "$ptxas" ]; then
-    expect 0 'kernels compiled' "$wavesmith" build "$folder" --out "$work/$name-cubin"
-    compare_code "$work/$name-ptx" "$work/$name-cubin"
-  fi
-done
 echo "cuda: all as expected"
