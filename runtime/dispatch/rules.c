@@ -421,29 +421,19 @@ static void open_root(fit *f, int max_leaves) {
   find_best_split(f, root);
 }
 
-static const bool *find_universal(fit *f, const ws_problem *problem,
-                                  const ws_dispatch_entry *entries) {
-  const size_t count = (size_t)f->column_count;
-  bool *universal = ws_arena_alloc(f->arena, count * sizeof *universal);
+static void note_candidates(fit *f, const ws_dispatch_entry *entries) {
   const ws_candidate **candidates =
-      ws_arena_alloc(f->arena, count * sizeof *candidates);
-  for (int p = 0; p < f->column_count; p++) {
-    universal[p] = true;
-    if (entries)
-      candidates[p] = entries[f->rules->columns[p]].candidate;
-  }
-  if (entries)
-    ws__find_universal(problem, entries, f->matrix, f->rules->columns,
-                       f->column_count, universal);
+      ws_arena_alloc(f->arena, (size_t)f->column_count * sizeof *candidates);
+  for (int p = 0; entries && p < f->column_count; p++)
+    candidates[p] = entries[f->rules->columns[p]].candidate;
   f->rules->candidates = entries ? candidates : NULL;
-  return universal;
 }
 
-ws_status ws_rules_fit(ws_arena *arena, const ws_problem *problem,
-                       const ws_dispatch_entry *entries,
-                       const ws_matrix *matrix, const int *columns,
-                       int column_count, int max_leaves,
-                       const ws_rules **out_rules, ws_diag *diag) {
+ws_status ws__rules_fit(ws_arena *arena, const ws_problem *problem,
+                        const ws_dispatch_entry *entries, const bool *universal,
+                        const ws_matrix *matrix, const int *columns,
+                        int column_count, int max_leaves,
+                        const ws_rules **out_rules, ws_diag *diag) {
   *out_rules = NULL;
   if (max_leaves < 1 || column_count < 1 || matrix->shape_count < 1)
     return ws_fail(diag, WS_USAGE, NULL, 0,
@@ -458,7 +448,7 @@ ws_status ws_rules_fit(ws_arena *arena, const ws_problem *problem,
   f.rules->column_count = column_count;
   WS_TRY(parse_expressions(&f, problem, diag));
 
-  const bool *universal = find_universal(&f, problem, entries);
+  note_candidates(&f, entries);
   fill_losses(&f);
   int fallback = choose_fallback(&f, universal);
   if (fallback < 0)
@@ -474,6 +464,21 @@ ws_status ws_rules_fit(ws_arena *arena, const ws_problem *problem,
   close_leaves(&f, universal);
   *out_rules = f.rules;
   return WS_OK;
+}
+
+ws_status ws_rules_fit(ws_arena *arena, const ws_problem *problem,
+                       const ws_dispatch_entry *entries,
+                       const ws_matrix *matrix, const int *columns,
+                       int column_count, int max_leaves,
+                       const ws_rules **out_rules, ws_diag *diag) {
+  const int count = column_count > 0 ? column_count : 0;
+  bool *universal = ws_arena_alloc(arena, (size_t)count + 1);
+  for (int p = 0; p < count; p++)
+    universal[p] = true;
+  if (entries && count)
+    ws__find_universal(problem, entries, matrix, columns, count, universal);
+  return ws__rules_fit(arena, problem, entries, universal, matrix, columns,
+                       column_count, max_leaves, out_rules, diag);
 }
 
 /* ---- use
