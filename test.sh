@@ -9,7 +9,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
-setup_options=() tier=(-LE "bench|deep") deep= preset=release
+setup_options=() tier=(-LE "bench|deep") deep="" preset=release
 for option in "$@"; do
   case $option in
   --yes | -y) setup_options+=(--yes) ;;
