@@ -9,12 +9,12 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
-setup_options=() tier=(-LE "bench|deep") deep="" preset=release
+setup_options=() tier=full preset=release
 for option in "$@"; do
   case $option in
   --yes | -y) setup_options+=(--yes) ;;
-  --quick) tier=(-L quick) ;;
-  --deep) tier=(-LE bench) deep=1 ;;
+  --quick) tier=quick ;;
+  --deep) tier=deep ;;
   --asan) preset=asan ;;
   *) echo "test.sh: unknown option '$option'; options: --yes, --quick, --deep, --asan" >&2; exit 2 ;;
   esac
@@ -29,8 +29,13 @@ cmake --preset "$preset" -DWAVESMITH_TESTS=ON >build-configure.log 2>&1 || { cat
 rm -f build-configure.log
 cmake --build --preset "$preset"
 # Fuzz targets need clang; they are a build of their own, of a few files.
-if [ "$preset" = release ] && [ "$deep" ]; then
+if [ "$preset" = release ] && [ "$tier" = deep ]; then
   cmake --preset fuzz >/dev/null && cmake --build --preset fuzz --target fuzz
   ctest --test-dir build/fuzz -L fuzz --no-tests=error --output-on-failure -j "$(nproc)"
 fi
-ctest --test-dir "build/$preset" "${tier[@]}" --no-tests=error --output-on-failure -j "$(nproc)"
+case $tier in
+quick) tests=(-L quick) ;;
+full) tests=(-LE "bench|deep") ;;
+deep) tests=(-LE bench) ;;
+esac
+ctest --test-dir "build/$preset" "${tests[@]}" --no-tests=error --output-on-failure -j "$(nproc)"

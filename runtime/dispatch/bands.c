@@ -257,9 +257,7 @@ static ws_status judge_fold(ws_arena *arena, const ws__portfolio *portfolio,
   ws__shortlist lists[WS_BANDS_MOST];
   for (int b = 0; b < band_count; b++)
     lists[b] = list_known(arena, portfolio, &timed, &bands[b]);
-  WS_TRY(ws__rules_fit(arena, input->problem, input->entries,
-                       portfolio->universal, &known, portfolio->columns,
-                       portfolio->count, input->max_leaves, &rules, diag));
+  WS_TRY(ws__rules_fit(arena, portfolio, &known, &rules, diag));
   WS_TRY(ws__bands_fit(arena, portfolio, &timed, bands, band_count, models,
                        diag));
   for (int s = 0; s < rows.shape_count; s++) {

@@ -300,13 +300,10 @@ void ws__find_universal(const ws_problem *problem,
                         const ws_dispatch_entry *entries,
                         const ws_matrix *matrix, const int *columns, int count,
                         bool *out_universal);
-/* ws_rules_fit where it is known which columns are universal, by position: the
- * folds of a portfolio ask for the same columns again and again. */
-ws_status ws__rules_fit(ws_arena *arena, const ws_problem *problem,
-                        const ws_dispatch_entry *entries, const bool *universal,
-                        const ws_matrix *matrix, const int *columns,
-                        int column_count, int max_leaves,
-                        const ws_rules **out_rules,
+/* ws_rules_fit over a portfolio's columns, of which it is known which are
+ * universal: its folds ask for them again and again. */
+ws_status ws__rules_fit(ws_arena *arena, const ws__portfolio *portfolio,
+                        const ws_matrix *matrix, const ws_rules **out_rules,
                         ws_diag *diag) WS_MUST_CHECK;
 
 /* What a shape costs, of the best time there, where a kernel that does not take

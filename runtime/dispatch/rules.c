@@ -429,11 +429,11 @@ static void note_candidates(fit *f, const ws_dispatch_entry *entries) {
   f->rules->candidates = entries ? candidates : NULL;
 }
 
-ws_status ws__rules_fit(ws_arena *arena, const ws_problem *problem,
-                        const ws_dispatch_entry *entries, const bool *universal,
-                        const ws_matrix *matrix, const int *columns,
-                        int column_count, int max_leaves,
-                        const ws_rules **out_rules, ws_diag *diag) {
+ws_status ws__rules_fit(ws_arena *arena, const ws__portfolio *portfolio,
+                        const ws_matrix *matrix, const ws_rules **out_rules,
+                        ws_diag *diag) {
+  const ws_selection_input *input = portfolio->input;
+  const int column_count = portfolio->count, max_leaves = input->max_leaves;
   *out_rules = NULL;
   if (max_leaves < 1 || column_count < 1 || matrix->shape_count < 1)
     return ws_fail(diag, WS_USAGE, NULL, 0,
@@ -443,14 +443,14 @@ ws_status ws__rules_fit(ws_arena *arena, const ws_problem *problem,
                                                         : LEAST_LEAF_SHAPES;
   f.rules = ws_arena_alloc(arena, sizeof *f.rules);
   int *own_columns = ws_arena_alloc(arena, (size_t)column_count * sizeof(int));
-  memcpy(own_columns, columns, (size_t)column_count * sizeof(int));
+  memcpy(own_columns, portfolio->columns, (size_t)column_count * sizeof(int));
   f.rules->columns = own_columns;
   f.rules->column_count = column_count;
-  WS_TRY(parse_expressions(&f, problem, diag));
+  WS_TRY(parse_expressions(&f, input->problem, diag));
 
-  note_candidates(&f, entries);
+  note_candidates(&f, input->entries);
   fill_losses(&f);
-  int fallback = choose_fallback(&f, universal);
+  int fallback = choose_fallback(&f, portfolio->universal);
   if (fallback < 0)
     return ws_fail(diag, WS_INPUT, NULL, 0,
                    "none of the %d kernels accepts every legal shape, so the "
@@ -461,7 +461,7 @@ ws_status ws__rules_fit(ws_arena *arena, const ws_problem *problem,
   fill_values(&f);
   open_root(&f, max_leaves);
   grow(&f, max_leaves);
-  close_leaves(&f, universal);
+  close_leaves(&f, portfolio->universal);
   *out_rules = f.rules;
   return WS_OK;
 }
@@ -477,8 +477,13 @@ ws_status ws_rules_fit(ws_arena *arena, const ws_problem *problem,
     universal[p] = true;
   if (entries && count)
     ws__find_universal(problem, entries, matrix, columns, count, universal);
-  return ws__rules_fit(arena, problem, entries, universal, matrix, columns,
-                       column_count, max_leaves, out_rules, diag);
+  const ws_selection_input input = {
+      .problem = problem, .entries = entries, .max_leaves = max_leaves};
+  const ws__portfolio portfolio = {.input = &input,
+                                   .columns = columns,
+                                   .count = column_count,
+                                   .universal = universal};
+  return ws__rules_fit(arena, &portfolio, matrix, out_rules, diag);
 }
 
 /* ---- use

@@ -254,10 +254,8 @@ static ws_status fit_forms(ws_arena *arena, ws_selection *s, ws_diag *diag) {
   ws__shortlist *lists = ws_arena_alloc(arena, sizeof *lists * WS_BANDS_MOST);
   const ws_time_models **by_band =
       ws_arena_alloc(arena, sizeof(ws_time_models *) * WS_BANDS_MOST);
-  WS_TRY(ws__rules_fit(arena, input->problem, input->entries,
-                       s->portfolio.universal, s->portfolio.filled,
-                       s->portfolio.columns, s->portfolio.count,
-                       input->max_leaves, &s->rules, diag));
+  WS_TRY(ws__rules_fit(arena, &s->portfolio, s->portfolio.filled, &s->rules,
+                       diag));
   WS_TRY(ws_time_models_fit(arena, input->problem, input->target, input->terms,
                             input->entries, matrix, NULL, s->portfolio.columns,
                             s->portfolio.count, &s->models, diag));

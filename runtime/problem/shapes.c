@@ -49,6 +49,8 @@ static int bad_argument(const ws_problem *problem, const ws_shape *shape) {
 static ws_status refuse_argument(const ws_problem *problem, int i,
                                  const ws_shape *shape, ws_diag *diag) {
   char text[WS_SHAPE_TEXT];
+  if (!diag)
+    return WS_INPUT;
   ws_shape_print_named(shape, text);
   if (ws_arg_is_pointer(problem->args[i].role))
     return ws_fail(diag, WS_INPUT, NULL, 0,
@@ -77,15 +79,16 @@ ws_status ws_problem_check_shape(const ws_problem *problem,
                      problem->name, shape->dims->names[i],
                      (long long)shape->size[i]);
   if (!ws_expr_holds(problem->legal, &scope, condition,
-                     diag ? sizeof condition : 0))
-    return !diag ? WS_INPUT
-                 : ws_fail(diag, WS_INPUT, NULL, 0,
-                           "%s: %s is not legal: it needs %s", problem->name,
-                           ws_shape_print_named(shape, text), condition);
+                     diag ? sizeof condition : 0)) {
+    if (!diag)
+      return WS_INPUT;
+    return ws_fail(diag, WS_INPUT, NULL, 0, "%s: %s is not legal: it needs %s",
+                   problem->name, ws_shape_print_named(shape, text), condition);
+  }
   const int bad = bad_argument(problem, shape);
-  if (bad == problem->arg_count)
-    return WS_OK;
-  return diag ? refuse_argument(problem, bad, shape, diag) : WS_INPUT;
+  return bad == problem->arg_count
+             ? WS_OK
+             : refuse_argument(problem, bad, shape, diag);
 }
 
 /* ---- arguments ---- */

@@ -146,7 +146,7 @@ check 1 'mlir in combine at combine.mlir:13:1$' "$pairs" --body combine=wrong.ml
 
 # The branch that a barrier is under may be in another file.
 sed 's/%sum = .*/&\n  gpu.barrier/' body.mlir >wrong.mlir
-check 1 "barrier under the branch of line [0-9]* of .*pairs.mlir, whose" "$pairs" --body combine=wrong.mlir
+check 1 "barrier under the branch of line [0-9]* of $pairs, whose" "$pairs" --body combine=wrong.mlir
 
 # What it calls of the template it may declare or not; memory may be made behind
 # a loop.

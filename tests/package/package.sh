@@ -80,8 +80,13 @@ edit 's/\("compiler": .*\)LLVM [0-9.]*/\1LLVM 0.0.0/'
 expect 0 '1 of [0-9]+ kernels compile to other code' wavesmith build "$work/foreign" --name fp8_gemm --out "$work/foreign-built"
 diff -r "$work/built" "$work/foreign-built" >/dev/null || fail "the recorded hashes leak into the files"
 
-echo "# an archive that is installed (shipped.sh: all)"
+echo "# the archives that are shipped are installed, and one builds (shipped.sh: all)"
+for folder in "$source"/kernels/*/tuned; do
+  problem=$(basename "$(dirname "$folder")")
+  diff -r "$folder" "$prefix/share/wavesmith/kernels/$problem/tuned" >/dev/null || fail "what is installed of $folder differs"
+done
 expect 0 'kernels compiled' wavesmith build "$prefix/share/wavesmith/kernels/softmax/tuned/gfx942/plain" --out "$work/shipped"
+grep -q 'layout plain, target gfx942' "$work/shipped/softmax.h" || fail "the kernels of softmax are for another layout or target"
 
 echo "# the example against the installation"
 make_example() { # FOLDER OPTION...

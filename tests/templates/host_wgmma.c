@@ -12,9 +12,9 @@
  * what is .aligned together, as wgmma's wait. Prints "right", and how many
  * loads the workgroup with most of them starts.
  *
- *   host_wgmma LIBRARY PROBLEM M,N,K[/STRIDING] SEED KERNEL GRID CLUSTER
- * THREADS LDS ARGUMENT,... {MAP ARGUMENT ELEMENT INNER OUTER BOX_INNER
- * BOX_OUTER SWIZZLE}...
+ *   host_wgmma LIBRARY PROBLEM M,N,K[/STRIDING] SEED
+ *              KERNEL GRID CLUSTER THREADS LDS ARGUMENT,...
+ *              {MAP ARGUMENT ELEMENT INNER OUTER BOX_INNER BOX_OUTER SWIZZLE}...
  */
 #include "host_wgmma.h"
 #include "../gemm_shape.h"
